@@ -1,0 +1,57 @@
+"""Checks the built documentation for what the strict build lets through."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+REMOTE_ASSET = re.compile(
+    r"""<(?:script|img|iframe|link|source)\b[^>]*\b(?:src|href)=["']?(?:https?:)?//[^>]*>"""
+)
+PLAIN_LINK = re.compile(r'rel="?(?:canonical|prev|next|edit)\b')
+
+
+def pages(entry: object) -> Iterator[str]:
+    """The files that a navigation entry names."""
+    if isinstance(entry, str):
+        yield entry
+    elif isinstance(entry, dict):
+        for value in entry.values():
+            yield from pages(value)
+    elif isinstance(entry, list):
+        for value in entry:
+            yield from pages(value)
+
+
+def faults(log: Path) -> Iterator[str]:
+    """One line for each thing that is wrong."""
+    docs, site = Path("docs"), Path("site")
+    for line in log.read_text(encoding="utf-8").splitlines():
+        if line.startswith("griffe:") or "WARNING" in line:
+            yield f"the build warns: {line}"
+    listed = set(pages(yaml.safe_load(Path("mkdocs.yml").read_text(encoding="utf-8"))["nav"]))
+    present = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
+    for name in sorted(listed - present):
+        yield f"mkdocs.yml lists {name}, but docs/{name} does not exist"
+    for name in sorted(present - listed):
+        yield f"docs/{name} exists, but mkdocs.yml does not list it"
+    for page in sorted(site.rglob("*.html")):
+        for tag in REMOTE_ASSET.findall(page.read_text(encoding="utf-8")):
+            if not PLAIN_LINK.search(tag):
+                yield f"{page} loads something from the network: {tag}"
+    if not (site / "index.html").exists():
+        yield "the build wrote no site/index.html"
+
+
+def main() -> int:
+    """Prints the faults; 1 if there is any."""
+    found = list(faults(Path(sys.argv[1])))
+    for fault in found:
+        print(fault, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+# Every target sets up what it needs in .venv; no environment has to be active beforehand.
+SHELL := /bin/sh
+.SHELLFLAGS := -eu -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+# The first of these that is 3.11 or newer is used; one can be named: make setup PYTHON=/opt/python/bin/python3
+PYTHON ?= python3.11 python3 python3.12 python3.13 python3.14
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+LOG := $(VENV)/install.log
+INSTALL := $(BIN)/python -m pip --no-input install --progress-bar off --constraint pins.txt --editable
+# What pip says is of interest only when it fails.
+QUIETLY := > $(LOG) 2>&1 || { tail -n 30 $(LOG); echo "Installing failed; all that pip said is in $(LOG)."; exit 1; } >&2
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+unexport PYTHONPATH PYTHONHOME
+
+.PHONY: help setup demo test lint docs bench validate format pins clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+setup: $(VENV)/.dev ## create .venv with the project and all that its checks need
+
+demo: $(VENV)/.run ## measure the risk of a bundled table
+	$(BIN)/discreet risk --example religion
+
+test: lint ## all checks: style, types, layers, tests, documentation
+	$(BIN)/pytest -n $(WORKERS)
+	@$(MAKE) --no-print-directory docs
+
+lint: $(VENV)/.dev ## the checks that run no test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(wildcard src tests benchmarks)
+	$(BIN)/lint-imports --no-logo
+
+docs: $(VENV)/.dev ## build the documentation into site/ and check it
+	@rm -rf site
+	$(BIN)/zensical build --strict --clean > $(VENV)/docs.log 2>&1 || { cat $(VENV)/docs.log >&2; exit 1; }
+	$(BIN)/python .ci/check_docs.py $(VENV)/docs.log
+
+bench: $(VENV)/.bench ## run every benchmark and write benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/run.py
+
+validate: $(VENV)/.run ## replay the papers into validation/
+	$(BIN)/discreet study antal2014 --output validation/antal2014
+	$(BIN)/discreet study antal2015 --output validation/antal2015
+
+format: $(VENV)/.dev ## put the code into the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+pins: $(VENV)/.created ## resolve all dependencies afresh and write pins.txt
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(BIN)/python -m venv "$$fresh"; \
+	"$$fresh/bin/python" -m pip -qq --no-input install --editable '.[dev,docs,bench]'; \
+	"$$fresh/bin/python" -m pip freeze --exclude-editable > "$$fresh/frozen"; \
+	grep -E '^[A-Za-z0-9._-]+==[^ ]+$$' "$$fresh/frozen" | LC_ALL=C sort -f > pins.txt; \
+	echo "pins.txt: $$(wc -l < pins.txt) packages"
+
+clean: ## remove what was built, but not .venv
+	rm -rf site build dist src/discreet.egg-info .cache .coverage .hypothesis .import_linter_cache .mypy_cache \
+		.pytest_cache .ruff_cache
+	find src tests benchmarks .ci -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The stamps lie in .venv, so that they vanish with it; new pins or a new pyproject.toml install again.
+$(VENV)/.created:
+	@chosen=; for python in $(PYTHON); do \
+		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; then chosen=$$python; break; fi; \
+	done; \
+	if [ -z "$$chosen" ]; then \
+		echo "discreet needs Python 3.11 or newer; tried $(PYTHON), and python3 is $$(python3 --version 2>&1 || true)." \
+			"Install Python 3.11, or name one: make setup PYTHON=/path/to/python3.11" >&2; exit 1; \
+	fi; \
+	echo "Creating $(VENV) with $$("$$chosen" --version)"; \
+	"$$chosen" -m venv $(VENV) || { \
+		echo "$$chosen cannot create a virtual environment; install its venv module (on Debian: python3-venv)" >&2; exit 1; }
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.created pyproject.toml pins.txt
+	@echo "Installing discreet into $(VENV)"
+	@$(INSTALL) . $(QUIETLY)
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.created pyproject.toml pins.txt
+	@echo "Installing discreet and its development tools into $(VENV)"
+	@$(INSTALL) '.[dev,docs]' $(QUIETLY)
+	@touch $(VENV)/.run $@
+
+$(VENV)/.bench: $(VENV)/.created pyproject.toml pins.txt
+	@echo "Installing discreet and the peers it is measured against into $(VENV)"
+	@$(INSTALL) '.[pandas,polars,bench]' $(QUIETLY)
+	@touch $(VENV)/.run $@

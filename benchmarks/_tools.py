@@ -1,0 +1,47 @@
+"""Timing side by side: every comparison is a ratio of times taken in turn in one run."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+
+
+def best(work: Callable[[], object], times: int = 3) -> float:
+    """Return the shortest of a few times, the one that other work on the machine disturbed least."""
+    shortest = float("inf")
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        shortest = min(shortest, time.perf_counter() - start)
+    return shortest
+
+
+def in_turn(works: Sequence[Callable[[], object]], times: int = 5) -> list[float]:
+    """Return the shortest time of each, taken in turn, so that noise meets all alike."""
+    shortest = [float("inf")] * len(works)
+    for _ in range(times):
+        for i, work in enumerate(works):
+            shortest[i] = min(shortest[i], best(work, 1))
+    return shortest
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def machine(*packages: str) -> str:
+    """Return what the figures were measured on."""
+    model = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as info:
+            model = next(line.split(":", 1)[1].strip() for line in info if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{model}, {cores} cores; Python {platform.python_version()}, {versions}"

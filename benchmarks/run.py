@@ -1,0 +1,30 @@
+"""Run every benchmark and write RESULTS.md."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+from discreet.core.files import write_text
+
+BENCHMARKS = ("replay", "tables")
+HEAD = """# Benchmark results
+
+Times are the best of a few, taken in turn in one run on a shared machine; read the ratios. `make bench` writes this
+file.
+"""
+
+
+def main() -> None:
+    sections = []
+    for name in sys.argv[1:] or BENCHMARKS:
+        print(f"== {name}", file=sys.stderr, flush=True)
+        sections.append(importlib.import_module(name).main())
+        print(sections[-1], flush=True)
+    if not sys.argv[1:]:
+        write_text(Path(__file__).parent / "RESULTS.md", "\n\n".join([HEAD.strip(), *sections]) + "\n")
+
+
+if __name__ == "__main__":
+    main()

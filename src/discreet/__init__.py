@@ -1,0 +1,82 @@
+"""discreet measures what a statistical table gives away about the people and firms in it.
+
+The short names below are the whole front door; what they need is imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet import datasets, models, protect, studies, utility
+    from discreet.core.errors import (
+        DataError,
+        DiscreetError,
+        InfeasibleError,
+        LimitError,
+        RequestError,
+    )
+    from discreet.evaluate.expected import expected_risk
+    from discreet.measures.estimate import estimate
+    from discreet.measures.risk import risk
+    from discreet.table import Dimension, Release, Table
+    from discreet.table.files import read_table
+    from discreet.utility.loss import information_loss
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "DataError": "discreet.core.errors",
+    "DiscreetError": "discreet.core.errors",
+    "InfeasibleError": "discreet.core.errors",
+    "LimitError": "discreet.core.errors",
+    "RequestError": "discreet.core.errors",
+    "Dimension": "discreet.table",
+    "Release": "discreet.table",
+    "Table": "discreet.table",
+    "read_table": "discreet.table.files",
+    "risk": "discreet.measures.risk",
+    "estimate": "discreet.measures.estimate",
+    "expected_risk": "discreet.evaluate.expected",
+    "information_loss": "discreet.utility.loss",
+    "datasets": "",
+    "models": "",
+    "protect": "",
+    "studies": "",
+    "utility": "",
+}
+
+__all__ = [
+    "DataError",
+    "Dimension",
+    "DiscreetError",
+    "InfeasibleError",
+    "LimitError",
+    "Release",
+    "RequestError",
+    "Table",
+    "datasets",
+    "estimate",
+    "expected_risk",
+    "information_loss",
+    "models",
+    "protect",
+    "read_table",
+    "risk",
+    "studies",
+    "utility",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    home = _HOME[name]
+    value = getattr(import_module(home), name) if home else import_module(f"discreet.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

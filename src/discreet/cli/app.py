@@ -1,0 +1,92 @@
+"""The ``discreet`` command: its subcommands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Annotated, Any, NoReturn, cast
+
+import typer
+
+from discreet.cli.estimate import estimate
+from discreet.cli.risk import risk
+from discreet.cli.study import study
+from discreet.core.errors import DiscreetError
+from discreet.core.text import one_line
+
+# The class of all complaints about a command line, which typer keeps to itself.
+USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="discreet",
+    help="Measure what a statistical table gives away about the people in it, before and after protection.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(risk)
+app.command()(estimate)
+app.command()(study)
+
+
+def _version(show: bool) -> None:
+    if show:
+        from discreet import __version__
+
+        typer.echo(f"discreet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Measure what a statistical table gives away about the people in it, before and after protection."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line.
+
+    Exit codes: 0 done, 1 unsafe or not reproduced, 2 bad input or request, 3 a fault of discreet itself.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that lacks a character of a label shows another in its place.
+            stream.reconfigure(errors="replace")
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = app(args=given or ["--help"], prog_name="discreet", standalone_mode=False)
+        if code == INTERRUPTED:
+            _fail("interrupted; nothing was written", INTERRUPTED)
+        sys.exit(code)
+    except USAGE_ERROR as error:
+        _fail(_usage(error), 2)
+    except DiscreetError as error:
+        _fail(str(error), 2)
+    except MemoryError:
+        _fail("the work does not fit into memory; ask for fewer draws, a margin, or a smaller table", 2)
+    except BrokenPipeError:
+        # The reader of a pipe went away; there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:
+        if os.environ.get("DISCREET_DEBUG"):
+            raise
+        _fail(f"a fault of discreet itself ({type(error).__name__}: {error}); set DISCREET_DEBUG=1 to see where", 3)
+
+
+def _usage(error: Any) -> str:
+    """Say what is wrong with a command line, and where its options are explained."""
+    command = error.ctx.command_path if error.ctx is not None else "discreet"
+    return f"{error.format_message().rstrip('.')}; see {command} --help"
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(f"discreet: {one_line(message)}", file=sys.stderr)
+    sys.exit(code)

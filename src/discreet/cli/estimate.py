@@ -1,0 +1,105 @@
+"""``discreet estimate``: the risk of a sample table whose population is unknown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import options, show
+from discreet.core.errors import RequestError, nearest
+
+EXAMPLES = {
+    "discreet estimate sample.csv --population 2449": "log-linear model of independence",
+    "discreet estimate sample.csv --population 2449 --model polya": "Pólya urn, population zeros estimated",
+    "discreet estimate sample.csv -N 90000 --fit area,sex --fit age --seed 1": "a model that fits two margins",
+}
+
+
+def estimate(
+    sample: Annotated[Path, typer.Argument(help="The sample table: CSV or Parquet, long or wide.")],
+    population: Annotated[int, typer.Option("--population", "-N", help="N, the number of people in the population.")],
+    model: Annotated[str, typer.Option("--model", help="loglinear or polya.")] = "loglinear",
+    fit: Annotated[
+        list[str] | None,
+        typer.Option("--fit", help="A margin that the log-linear model fits, with commas; may be repeated."),
+    ] = None,
+    zeros: Annotated[
+        int | None,
+        typer.Option("--population-zeros", help="Empty population cells, where known, for the Pólya urn."),
+    ] = None,
+    draws: Annotated[int, typer.Option("--draws", help="How many population tables to draw.")] = 1000,
+    weights: options.Weights = "0.1,0.8,0.1",
+    form: Annotated[str, typer.Option("--form", help="Form of R2: 2015, or 2014 to replay that paper.")] = "2015",
+    by: options.By = None,
+    dimensions: options.Dimensions = None,
+    count: options.Count = "count",
+    layout: options.Layout = "auto",
+    total: options.Total = "Total",
+    margins: options.Margins = "check",
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    impossible: options.Impossible = None,
+    json: options.Json = False,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    output: options.Output = None,
+    top: options.Top = 10,
+) -> None:
+    """Estimate the risk R2 of a sample table over population tables that a model draws.
+
+    The population's size must be known; its counts need not be.
+    """
+    show.check_output(output, sample, impossible)
+    table = options.load(
+        sample,
+        count=count,
+        dimensions=dimensions,
+        layout=layout,
+        total=total,
+        margins=margins,
+        encoding=encoding,
+        delimiter=delimiter,
+        impossible=impossible,
+    )
+    from discreet.measures.estimate import estimate as run
+
+    with show.Bar() as bar, options.about(sample):
+        result = run(
+            table,
+            population,
+            model=_model(model, fit, zeros),
+            draws=draws,
+            weights=options.weights(weights),
+            form=form,  # type: ignore[arg-type]
+            slices=options.names(by),
+            seed=seed,
+            workers=workers,
+            progress=bar,
+        )
+
+    def face(console: Any) -> None:
+        console.print(f"[bold]R2 = {result.mean:.4f}[/bold] estimated (0 = low, 1 = high)")
+        console.print(result.sentence, markup=False)
+        console.print()
+        show.table(console, ["", "risk", "deviation", "MC error"], result.rows()[: top + 1], bar=1)
+
+    show.deliver("estimate", result, json, output, face)
+
+
+def _model(name: str, fit: list[str] | None, zeros: int | None) -> Any:
+    from discreet.models import LogLinear, PolyaUrn
+
+    if name == "loglinear":
+        if zeros is not None:
+            raise RequestError("--population-zeros belongs to --model polya; the log-linear model has no use for it")
+        return LogLinear(None if not fit else tuple(tuple(options.names(margin) or ()) for margin in fit))
+    if name == "polya":
+        if fit:
+            raise RequestError("--fit belongs to --model loglinear; the Pólya urn fits no margins")
+        return PolyaUrn(population_zeros=zeros)
+    raise RequestError(f"there is no population model {name!r}; {nearest(name, ['loglinear', 'polya'])}")
+
+
+estimate.__doc__ = options.explained(estimate, EXAMPLES)

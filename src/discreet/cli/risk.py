@@ -1,0 +1,181 @@
+"""``discreet risk``: the risk of a table before and after protection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import options, show
+from discreet.core.errors import RequestError, nearest
+
+EXAMPLES = {
+    "discreet risk religion.csv": "before protection: R1, every slice",
+    "discreet risk religion.csv --released rounded.csv": "after: R2 and information loss",
+    "discreet risk religion.csv --method random-rounding": "what random rounding does, over 1,000 draws",
+    "discreet risk --example religion --json": "a bundled table, for programs",
+}
+METHOD = "A random method over its draws"
+
+
+def risk(
+    table: Annotated[Path | None, typer.Argument(help="The original table: CSV or Parquet, long or wide.")] = None,
+    released: Annotated[
+        Path | None,
+        typer.Option("--released", help="The table that will be published, on the same categories."),
+    ] = None,
+    sampled: Annotated[
+        bool,
+        typer.Option("--sampled", help="The released table is a sample: no cell may exceed the original's."),
+    ] = False,
+    example: options.Example = None,
+    weights: options.Weights = "0.1,0.8,0.1",
+    form: Annotated[str, typer.Option("--form", help="Form of R2: 2015, or 2014 to replay that paper.")] = "2015",
+    by: options.By = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", help="random-rounding or random-sample.", rich_help_panel=METHOD),
+    ] = None,
+    base: Annotated[int, typer.Option("--base", help="Base of random-rounding.", rich_help_panel=METHOD)] = 3,
+    n: Annotated[int | None, typer.Option("--n", help="Sample size of random-sample.", rich_help_panel=METHOD)] = None,
+    draws: Annotated[int, typer.Option("--draws", help="How many releases to draw.", rich_help_panel=METHOD)] = 1000,
+    precision: Annotated[
+        float | None,
+        typer.Option("--precision", help="Draw until the Monte Carlo error is at most this.", rich_help_panel=METHOD),
+    ] = None,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Enumerate every release instead of drawing.", rich_help_panel=METHOD),
+    ] = False,
+    aggregate: Annotated[
+        str,
+        typer.Option(
+            "--aggregate",
+            help="measure: mean of R2; transition: entropy of the mean.",
+            rich_help_panel=METHOD,
+        ),
+    ] = "measure",
+    dimensions: options.Dimensions = None,
+    count: options.Count = "count",
+    layout: options.Layout = "auto",
+    total: options.Total = "Total",
+    margins: options.Margins = "check",
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    impossible: options.Impossible = None,
+    json: options.Json = False,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    output: options.Output = None,
+    top: options.Top = 10,
+) -> None:
+    """Measure the attribute-disclosure risk of a frequency table, from 0 (low) to 1 (high).
+
+    Before protection: R1. With --released: R2 of what will be published, and what was lost. With --method: the
+    expected R2 of a random method over its draws.
+    """
+    show.check_output(output, table, released, impossible)
+    if released is not None and method is not None:
+        raise RequestError("give either --released (one release) or --method (a method over its draws), not both")
+    if sampled and released is None:
+        raise RequestError("--sampled says what the released table is; give it with --released")
+    if method is None and (exact or n is not None or precision is not None or aggregate != "measure"):
+        raise RequestError("--n, --precision, --exact and --aggregate belong to a random method; name it with --method")
+    reading: dict[str, Any] = {
+        "count": count,
+        "dimensions": dimensions,
+        "layout": layout,
+        "total": total,
+        "margins": margins,
+        "encoding": encoding,
+        "delimiter": delimiter,
+    }
+    original = options.load(table, example=example, impossible=impossible, **reading)
+    w = options.weights(weights)
+    if method is not None:
+        from discreet.evaluate.expected import expected_risk
+
+        with show.Bar() as bar, options.about(table or example):
+            expected = expected_risk(
+                original,
+                _method(method, base, n),
+                draws=draws,
+                precision=precision,
+                exact=exact,
+                aggregate=aggregate,  # type: ignore[arg-type]
+                weights=w,
+                form=form,  # type: ignore[arg-type]
+                slices=options.names(by),
+                seed=seed,
+                workers=workers,
+                progress=bar,
+            )
+
+        def face_of_method(console: Any) -> None:
+            console.print(f"[bold]R2 = {expected.risk.mean:.4f}[/bold] expected (0 = low, 1 = high)")
+            console.print(expected.sentence, markup=False)
+            header = ["", "risk", "deviation", "MC error", "Hellinger"]
+            show.table(console, header, expected.rows()[: top + 1], bar=1)
+
+        show.deliver("risk", expected, json, output, face_of_method)
+        return
+    from discreet.measures.risk import risk as measure
+
+    figures = None if released is None else options.load(released, **reading)
+    loss = None
+    with options.about(table or example, released):
+        result = measure(
+            original,
+            figures,
+            weights=w,
+            form=form,  # type: ignore[arg-type]
+            slices=options.names(by),
+            sampled=sampled,
+        )
+        if figures is not None:
+            from discreet.utility.loss import information_loss
+
+            loss = information_loss(original, figures)
+
+    def face(console: Any) -> None:
+        console.print(f"[bold]{result.measure} = {result.value:.4f}[/bold] (0 = low, 1 = high)")
+        console.print(result.sentence, markup=False)
+        console.print()
+        header = ["", "risk", "zeros", "concentration", "size", "people"]
+        show.table(console, header, [result.whole(), *result.rows(top)], bar=1)
+        if loss is not None:
+            console.print(f"\n{loss.sentence}", markup=False)
+            show.table(console, ["information loss", ""], loss.rows())
+
+    show.deliver("risk", result if loss is None else _With(result, "loss", loss), json, output, face)
+
+
+class _With:
+    """A result with another one beside it."""
+
+    def __init__(self, first: show.Result, name: str, second: show.Result) -> None:
+        self.first, self.name, self.second = first, name, second
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.first.to_dict(), self.name: self.second.to_dict()}
+
+    def __str__(self) -> str:
+        return f"{self.first}\n\n{self.second}"
+
+
+def _method(name: str, base: int, n: int | None) -> Any:
+    from discreet.protect import METHODS, RandomRounding, RandomSample
+
+    if name == RandomRounding.name:
+        if n is not None:
+            raise RequestError("--n is the size of a random-sample; random-rounding takes --base")
+        return RandomRounding(base)
+    if name == RandomSample.name:
+        if n is None:
+            raise RequestError("random-sample needs its size: give --n")
+        return RandomSample(n)
+    raise RequestError(f"there is no method {name!r}; {nearest(name, list(METHODS))}")
+
+
+risk.__doc__ = options.explained(risk, EXAMPLES)

@@ -1,0 +1,68 @@
+"""``discreet study``: the papers, replayed and compared with what they print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import options, show
+
+EXAMPLES = {
+    "discreet study antal2014": "every printed number beside the computed one",
+    "discreet study antal2015 --samples 50 --draws 50": "a quick run",
+    "discreet study antal2015 --output validation/antal2015": "the full run, with its report",
+}
+
+
+def study(
+    paper: Annotated[str, typer.Argument(help="antal2014 or antal2015.")],
+    samples: Annotated[
+        int | None, typer.Option("--samples", help="Samples per column, where the paper draws samples.")
+    ] = None,
+    draws: Annotated[int | None, typer.Option("--draws", help="Releases, or populations per sample, drawn.")] = None,
+    json: options.Json = False,
+    seed: options.Seed = 1,
+    workers: options.Workers = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A folder for report.md, results.csv and results.json.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+) -> None:
+    """Replay a paper's study and compare every printed number with the computed one.
+
+    Exit code 1 means that a number which should be reproduced was not.
+    """
+    from discreet import studies
+
+    replay = studies.get(paper)
+    studies.check_folder(output)
+    with show.Bar() as bar:
+        result = replay(samples=samples, draws=draws, seed=seed, workers=workers, progress=bar)
+    if output is not None:
+        result.write(output)
+
+    def face(console: Any) -> None:
+        console.print(f"[bold]{result.title}[/bold]")
+        console.print(result.sentence, markup=False)
+        console.print()
+        show.table(console, ["figures", "compared", "reproduced", "known to differ", "differ"], result.summary())
+        shown = result.differing()
+        if shown:
+            console.print("\nFigures that differ from print:")
+            show.table(console, ["figure", "printed", "computed", "error"], [row.cells() for row in shown])
+        if output is not None:
+            console.print(f"\nWritten: {output}/report.md, results.csv, results.json", style="dim", markup=False)
+
+    show.deliver("study", result, json, None, face)
+    if not result.reproduced:
+        raise typer.Exit(1)
+
+
+study.__doc__ = options.explained(study, EXAMPLES)

@@ -1,0 +1,1 @@
+"""Foundations: errors, random streams, numerics, parallel work, progress and plain-text faces."""

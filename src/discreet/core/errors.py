@@ -1,0 +1,40 @@
+"""The errors a user can meet, grouped by what the user can do about them.
+
+Every message names the offender, shows both figures where two disagree, and ends with the remedy.
+The command line prints the message on one line and exits with code 2; no traceback reaches a user.
+"""
+
+
+class DiscreetError(Exception):
+    """Anything that discreet refuses to do, with the reason and the remedy in its message."""
+
+
+class DataError(DiscreetError):
+    """The data are at fault: mend the file or the table."""
+
+
+class RequestError(DiscreetError):
+    """The request is at fault: change an option or an argument."""
+
+
+class InfeasibleError(DiscreetError):
+    """No answer exists under the given constraints: relax one of them."""
+
+
+class LimitError(DiscreetError):
+    """The work would exceed a limit of size, time or precision: raise the limit or ask for less."""
+
+
+def nearest(name: str, available: list[str] | tuple[str, ...]) -> str:
+    """Say what is there, and what the user probably meant.
+
+    >>> nearest("regoin", ["region", "age"])
+    "did you mean 'region'? There are: 'region', 'age'"
+    """
+    import difflib
+
+    shown = ", ".join(repr(item) for item in available[:12])
+    more = f" and {len(available) - 12} more" if len(available) > 12 else ""
+    close = difflib.get_close_matches(name, list(available[:10_000]), n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}There are: {shown}{more}"

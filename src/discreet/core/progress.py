@@ -1,0 +1,11 @@
+"""How long work tells how far it is.
+
+A function that can take more than two seconds accepts ``progress``, a callable that is told what is done,
+out of how much, and of what. The library is silent unless one is given; the command line draws bars.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Called as ``progress(done, total, label)``, from the thread that started the work."""

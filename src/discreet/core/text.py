@@ -1,0 +1,65 @@
+"""Plain-text and HTML faces for results: aligned columns and short figures."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+
+def figure(value: float | None, digits: int = 4) -> str:
+    """Return a figure as people read it; a missing one is a dash.
+
+    >>> figure(0.23147), figure(None), figure(float("nan"))
+    ('0.2315', '–', '–')
+    """
+    if value is None or value != value:
+        return "–"
+    return f"{value:.{digits}f}"
+
+
+def one_line(text: str) -> str:
+    r"""Return a text without line breaks and other control characters, which are shown as escapes.
+
+    >>> one_line("north\neast")
+    'north\\neast'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def columns(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return an aligned text table; the first `left` columns are flush left, the others flush right.
+
+    >>> print(columns(["row", "risk"], [["a", "0.5"], ["bcd", "12.5"]]))
+    row  risk
+    a     0.5
+    bcd  12.5
+    """
+    shown = [[one_line(text) for text in line] for line in [header, *rows]]
+    widths = [max(len(line[i]) for line in shown) for i in range(len(header))]
+    lines = []
+    for line in shown:
+        cells = [
+            text.ljust(width) if i < left else text.rjust(width)
+            for i, (text, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1, caption: str = "") -> str:
+    """Return an HTML table with every text escaped.
+
+    >>> "&lt;b&gt;" in html_table(["a"], [["<b>"]])
+    True
+    """
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        aligned = (
+            f'<{tag} style="text-align:{"left" if i < left else "right"}">{html.escape(text)}</{tag}>'
+            for i, text in enumerate(cells)
+        )
+        return f"<tr>{''.join(aligned)}</tr>"
+
+    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    body = "".join(line("td", row) for row in rows)
+    return f"<table>{title}<thead>{line('th', header)}</thead><tbody>{body}</tbody></table>"

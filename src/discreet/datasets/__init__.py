@@ -1,0 +1,48 @@
+"""Tables of the founding papers, ready to use.
+
+Counts of people in ten output areas of the 2001 UK census, as printed in antal2014, Tables 1 to 4; the religion
+table is also Table 1 of antal2015.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+
+from discreet.core.errors import RequestError, nearest
+from discreet.table import Table
+
+NAMES = ("country_of_birth", "mode_of_travel", "sex", "religion")
+
+
+def load(name: str) -> Table:
+    """Return a bundled table by name.
+
+    >>> load("sex").shape
+    (10, 2)
+    """
+    if name not in NAMES:
+        raise RequestError(f"there is no bundled table {name!r}; {nearest(name, NAMES)}")
+    from discreet.table.files import read_table
+
+    with as_file(files(__package__) / f"{name}.csv") as path:
+        return read_table(path)
+
+
+def country_of_birth() -> Table:
+    """Output area × country of birth, 10 × 17; antal2014 Table 1."""
+    return load("country_of_birth")
+
+
+def mode_of_travel() -> Table:
+    """Output area × mode of travel, 10 × 11, people of 16 to 74 years; antal2014 Table 2."""
+    return load("mode_of_travel")
+
+
+def sex() -> Table:
+    """Output area × sex, 10 × 2; antal2014 Table 3."""
+    return load("sex")
+
+
+def religion() -> Table:
+    """Output area × religion, 10 × 9; antal2014 Table 4 and antal2015 Table 1."""
+    return load("religion")

@@ -1,0 +1,431 @@
+"""The expected risk and information loss of a random method over its draws; antal2014 section 3.3.3.
+
+One rounding of a table may be lucky. What an agency chooses is the method, so its risk is the mean of R2 over
+every release G that it can make, weighted with their probabilities T(G): by enumeration where they are few, by
+draws with a stated Monte Carlo error otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import LimitError, RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.parallel import run
+from discreet.core.progress import Progress
+from discreet.core.random import Seed, spawn
+from discreet.core.statistics import Moments
+from discreet.core.text import columns, figure, html_table
+from discreet.measures.entropy import (
+    DEFAULT_WEIGHTS,
+    WHOLE,
+    Form,
+    Grouping,
+    check_form,
+    check_weights,
+    entropy,
+    r1_terms,
+    r2_terms,
+)
+from discreet.measures.risk import check_measurable, risk
+from discreet.measures.transition import LIMIT as MATRIX_LIMIT
+from discreet.measures.transition import transition_entropy
+from discreet.table import Table
+
+Aggregate: TypeAlias = Literal["measure", "transition"]
+ENUMERATION_LIMIT = 2**20
+"""The largest number of releases that are enumerated."""
+BLOCK_CELLS = 2_000_000
+"""Draws are made in blocks of about this many figures; the blocks do not depend on the workers."""
+
+
+class RandomMethod(Protocol):
+    """What a random protection offers to be judged over its draws."""
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Its parameters."""
+
+    def check(self, table: Table) -> None:
+        """Refuse a table that it cannot protect."""
+
+    def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
+        """Return released counts of the non-empty cells, one draw per row."""
+
+    def outcomes(self, table: Table) -> int:
+        """Return how many different releases there are."""
+
+    def law(self, table: Table) -> Iterator[tuple[FloatArray, IntArray]]:
+        """Go through all releases with their probabilities."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A mean over draws, the deviation of one draw, and the Monte Carlo error of the mean (0 when exact)."""
+
+    mean: float
+    sd: float
+    mc_error: float
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return plain data; undefined figures are None."""
+        return {name: _plain(value) for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class ExpectedSlice:
+    """Expected risk and Hellinger distance of one slice."""
+
+    dimension: str
+    category: str
+    risk: Expected
+    hellinger: Expected
+
+
+@dataclass(frozen=True, repr=False)
+class ExpectedRisk:
+    """Expected R2 and information loss of a random method, for the whole table and every slice.
+
+    Attributes:
+        method: the method's name, with its parameters in ``parameters``.
+        risk: R2 over the draws.
+        terms: the means of R2's three weighted terms.
+        hellinger: HD on counts over the draws.
+        utility: 1 − HD/√N over the draws.
+        before: R1 of the original.
+        draws: the number of draws, or of enumerated releases when ``exact``.
+        exact: whether every release was weighted with its probability.
+        aggregate: ``"measure"`` averages R2 over draws; ``"transition"`` takes the entropy of the averaged
+            transition matrix (Theorem 6).
+        slices: the same figures for every slice.
+    """
+
+    method: str
+    parameters: dict[str, object]
+    risk: Expected
+    terms: dict[str, float]
+    hellinger: Expected
+    utility: Expected
+    before: float
+    draws: int
+    exact: bool
+    form: Form
+    aggregate: Aggregate
+    slices: tuple[ExpectedSlice, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the method does to risk and information, in words."""
+        how = f"all {self.draws:,} releases" if self.exact else f"{self.draws:,} draws"
+        down = 1 - self.risk.mean / self.before if self.before > 0 else 0.0
+        return (
+            f"Over {how}, {self.method} takes the risk from {self.before:.4f} to {self.risk.mean:.4f} "
+            f"on average ({down:.0%} lower), at a utility of {self.utility.mean:.4f}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
+        return {
+            "measure": "R2",
+            "expected": True,
+            "method": self.method,
+            "parameters": self.parameters,
+            "value": self.risk.mean,
+            "risk": self.risk.to_dict(),
+            "terms": self.terms,
+            "hellinger": self.hellinger.to_dict(),
+            "utility": self.utility.to_dict(),
+            "before": self.before,
+            "draws": self.draws,
+            "exact": self.exact,
+            "form": self.form,
+            "aggregate": self.aggregate,
+            "sentence": self.sentence,
+            "slices": [
+                {
+                    "dimension": item.dimension,
+                    "category": item.category,
+                    "value": _plain(item.risk.mean),
+                    "risk": item.risk.to_dict(),
+                    "hellinger": item.hellinger.to_dict(),
+                }
+                for item in self.slices
+            ],
+        }
+
+    def rows(self) -> list[list[str]]:
+        """Return whole table and slices, worst first, as rows of text."""
+        worst = sorted(self.slices, key=lambda item: -np.nan_to_num(item.risk.mean, nan=-1.0))
+        lines = [("whole table", self.risk, self.hellinger)]
+        lines += [(f"{item.dimension}={item.category}", item.risk, item.hellinger) for item in worst]
+        return [[name, figure(r.mean), figure(r.sd), figure(r.mc_error, 5), figure(h.mean)] for name, r, h in lines]
+
+    def __str__(self) -> str:
+        """Return the sentence and the worst slices."""
+        header = ["", "risk", "deviation", "MC error", "Hellinger"]
+        return f"{self.sentence}\n{columns(header, self.rows()[:11])}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        header = ["", "risk", "deviation", "MC error", "Hellinger"]
+        return html_table(header, self.rows()[:21], caption=self.sentence)
+
+
+def _plain(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+@dataclass(frozen=True)
+class _View:
+    """One way to look at the table: the whole, or its slices along a dimension."""
+
+    groups: Grouping
+    cells: IntArray
+
+
+def expected_risk(
+    table: Table,
+    method: RandomMethod,
+    *,
+    draws: int = 1000,
+    precision: float | None = None,
+    exact: bool = False,
+    aggregate: Aggregate = "measure",
+    weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
+    form: Form = "2015",
+    slices: Sequence[str] | None = None,
+    seed: Seed = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> ExpectedRisk:
+    """Return the expected R2 and information loss of a random method on a table.
+
+    Args:
+        table: the original.
+        method: a random protection, such as ``discreet.protect.RandomRounding(3)``.
+        draws: how many releases are drawn; the largest number when a precision is asked for is 1,000 times it.
+        precision: draw until the Monte Carlo error of the whole table's R2 is at most this.
+        exact: enumerate every release and weight it with its probability T(G).
+        aggregate: ``"measure"`` for the mean of R2; ``"transition"`` for the R2 whose conditional entropy is that
+            of Theorem 6's averaged transition matrix (whole table only).
+        weights: as for :func:`discreet.risk`.
+        form: as for :func:`discreet.risk`.
+        slices: dimensions whose slices are judged too; by default all.
+        seed: makes the draws reproducible, whatever the number of workers.
+        workers: threads; by default one per core.
+        progress: told how far the work is.
+
+    >>> import discreet
+    >>> from discreet.protect import RandomRounding
+    >>> result = expected_risk(discreet.datasets.sex(), RandomRounding(3), exact=True, slices=[])
+    >>> result.draws, round(result.risk.mean, 4)
+    (8192, 0.0149)
+    """
+    w = check_weights(weights)
+    check_form(form)
+    check_measurable(table)
+    method.check(table)
+    if aggregate not in ("measure", "transition"):
+        raise RequestError(f"aggregate is {aggregate!r}; it is 'measure' or 'transition'")
+    if draws < 2:
+        raise RequestError(f"draws is {draws}; a Monte Carlo error needs 2 or more")
+    if precision is not None and not precision > 0:
+        raise RequestError(f"precision is {precision}; give a Monte Carlo error above 0")
+    if exact and precision is not None:
+        raise RequestError("an exact value has no Monte Carlo error; give either precision or exact")
+    along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
+    if aggregate == "transition":
+        along = ()
+    views = [_View(WHOLE, np.array([table.possible]))]
+    for name in along:
+        length = len(table.dimensions[table.axis(name)])
+        views.append(_View(Grouping(table.codes(name), length), table.slice_cells(name)))
+    judge = _Judge(table, views, w, form, with_matrix=aggregate == "transition")
+    if exact:
+        summary = _enumerate(table, method, judge, progress)
+    else:
+        summary = _draw(table, method, judge, draws, precision, seed, workers, progress)
+    return _result(table, method, judge, summary, along, aggregate, form, exact)
+
+
+@dataclass(frozen=True, eq=False)
+class _Summary:
+    """Moments of every figure, and the averaged transition matrix when it is asked for."""
+
+    moments: Moments
+    matrix: FloatArray | None
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Turns a block of released counts into one row of figures per release.
+
+    The columns are, view after view and group after group: R2, HD; then the whole table's three terms.
+    """
+
+    table: Table
+    views: list[_View]
+    w: FloatArray
+    form: Form
+    with_matrix: bool
+
+    def figures(self, G: IntArray) -> FloatArray:
+        F = self.table.counts
+        parts: list[FloatArray] = []
+        whole: FloatArray | None = None
+        apart = 0.5 * np.square(np.sqrt(F) - np.sqrt(G))
+        for view in self.views:
+            terms = self.w * r2_terms(F[None], G, view.cells, view.groups, self.form)
+            whole = terms[:, 0] if whole is None else whole
+            parts += [terms.sum(axis=-1), np.sqrt(view.groups.sum(apart))]
+        assert whole is not None
+        return np.concatenate([*parts, whole], axis=1)
+
+    def matrix(self, G: IntArray, chance: FloatArray) -> FloatArray | None:
+        """Return Σ T(G)·E(Z^G) over the block; antal2014 Theorem 6. G = F gives the identity, as it says."""
+        if not self.with_matrix:
+            return None
+        F = self.table.counts
+        if F.size > MATRIX_LIMIT:
+            raise LimitError(f"{F.size:,} filled cells need a square matrix; at most {MATRIX_LIMIT:,} are laid out")
+        p = F / F.sum()
+        M = G.sum(axis=1, keepdims=True)
+        # An empty release teaches nothing: it leaves everybody anywhere, in proportion to the original.
+        q = np.where(M > 0, G / np.maximum(M, 1), p)
+        m = np.minimum(p, q)
+        R = (p - m).sum(axis=1, keepdims=True)
+        moved = ((p - m) / p * (chance[:, None] / np.where(R > 0, R, 1.0))).T @ (q - m)
+        kept = chance @ (m / p)
+        nothing = float(chance[M[:, 0] == 0].sum())
+        averaged: FloatArray = moved + np.diag(kept - nothing) + nothing * p[None, :]
+        return averaged
+
+
+def _enumerate(table: Table, method: RandomMethod, judge: _Judge, progress: Progress | None) -> _Summary:
+    count = method.outcomes(table)
+    if count > ENUMERATION_LIMIT:
+        raise LimitError(
+            f"{method.name} has {count:.4g} different releases of this table, more than the {ENUMERATION_LIMIT:,} that "
+            "are enumerated; use draws, or a slice of the table"
+        )
+    weight, total, squares = 0.0, np.zeros(1), np.zeros(1)
+    matrix: FloatArray | None = None
+    done = 0
+    for chance, G in method.law(table):
+        figures = judge.figures(G)
+        weight += float(chance.sum())
+        total = total + chance @ figures
+        squares = squares + chance @ np.square(figures)
+        part = judge.matrix(G, chance)
+        matrix = part if matrix is None or part is None else matrix + part
+        done += chance.size
+        if progress is not None:
+            progress(done, count, "enumerating releases")
+    mean = total / weight
+    variance = np.maximum(squares / weight - np.square(mean), 0.0)
+    return _Summary(Moments(done, mean, variance * max(done - 1, 1)), matrix, exact=True)
+
+
+def _draw(
+    table: Table,
+    method: RandomMethod,
+    judge: _Judge,
+    draws: int,
+    precision: float | None,
+    seed: Seed,
+    workers: int | None,
+    progress: Progress | None,
+) -> _Summary:
+    block = max(1, min(draws, BLOCK_CELLS // max(table.counts.size, 1)))
+    sizes = [min(block, draws - start) for start in range(0, draws, block)]
+
+    def work(item: tuple[np.random.Generator, int]) -> tuple[Moments, FloatArray | None]:
+        rng, size = item
+        G = method.draws(table, rng, size)
+        return Moments.of(judge.figures(G)), judge.matrix(G, np.full(size, 1.0))
+
+    moments: Moments | None = None
+    matrix: FloatArray | None = None
+    most = 1000 if precision is not None else 1
+    # Rounds of the same number of draws, each with streams of its own, until the precision is reached.
+    for round_seed in spawn(seed, most):
+        streams = round_seed.spawn(len(sizes))
+        results = run(
+            work,
+            zip(streams, sizes, strict=True),
+            workers=workers,
+            progress=progress,
+            label="drawing releases",
+        )
+        for part, block_matrix in results:
+            moments = part if moments is None else moments.join(part)
+            matrix = block_matrix if matrix is None or block_matrix is None else matrix + block_matrix
+        assert moments is not None
+        if precision is None or moments.error[0] <= precision:
+            return _Summary(moments, None if matrix is None else matrix / moments.n)
+    assert moments is not None
+    raise LimitError(
+        f"after {moments.n:,} draws the Monte Carlo error is {moments.error[0]:.3g}, above the precision "
+        f"{precision:.3g} asked for; ask for less precision or more draws a round"
+    )
+
+
+def _result(
+    table: Table,
+    method: RandomMethod,
+    judge: _Judge,
+    summary: _Summary,
+    along: tuple[str, ...],
+    aggregate: Aggregate,
+    form: Form,
+    exact: bool,
+) -> ExpectedRisk:
+    moments = summary.moments
+    error = np.zeros_like(moments.mean) if exact else moments.error
+    expected = [
+        Expected(*values) for values in zip(moments.mean.tolist(), moments.sd.tolist(), error.tolist(), strict=True)
+    ]
+    terms = moments.mean[-3:]
+    whole = expected[0]
+    if summary.matrix is not None:
+        F = table.counts
+        H = entropy(F)
+        share = float(np.clip(transition_entropy(F, summary.matrix) / H[0], 0.0, 1.0)) if H[0] > 0 else 0.0
+        people, filled = np.array([float(table.total)]), np.array([float(F.size)])
+        concentration = r1_terms(people, H, filled, np.array([table.possible]))[0, 1]
+        terms[1] = judge.w[1] * concentration * (1 - share if form == "2015" else share)
+        # The entropy of an average has no deviation of its own over draws.
+        whole = Expected(float(terms.sum()), float("nan"), float("nan"))
+    slices = []
+    column = 2
+    for name in along:
+        categories = table.dimensions[table.axis(name)].categories
+        for i, category in enumerate(categories):
+            slices.append(ExpectedSlice(name, category, expected[column + i], expected[column + len(categories) + i]))
+        column += 2 * len(categories)
+    root = np.sqrt(table.total)
+    hellinger = expected[1]
+    return ExpectedRisk(
+        method=method.name,
+        parameters=method.parameters,
+        risk=whole,
+        terms=dict(zip(("zeros", "concentration", "size"), terms.tolist(), strict=True)),
+        hellinger=hellinger,
+        utility=Expected(1 - hellinger.mean / root, hellinger.sd / root, hellinger.mc_error / root),
+        before=risk(table, weights=tuple(judge.w.tolist()), slices=()).value,
+        draws=moments.n,
+        exact=exact,
+        form=form,
+        aggregate=aggregate,
+        slices=tuple(slices),
+    )

@@ -1,0 +1,1 @@
+"""Disclosure risk: entropy measures before and after protection, and their estimates for sample tables."""

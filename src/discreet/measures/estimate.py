@@ -1,0 +1,244 @@
+"""R2 of a sample table whose population is unknown, estimated over population tables that a model draws.
+
+The sample table will be published; what it gives away depends on the population behind it. A model fitted to the
+sample draws population tables F̂ that contain it, and R2(F̂, f) is averaged over them; antal2015 sections 5 and 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import RequestError, nearest
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.parallel import run
+from discreet.core.progress import Progress
+from discreet.core.random import Seed, spawn
+from discreet.core.statistics import Moments
+from discreet.core.text import columns, figure, html_table
+from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights, r2_terms
+from discreet.measures.lookup import SampleLookup
+from discreet.measures.result import TERMS
+from discreet.measures.risk import check_measurable
+from discreet.models import LogLinear, PolyaUrn
+from discreet.models.population import Population
+from discreet.table import Table
+
+MODELS: dict[str, type[LogLinear] | type[PolyaUrn]] = {"loglinear": LogLinear, "polya": PolyaUrn}
+BLOCK_CELLS = 2_000_000
+"""Draws are made in blocks of about this many figures; the blocks do not depend on the workers."""
+
+
+@dataclass(frozen=True)
+class EstimatedSlice:
+    """Estimated R2 of one slice; None where it is undefined, because some drawn population has nobody in it."""
+
+    dimension: str
+    category: str
+    mean: float | None
+    sd: float | None
+    mc_error: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the slice as plain data."""
+        return {**vars(self), "value": self.mean}
+
+
+@dataclass(frozen=True, repr=False)
+class Estimate:
+    """Estimated R2 of a sample table.
+
+    Attributes:
+        model: the population model's name; ``details`` says how it was fitted.
+        mean: the estimate, the mean of R2 over the population tables drawn.
+        sd: the deviation of R2 from draw to draw.
+        mc_error: the Monte Carlo error of the mean.
+        draws: the number of population tables.
+        terms: the means of the three weighted terms.
+        population: N, and the sample's n in ``sample``.
+        slices: the same figures for every slice.
+    """
+
+    model: str
+    details: dict[str, object]
+    mean: float
+    sd: float
+    mc_error: float
+    draws: int
+    terms: dict[str, float]
+    population: int
+    sample: int
+    form: Form
+    slices: tuple[EstimatedSlice, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the estimate says, in words."""
+        driver = max(TERMS, key=lambda term: self.terms[term])
+        worst = sorted((s for s in self.slices if s.mean is not None), key=lambda s: -(s.mean or 0.0))[:3]
+        text = (
+            f"A sample of {self.sample:,} out of {self.population:,} people: over {self.draws:,} populations drawn "
+            f"from the {self.model} model its risk is {self.mean:.4f} (deviation {self.sd:.4f}, Monte Carlo error "
+            f"{self.mc_error:.1g}), driven by {driver}."
+        )
+        named = ", ".join(f"{item.dimension}={item.category} ({figure(item.mean)})" for item in worst)
+        return f"{text} Worst slices: {named}." if named else text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
+        return {
+            "measure": "R2",
+            "model": self.model,
+            "details": self.details,
+            "mean": self.mean,
+            "value": self.mean,
+            "sd": self.sd,
+            "mc_error": self.mc_error,
+            "draws": self.draws,
+            "terms": self.terms,
+            "population": self.population,
+            "sample": self.sample,
+            "form": self.form,
+            "sentence": self.sentence,
+            "slices": [item.to_dict() for item in self.slices],
+        }
+
+    def rows(self) -> list[list[str]]:
+        """Return whole table and slices, worst first, as rows of text."""
+        worst = sorted(self.slices, key=lambda item: -1.0 if item.mean is None else item.mean, reverse=True)
+        return [
+            ["whole table", figure(self.mean), figure(self.sd), figure(self.mc_error, 5)],
+            *([f"{s.dimension}={s.category}", figure(s.mean), figure(s.sd), figure(s.mc_error, 5)] for s in worst),
+        ]
+
+    def __str__(self) -> str:
+        """Return the sentence and the worst slices."""
+        return f"{self.sentence}\n{columns(['', 'risk', 'deviation', 'MC error'], self.rows()[:11])}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(["", "risk", "deviation", "MC error"], self.rows()[:21], caption=self.sentence)
+
+
+def estimate(
+    sample: Table,
+    population: int,
+    *,
+    model: str | LogLinear | PolyaUrn = "loglinear",
+    draws: int = 1000,
+    weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
+    form: Form = "2015",
+    slices: Sequence[str] | None = None,
+    seed: Seed = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Estimate:
+    """Estimate R2 of a sample table from a population of known size N and unknown counts.
+
+    Args:
+        sample: the sample table f that will be published.
+        population: N, the number of people in the population.
+        model: ``"loglinear"`` (independence), ``"polya"``, or a model with parameters of its own, such as
+            ``LogLinear((("area", "sex"), ("age",)))`` or ``PolyaUrn(population_zeros=25)``.
+        draws: how many population tables are drawn.
+        weights: as for :func:`discreet.risk`.
+        form: as for :func:`discreet.risk`.
+        slices: dimensions whose slices are estimated too; by default all.
+        seed: makes the draws reproducible, whatever the number of workers.
+        workers: threads; by default one per core.
+        progress: told how far the work is.
+
+    >>> import discreet
+    >>> sample = discreet.protect.random_sample(discreet.datasets.religion(), 245, seed=1).table
+    >>> result = estimate(sample, 2449, model="polya", draws=200, seed=1)
+    >>> 0.1 < result.mean < 0.25
+    True
+    """
+    w = check_weights(weights)
+    check_form(form)
+    check_measurable(sample, "sample table")
+    if draws < 2:
+        raise RequestError(f"draws is {draws}; a Monte Carlo error needs 2 or more")
+    if isinstance(model, str):
+        if model not in MODELS:
+            raise RequestError(f"there is no population model {model!r}; {nearest(model, list(MODELS))}")
+        law: LogLinear | PolyaUrn = MODELS[model]()
+    else:
+        law = model
+    fitted = law.population(sample, population)
+    urn = isinstance(law, PolyaUrn)
+    margins = [list(margin) for margin in law.margins or ()] if isinstance(law, LogLinear) else []
+    along = tuple(sample.names if slices is None else slices) if len(sample.shape) > 1 else ()
+    judge = _Judge.of(sample, fitted, along, w, form)
+    block = max(1, min(draws, BLOCK_CELLS // sample.size))
+    sizes = [min(block, draws - start) for start in range(0, draws, block)]
+
+    def work(item: tuple[np.random.Generator, int]) -> Moments:
+        return Moments.of(judge.figures(fitted.draw(*item)))
+
+    streams = zip(spawn(seed, len(sizes)), sizes, strict=True)
+    parts = run(work, streams, workers=workers, progress=progress, label="drawing populations")
+    moments = parts[0]
+    for part in parts[1:]:
+        moments = moments.join(part)
+    return Estimate(
+        model="polya" if urn else "loglinear",
+        details={"theta": fitted.theta} if urn else {"margins": margins or [[name] for name in sample.names]},
+        mean=float(moments.mean[0]),
+        sd=float(moments.sd[0]),
+        mc_error=float(moments.error[0]),
+        draws=moments.n,
+        terms=dict(zip(TERMS, moments.mean[1:4].tolist(), strict=True)),
+        population=population,
+        sample=sample.total,
+        form=form,
+        slices=_slices(sample, along, moments),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Turns population tables into rows of figures: R2, its three terms, then R2 of every slice."""
+
+    f: IntArray
+    cells: int
+    lookup: SampleLookup | None
+    views: list[tuple[Grouping, IntArray]]
+    w: FloatArray
+    form: Form
+
+    @classmethod
+    def of(cls, sample: Table, fitted: Population, along: tuple[str, ...], w: FloatArray, form: Form) -> _Judge:
+        f = sample.to_array().ravel()
+        counts = np.unique(f)
+        N = fitted.population
+        lookup = SampleLookup.build(N, sample.total, counts) if SampleLookup.fits(N, counts.size) else None
+        views = []
+        for name in along:
+            codes = sample.codes(name, np.arange(sample.size))
+            views.append((Grouping(codes, len(sample.dimensions[sample.axis(name)])), sample.slice_cells(name)))
+        return cls(f, sample.possible, lookup, views, w, form)
+
+    def figures(self, F: IntArray) -> FloatArray:
+        if self.lookup is not None:
+            whole = self.w * self.lookup.terms(self.f, F, self.cells, self.form)
+        else:
+            whole = self.w * r2_terms(F, self.f[None], np.array([self.cells]), form=self.form)[:, 0]
+        parts = [whole.sum(axis=1, keepdims=True), whole]
+        for groups, cells in self.views:
+            parts.append((self.w * r2_terms(F, self.f[None], cells, groups, self.form)).sum(axis=-1))
+        return np.concatenate(parts, axis=1)
+
+
+def _slices(sample: Table, along: tuple[str, ...], moments: Moments) -> tuple[EstimatedSlice, ...]:
+    labels = [(name, category) for name in along for category in sample.dimensions[sample.axis(name)].categories]
+    found = []
+    figures = zip(moments.mean[4:].tolist(), moments.sd[4:].tolist(), moments.error[4:].tolist(), strict=True)
+    for (name, category), values in zip(labels, figures, strict=True):
+        mean, sd, error = (None if np.isnan(value) else value for value in values)
+        found.append(EstimatedSlice(name, category, mean, sd, error))
+    return tuple(found)

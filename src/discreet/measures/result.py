@@ -1,0 +1,225 @@
+"""What a risk measure returns: the number, its three terms, every slice, and what drives it in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.text import columns, figure, html_table
+from discreet.measures.entropy import Form
+
+TERMS = ("zeros", "concentration", "size")
+DRIVERS = {
+    "zeros": "empty cells (zeros)",
+    "concentration": "concentration of the people in few cells",
+    "size": "the small population",
+}
+
+
+@dataclass(frozen=True)
+class SliceRisk:
+    """The risk of one slice: the cells that share one category of a dimension.
+
+    ``value`` and ``terms`` are None where the measure is undefined: nobody is in the slice, or it has fewer
+    than two cells.
+    """
+
+    dimension: str
+    category: str
+    value: float | None
+    terms: dict[str, float] | None
+    people: int
+    cells: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the slice as plain data."""
+        return {
+            "dimension": self.dimension,
+            "category": self.category,
+            "value": self.value,
+            "terms": self.terms,
+            "people": self.people,
+            "cells": self.cells,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """The risk of every slice along one dimension, as columns.
+
+    ``terms`` holds the weighted terms, one row per category; NaN where the measure is undefined.
+    """
+
+    dimension: str
+    categories: tuple[str, ...]
+    terms: FloatArray
+    people: IntArray
+    cells: IntArray
+
+    @property
+    def values(self) -> FloatArray:
+        """The risk of each slice."""
+        total: FloatArray = self.terms.sum(axis=-1)
+        return total
+
+    def __len__(self) -> int:
+        """Return the number of slices."""
+        return len(self.categories)
+
+    def __getitem__(self, i: int) -> SliceRisk:
+        """Return one slice."""
+        terms = self.terms[i]
+        defined = not math.isnan(terms[1])
+        return SliceRisk(
+            self.dimension,
+            self.categories[i],
+            float(terms.sum()) if defined else None,
+            dict(zip(TERMS, terms.tolist(), strict=True)) if defined else None,
+            int(self.people[i]),
+            int(self.cells[i]),
+        )
+
+    def __iter__(self) -> Iterator[SliceRisk]:
+        """Go through the slices in the order of the categories."""
+        return (self[i] for i in range(len(self)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Risk:
+    """The attribute-disclosure risk of a table, before (R1) or after (R2) protection.
+
+    ``terms`` are weighted and add up to ``value``, which lies between 0 and 1. ``before`` is R1 of the original
+    when this is R2. ``entropy`` and ``conditional_entropy`` are in nats.
+    """
+
+    measure: str
+    value: float
+    terms: dict[str, float]
+    weights: tuple[float, float, float]
+    people: int
+    cells: int
+    empty: int
+    entropy: float
+    slices: tuple[Slices, ...]
+    before: float | None = None
+    form: Form | None = None
+    conditional_entropy: float | None = None
+
+    @property
+    def driver(self) -> str:
+        """The term that contributes most: ``"zeros"``, ``"concentration"`` or ``"size"``."""
+        return max(TERMS, key=lambda term: self.terms[term])
+
+    def worst(self, n: int = 3) -> list[SliceRisk]:
+        """Return the n slices of the highest risk, over all dimensions.
+
+        Slices where the measure is undefined are left out.
+        """
+        if n < 0:
+            raise RequestError(f"n is {n}; ask for 0 slices or more")
+        candidates: list[SliceRisk] = []
+        for part in self.slices:
+            values = np.where(np.isnan(part.values), -1.0, part.values)
+            order = np.argsort(-values, kind="stable")[:n]
+            candidates += [part[int(i)] for i in order if values[i] >= 0]
+        return sorted(candidates, key=lambda item: -(item.value or 0.0))[:n]
+
+    def slice(self, dimension: str, category: object) -> SliceRisk:
+        """Return the risk of one slice."""
+        for part in self.slices:
+            if part.dimension == dimension:
+                if str(category) not in part.categories:
+                    raise RequestError(f"dimension {dimension!r} has no category {category!r}")
+                return part[part.categories.index(str(category))]
+        have = [part.dimension for part in self.slices]
+        raise RequestError(f"no slices along {dimension!r} were computed; there are: {have}")
+
+    @property
+    def sentence(self) -> str:
+        """What drives the risk, and which slices are worst, in words."""
+        share = self.terms[self.driver] / self.value if self.value > 0 else 0.0
+        facts = {
+            "zeros": f"{self.empty:,} of {self.cells:,} cells are empty",
+            "concentration": f"the table's entropy is {self._evenness:.0%} of what an even spread would give",
+            "size": f"the table counts {self.people:,} people",
+        }
+        text = f"Driven by {DRIVERS[self.driver]}, {share:.0%} of the value: {facts[self.driver]}."
+        if self.before is not None:
+            change = 1 - self.value / self.before if self.before > 0 else 0.0
+            text += f" Protection lowers the risk from {self.before:.4f} by {change:.0%}."
+        worst = [
+            f"{item.dimension}={item.category} ({figure(item.value)}, {max(item.terms, key=item.terms.__getitem__)})"
+            for item in self.worst(3)
+            if item.terms
+        ]
+        return f"{text} Worst slices: {', '.join(worst)}." if worst else text
+
+    @property
+    def _evenness(self) -> float:
+        return self.entropy / math.log(self.cells)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
+        return {
+            "measure": self.measure,
+            "value": self.value,
+            "terms": dict(self.terms),
+            "weights": list(self.weights),
+            "form": self.form,
+            "before": self.before,
+            "people": self.people,
+            "cells": self.cells,
+            "empty": self.empty,
+            "entropy": self.entropy,
+            "conditional_entropy": self.conditional_entropy,
+            "driver": self.driver,
+            "sentence": self.sentence,
+            "slices": [item.to_dict() for part in self.slices for item in part],
+        }
+
+    def rows(self, n: int | None = None) -> list[list[str]]:
+        """Return the slices as rows of text: all in order, or the n worst."""
+        items = self.worst(n) if n is not None else [item for part in self.slices for item in part]
+        return [
+            [
+                f"{item.dimension}={item.category}",
+                figure(item.value),
+                *(figure(item.terms[term] if item.terms else None) for term in TERMS),
+                f"{item.people:,}",
+            ]
+            for item in items
+        ]
+
+    def _headline(self) -> str:
+        form = f", form {self.form}" if self.form else ""
+        return f"{self.measure} = {self.value:.4f} (0 = low, 1 = high{form})"
+
+    def whole(self) -> list[str]:
+        """Return the whole table's figures as a row of text."""
+        return [
+            "whole table",
+            figure(self.value),
+            *(figure(self.terms[t]) for t in TERMS),
+            f"{self.people:,}",
+        ]
+
+    def _table(self, n: int) -> tuple[list[str], list[list[str]]]:
+        return ["", "risk", *TERMS, "people"], [self.whole(), *self.rows(n)]
+
+    def __str__(self) -> str:
+        """Return the number, what drives it, and the worst slices."""
+        return f"{self._headline()}\n{self.sentence}\n{columns(*self._table(10))}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        import html
+
+        body = html_table(*self._table(20))
+        return f"<p><b>{html.escape(self._headline())}</b><br>{html.escape(self.sentence)}</p>{body}"

@@ -1,0 +1,150 @@
+"""R1 and R2: one graded number for the attribute-disclosure risk of a frequency table.
+
+R1 judges the original. R2 judges what will be published, given the original: it falls from R1 as the
+released table leaves more uncertainty about the true one. The attacker sees the released table only, and
+the measure averages over the people in it; it says nothing of what an insider or other tables add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from discreet.core.errors import DataError
+from discreet.core.numerics import FloatArray, xlogx
+from discreet.measures.entropy import (
+    DEFAULT_WEIGHTS,
+    WHOLE,
+    Form,
+    Grouping,
+    check_form,
+    check_weights,
+    conditional_entropy,
+    entropy,
+    r1_terms,
+    r2_terms,
+)
+from discreet.measures.result import TERMS, Risk, Slices
+from discreet.table import Release, Table
+from discreet.table.pair import Pair, pair
+
+
+def check_measurable(table: Table, which: str = "table") -> None:
+    """Refuse a table with fewer than two cells or with nobody in it."""
+    if table.possible < 2:
+        raise DataError(
+            f"the {which} has {table.possible} cell that can occur; the risk compares cells, so it needs two or more"
+        )
+    if table.total == 0:
+        raise DataError(f"the {which} counts nobody (every cell is 0); there is no risk to measure")
+
+
+def risk(
+    table: Table,
+    released: Table | Release | None = None,
+    *,
+    weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
+    form: Form = "2015",
+    slices: Sequence[str] | None = None,
+    sampled: bool = False,
+) -> Risk:
+    """Measure the attribute-disclosure risk of a table: R1 before protection, R2 given the released table.
+
+    R1(F, w) = w1·|D|/K + w2·(1 − H(X)/log K) + w3·(1/√N)(1 + ½ log N); antal2014 section 3.2.
+    R2(F, G, w) = w1·(|D|/K)^(|D∪E|/|D∩E|) + w2·(1 − H(X)/log K)·(1 − H(X|Y)/H(X)) + the same last term;
+    antal2015 (4). D and E are the empty cells of original and released table, K counts the cells that can
+    occur. The form of 2014 has H(X|Y)/H(X) as the last factor of the middle term: it *rises* with protection and
+    is there to replay antal2014 only.
+
+    Args:
+        table: the original table F.
+        released: the released table G on the same categories, in any order.
+        weights: w1, w2, w3 for zeros, concentration and size; they sum to 1.
+        form: ``"2015"`` or ``"2014"``.
+        slices: the dimensions along which every slice is measured; by default all of them.
+        sampled: the released table is a sample from the original, so that no cell may be larger in it.
+
+    >>> import discreet
+    >>> result = risk(discreet.datasets.religion())
+    >>> round(result.value, 4), result.driver
+    (0.2315, 'concentration')
+    """
+    w = check_weights(weights)
+    check_form(form)
+    check_measurable(table)
+    # A table of one dimension has slices of one cell each, which have no risk of their own.
+    along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
+    for name in along:
+        table.axis(name)
+    if released is None:
+        return _before(table, w, along)
+    both = pair(table, released)
+    if sampled:
+        _check_sample(both)
+    return _after(both, w, form, along)
+
+
+def _check_sample(both: Pair) -> None:
+    over = np.flatnonzero(both.released > both.original)
+    if over.size:
+        i = int(over[0])
+        raise DataError(
+            f"cell {both.table.describe(int(both.cells[i]))} has {both.released[i]} people in the sample, but "
+            f"{both.original[i]} in the population; a sample cannot exceed its population"
+        )
+
+
+def _before(table: Table, w: FloatArray, along: tuple[str, ...]) -> Risk:
+    F = table.counts
+    inner = xlogx(F)
+    people, cells = np.array([float(table.total)]), np.array([table.possible])
+    H = np.maximum(np.log(people) - inner.sum() / people, 0.0)
+    terms = w * r1_terms(people, H, np.array([float(F.size)]), cells)[0]
+    parts = []
+    for name in along:
+        N = table.sums(name, F)
+        slice_entropy = np.maximum(np.log(np.maximum(N, 1.0)) - table.sums(name, inner) / np.maximum(N, 1.0), 0.0)
+        K = table.slice_cells(name)
+        parts.append(_slices(table, name, w * r1_terms(N, slice_entropy, table.sums(name), K), N))
+    return Risk(
+        measure="R1",
+        value=float(terms.sum()),
+        terms=dict(zip(TERMS, terms.tolist(), strict=True)),
+        weights=tuple(w.tolist()),
+        people=table.total,
+        cells=table.possible,
+        empty=table.possible - F.size,
+        entropy=float(H[0]),
+        slices=tuple(parts),
+    )
+
+
+def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...]) -> Risk:
+    table, F, G = both.table, both.original, both.released
+    terms = w * r2_terms(F, G, np.array([table.possible]), WHOLE, form)[0]
+    parts = []
+    for name in along:
+        groups = Grouping(table.codes(name, both.cells), len(table.dimensions[table.axis(name)]))
+        sliced = w * r2_terms(F, G, table.slice_cells(name), groups, form)
+        parts.append(_slices(table, name, sliced, groups.sum(F)))
+    remaining = float(conditional_entropy(F, G)[0])
+    return Risk(
+        measure="R2",
+        value=float(terms.sum()),
+        terms=dict(zip(TERMS, terms.tolist(), strict=True)),
+        weights=tuple(w.tolist()),
+        people=table.total,
+        cells=table.possible,
+        empty=table.possible - int(np.count_nonzero(G)),
+        entropy=float(entropy(F)[0]),
+        slices=tuple(parts),
+        before=_before(table, w, ()).value,
+        form=form,
+        conditional_entropy=None if np.isnan(remaining) else remaining,
+    )
+
+
+def _slices(table: Table, name: str, terms: FloatArray, N: FloatArray) -> Slices:
+    dimension = table.dimensions[table.axis(name)]
+    return Slices(name, dimension.categories, terms, N.astype(np.int64), table.slice_cells(name))

@@ -1,0 +1,7 @@
+"""Models of the population behind a sample table: log-linear models and the Pólya urn."""
+
+from discreet.models.loglinear import FittedLogLinear, LogLinear
+from discreet.models.polya import PolyaUrn
+from discreet.models.population import Population
+
+__all__ = ["FittedLogLinear", "LogLinear", "PolyaUrn", "Population"]

@@ -1,0 +1,390 @@
+"""Compiled samplers of population tables; imported only when a population is drawn.
+
+All kernels are in this one file because Numba's cache notices a change of a kernel's own file only. They
+release the interpreter lock, keep no state, and read random numbers from the four words of an SFC64 generator
+(:mod:`discreet.models.sfc64`), which they advance exactly as ``Generator.random()`` would. They are plain
+loops over arrays that are made ready outside, because array expressions take seconds to compile.
+
+Small distributions are drawn from alias tables (Walker 1977): one uniform number, one comparison and no
+search, whatever the distribution. A uniform number has 53 bits, so values whose weight is below 1e-17 of the
+mode's are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.numerics import FloatArray, IntArray
+
+Words = npt.NDArray[np.uint64]
+Short = npt.NDArray[np.int32]
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+NEGLIGIBLE = 1e-17
+
+
+class Tables(NamedTuple):
+    """Alias tables of many distributions in common arrays.
+
+    Table i has ``lengths[i]`` slots from position ``starts[i]`` on, for the values from ``lows[i]`` on. Each
+    holds its own value up to ``cut`` (counted from the table's start) and ``alias`` from there on.
+    """
+
+    starts: IntArray
+    lows: IntArray
+    lengths: IntArray
+    cut: FloatArray
+    alias: Short
+
+
+def compiled(function: Kernel) -> Kernel:
+    """Compile on first call, free of the interpreter lock, and keep the machine code for the next process."""
+    return cast(Kernel, numba.njit(nogil=True, cache=True, error_model="numpy")(function))
+
+
+@compiled
+def uniform(words: Words) -> float:
+    """Return the generator's next double in [0, 1)."""
+    result = words[0] + words[1] + words[3]
+    words[3] += np.uint64(1)
+    words[0] = words[1] ^ (words[1] >> np.uint64(11))
+    words[1] = words[2] + (words[2] << np.uint64(3))
+    words[2] = ((words[2] << np.uint64(24)) | (words[2] >> np.uint64(40))) + result
+    return float((result >> np.uint64(11)) * (1.0 / 9007199254740992.0))
+
+
+@compiled
+def fill_uniform(words: Words, out: FloatArray) -> None:
+    """Fill an array with the generator's next doubles."""
+    for i in range(out.size):
+        out[i] = uniform(words)
+
+
+@compiled
+def fill_alias(weights: FloatArray, length: int, start: int, cut: FloatArray, alias: Short, stack: IntArray) -> None:
+    """Write the alias table of the first `length` weights from position `start` on, using up the weights."""
+    total = 0.0
+    for i in range(length):
+        total += weights[i]
+    scale = length / total
+    small, large = 0, length
+    for i in range(length):
+        weights[i] *= scale
+        if weights[i] < 1.0:
+            stack[small] = i
+            small += 1
+        else:
+            large -= 1
+            stack[large] = i
+    while small > 0 and large < length:
+        small -= 1
+        giver, taker = stack[large], stack[small]
+        cut[start + taker] = taker + weights[taker]
+        alias[start + taker] = giver
+        weights[giver] -= 1.0 - weights[taker]
+        if weights[giver] < 1.0:
+            large += 1
+            stack[small] = giver
+            small += 1
+    # What is left on either side is full up to rounding.
+    for i in range(length):
+        if i < small or i >= large:
+            cut[start + stack[i]] = stack[i] + 1.0
+            alias[start + stack[i]] = stack[i]
+
+
+@compiled
+def walk(shape: float, ratio: float, weights: FloatArray, write: bool) -> tuple[int, int]:
+    """Walk outwards from the mode of a count distribution to where its weights are negligible.
+
+    - shape > 0: negative binomial, mean shape·ratio/(1 − ratio), w(k+1)/w(k) = (k + shape)/(k + 1)·ratio;
+    - shape = 0: Poisson, mean ratio, w(k+1)/w(k) = ratio/(k + 1);
+    - shape < 0: logarithmic from 1 on, w(k+1)/w(k) = k/(k + 1)·ratio.
+
+    Returns:
+        the smallest value and the number of values; their weights are written if asked for.
+    """
+    mode, least, slope, constant = 0, 0, ratio, shape * ratio
+    if shape > 1.0:
+        mode = int((shape - 1.0) * ratio / (1.0 - ratio))
+    elif shape == 0.0:
+        mode, slope, constant = int(ratio), 0.0, ratio
+    elif shape < 0.0:
+        mode, least, constant = 1, 1, 0.0
+    low, weight = mode, 1.0
+    while low > least:
+        weight *= low / (constant + slope * (low - 1))
+        if weight < NEGLIGIBLE:
+            break
+        low -= 1
+    k, weight = mode, 1.0
+    if write:
+        while k >= low:
+            weights[k - low] = weight
+            weight *= k / (constant + slope * (k - 1))
+            k -= 1
+        k, weight = mode, 1.0
+        while weight >= NEGLIGIBLE:
+            weights[k - low] = weight
+            weight *= (constant + slope * k) / (k + 1)
+            k += 1
+    else:
+        while weight >= NEGLIGIBLE:
+            weight *= (constant + slope * k) / (k + 1)
+            k += 1
+    return low, k - low
+
+
+@compiled
+def tabulate(shapes: FloatArray, ratios: FloatArray) -> Tables:
+    """Return alias tables of many count distributions, see :func:`walk`."""
+    starts, lows = np.empty(shapes.size, np.int64), np.empty(shapes.size, np.int64)
+    lengths = np.empty(shapes.size, np.int64)
+    end, longest = 0, 0
+    weights = np.empty(0)
+    for i in range(shapes.size):
+        starts[i] = end
+        lows[i], lengths[i] = walk(shapes[i], ratios[i], weights, False)
+        end += lengths[i]
+        longest = max(longest, lengths[i])
+    cut, alias = np.empty(end), np.empty(end, np.int32)
+    weights, stack = np.empty(longest), np.empty(longest, np.int64)
+    for i in range(shapes.size):
+        walk(shapes[i], ratios[i], weights, True)
+        fill_alias(weights, lengths[i], starts[i], cut, alias, stack)
+    return Tables(starts, lows, lengths, cut, alias)
+
+
+@compiled
+def pick(words: Words, tables: Tables, i: int) -> int:
+    """Draw from the i-th table."""
+    u = uniform(words) * tables.lengths[i]
+    slot = int(u)
+    at = tables.starts[i] + slot
+    return int(tables.lows[i] + (slot if u < tables.cut[at] else tables.alias[at]))
+
+
+@compiled
+def multinomial(
+    words: Words,
+    base: IntArray,
+    draws: int,
+    means: FloatArray,
+    heavy: IntArray,
+    rest: IntArray,
+    rest_weights: FloatArray,
+    cells: IntArray,
+    weights: FloatArray,
+    out: IntArray,
+) -> None:
+    """Fill every row of `out` with base + Multinomial(draws; p).
+
+    The cells in `heavy` get independent Poisson counts with the given means, proportional to p, and the cells
+    in `rest` together one. Given its sum t, such a vector is Multinomial(t; p). A vector whose sum exceeds
+    `draws` is thrown away; what is missing from any other is drawn one by one from `cells` by their weights,
+    and so is the split of the rest. Rows are exact for every scale of the means; it decides only how much is
+    thrown away and how much is missing.
+    """
+    tables = tabulate(np.zeros(means.size), means)
+    cut, alias = np.empty(cells.size), np.empty(cells.size, np.int32)
+    fill_alias(weights, cells.size, 0, cut, alias, np.empty(cells.size, np.int64))
+    rest_cut, rest_alias = np.empty(rest.size), np.empty(rest.size, np.int32)
+    fill_alias(rest_weights, rest.size, 0, rest_cut, rest_alias, np.empty(rest.size, np.int64))
+    added = np.empty(means.size, np.int64)
+    for row in range(out.shape[0]):
+        total = draws + 1
+        while total > draws:
+            total = 0
+            for i in range(means.size):
+                added[i] = pick(words, tables, i)
+                total += added[i]
+        for i in range(base.size):
+            out[row, i] = base[i]
+        for i in range(heavy.size):
+            out[row, heavy[i]] += added[i]
+        if rest.size > 0:
+            for _ in range(added[heavy.size]):
+                u = uniform(words) * rest.size
+                slot = int(u)
+                out[row, rest[slot if u < rest_cut[slot] else rest_alias[slot]]] += 1
+        for _ in range(draws - total):
+            u = uniform(words) * cells.size
+            slot = int(u)
+            out[row, cells[slot if u < cut[slot] else alias[slot]]] += 1
+
+
+@compiled
+def lay(owner: Short, start: int, balls: int, colour: int) -> int:
+    """Give a run of balls their colour and return where the next run starts."""
+    # Indices without a sign need no test for negative ones, which would keep the loop from being vectorised.
+    at, value = np.uint64(start), np.int32(colour)
+    for j in range(np.uint64(balls)):
+        owner[at + j] = value
+    return start + balls
+
+
+@compiled
+def urn(
+    words: Words,
+    base: IntArray,
+    colours: IntArray,
+    kind: IntArray,
+    cells: IntArray,
+    theta: float,
+    n: int,
+    draws: int,
+    slack: int,
+    shapes: FloatArray,
+    ratios: FloatArray,
+    out: IntArray,
+) -> None:
+    """Fill every row of `out` with the contents of a Pólya urn after `draws` draws, black balls left out.
+
+    Without shapes the balls are drawn one by one. With shapes the urn first leaps to about the right number
+    of draws and is then corrected by single balls: see :func:`leap` and :func:`settle`. Rows are exact for
+    every ratio; it decides only how many corrections there are.
+
+    New colours go to `cells`, chosen uniformly without replacement. If there are more new colours than cells,
+    see :func:`cap`.
+    """
+    size = base.size
+    tables = tabulate(shapes, ratios)
+    # owner[j] is the colour of ball j: a cell, or a number from `size` on for a new colour. The first n balls
+    # are the sample's and stay from row to row.
+    owner = np.empty(n + draws + slack, np.int32)
+    balls = 0
+    for i in range(size):
+        balls = lay(owner, balls, base[i], i)
+    count = np.empty(size + draws + slack + 1, np.int64)
+    for row in range(out.shape[0]):
+        for i in range(size):
+            count[i] = base[i]
+        balls, last = n, size
+        if shapes.size > 0:
+            balls = -1
+            while balls < 0:
+                balls, last = leap(words, colours, kind, base, n + draws + slack, theta, tables, count)
+            balls = n
+            for i in range(colours.size):
+                balls = lay(owner, balls, count[colours[i]] - base[colours[i]], colours[i])
+            for i in range(size, last):
+                balls = lay(owner, balls, count[i], i)
+        last = settle(words, owner, count, n, balls, n + draws, last, theta)
+        fresh = 0
+        for i in range(size, last):
+            if count[i] > 0:
+                count[size + fresh] = count[i]
+                fresh += 1
+        if fresh > cells.size:
+            cap(words, owner, count, base, n, fresh, cells)
+        else:
+            for i in range(fresh):
+                j = i + int(uniform(words) * (cells.size - i))
+                cells[i], cells[j] = cells[j], cells[i]
+                count[cells[i]] = count[size + i]
+        for i in range(size):
+            out[row, i] = count[i]
+
+
+@compiled
+def leap(
+    words: Words,
+    colours: IntArray,
+    kind: IntArray,
+    base: IntArray,
+    most: int,
+    theta: float,
+    tables: Tables,
+    count: IntArray,
+) -> tuple[int, int]:
+    """Draw the urn's contents after a random number of draws.
+
+    Colour i gets a negative binomial number of balls with shape baseᵢ, and Poisson(−θ·log(1 − ratio)) new
+    colours get logarithmic numbers of balls. Given the sum t this is the urn after t draws: the numbers of
+    balls added to the colours and to all new ones together are Dirichlet-multinomial, and the new colours
+    are an Ewens(θ) partition, as the numbers of new colours with j balls are independent Poisson(θ·ratioʲ/j).
+
+    The tables are those of the colours' kinds, of the number of new colours, and of a new colour's balls.
+
+    Returns:
+        the number of balls, or −1 when it exceeds `most`, and the number after the last new colour.
+    """
+    balls, last = 0, base.size
+    for i in range(colours.size):
+        count[colours[i]] = base[colours[i]] + pick(words, tables, kind[i])
+        balls += count[colours[i]]
+    if theta > 0.0:
+        table = tables.lengths.size - 2
+        for _ in range(pick(words, tables, table)):
+            count[last] = pick(words, tables, table + 1)
+            balls += count[last]
+            if balls > most:
+                break
+            last += 1
+    return (balls if balls <= most else -1), last
+
+
+@compiled
+def settle(
+    words: Words, owner: Short, count: IntArray, n: int, balls: int, wanted: int, last: int, theta: float
+) -> int:
+    """Take out or add single balls until there are as many as wanted.
+
+    Taking out added balls at random is exact because their colours are exchangeable; adding is the urn's way.
+
+    Returns:
+        the number after the last new colour.
+    """
+    while balls > wanted:
+        j = n + int(uniform(words) * (balls - n))
+        balls -= 1
+        count[owner[j]] -= 1
+        owner[j] = owner[balls]
+    while balls < wanted:
+        j = int(uniform(words) * (balls + theta))
+        if j < balls:
+            colour = owner[j]
+        else:
+            colour = np.int32(last)
+            count[colour] = 0
+            last += 1
+        owner[balls] = colour
+        count[colour] += 1
+        balls += 1
+    return last
+
+
+@compiled
+def cap(words: Words, owner: Short, count: IntArray, base: IntArray, n: int, fresh: int, cells: IntArray) -> None:
+    """Keep as many new colours as there are cells for them, and give the balls of the others to colours kept.
+
+    The oldest new colours are kept. Given their sizes, colours appear in the order in which the new balls,
+    well shuffled, show them. The balls of the others are drawn again from the urn, now without black balls.
+    """
+    size = base.size
+    balls = n
+    for i in range(size, size + fresh):
+        balls = lay(owner, balls, count[i], i)
+    shown, again = 0, balls - n
+    for i in range(n, balls):
+        if shown == cells.size:
+            break
+        j = i + int(uniform(words) * (balls - i))
+        colour = owner[j]
+        owner[j] = owner[i]
+        if count[colour] > 0:
+            j = shown + int(uniform(words) * (cells.size - shown))
+            cells[shown], cells[j] = cells[j], cells[shown]
+            count[cells[shown]] = count[colour]
+            again -= count[colour]
+            count[colour] = 0
+            shown += 1
+    balls = n
+    for i in range(size):
+        balls = lay(owner, balls, count[i] - base[i], i)
+    settle(words, owner, count, n, balls, balls + again, size, 0.0)

@@ -1,0 +1,30 @@
+"""Replays of the founding papers: every printed number beside the computed one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from discreet.core.errors import RequestError, nearest
+from discreet.studies.comparison import Study
+
+PAPERS = ("antal2014", "antal2015")
+
+
+def get(paper: str) -> Callable[..., Study]:
+    """Return the function that replays a paper.
+
+    >>> get("antal2014").__module__
+    'discreet.studies.antal2014'
+    """
+    if paper not in PAPERS:
+        raise RequestError(f"there is no study {paper!r}; {nearest(paper, PAPERS)}")
+    replay: Callable[..., Study] = import_module(f"discreet.studies.{paper}").replay
+    return replay
+
+
+def check_folder(folder: Path | None) -> None:
+    """Refuse a folder that cannot be made, before any work is done."""
+    if folder is not None and (folder.is_file() or not folder.absolute().parent.is_dir()):
+        raise RequestError(f"{folder} cannot be a folder for the report; name one in a folder that exists")

@@ -1,0 +1,203 @@
+"""A printed number beside the computed one, and the report of a whole study."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from discreet.core.files import write_text
+
+Verdict: TypeAlias = Literal["reproduced", "known to differ", "differs"]
+ROUNDING = 0.00005
+"""What four printed decimals may hide."""
+STANDARD_ERRORS = 4.0
+
+
+def published(name: str) -> list[dict[str, str]]:
+    """Return the rows of a printed table that ships with the package."""
+    text = (files(__package__) / "published" / f"{name}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One printed number and its computed twin.
+
+    Attributes:
+        group: the kind of figure, for the summary.
+        label: what the figure is.
+        printed: as the paper prints it.
+        computed: as it is computed here.
+        error: the combined standard error of both, 0 for a number that involves no draws.
+        known: why it is known not to follow from the paper's formulas, or empty.
+    """
+
+    group: str
+    label: str
+    printed: float
+    computed: float
+    error: float = 0.0
+    known: str = ""
+
+    @property
+    def difference(self) -> float:
+        """Computed less printed."""
+        return self.computed - self.printed
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the difference is within rounding and four combined standard errors."""
+        # The hair keeps figures whose exact value lies on the rounding edge.
+        return abs(self.difference) <= ROUNDING * (1 + 1e-9) + STANDARD_ERRORS * self.error
+
+    @property
+    def verdict(self) -> Verdict:
+        """Reproduced, known to differ, or differs."""
+        if self.agrees:
+            return "reproduced"
+        return "known to differ" if self.known else "differs"
+
+    def cells(self) -> list[str]:
+        """Return the comparison as texts."""
+        error = f"{self.error:.5f}" if self.error else "exact"
+        return [self.label, f"{self.printed:.4f}", f"{self.computed:.4f}", error]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            **vars(self),
+            "difference": self.difference,
+            "standard_errors": self.difference / self.error if self.error else None,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Study:
+    """A paper's study, replayed.
+
+    Attributes:
+        name: the paper's key; ``title`` and ``citation`` name it in full.
+        settings: how the replay was run: draws, samples, seed.
+        comparisons: all printed numbers.
+        remarks: what a reader of the comparison must know, in paragraphs.
+        extra: further tables of the report, as ``(title, header, rows)``.
+    """
+
+    name: str
+    title: str
+    citation: str
+    settings: dict[str, Any]
+    comparisons: tuple[Comparison, ...]
+    remarks: tuple[str, ...] = ()
+    extra: tuple[tuple[str, list[str], list[list[str]]], ...] = ()
+
+    @property
+    def reproduced(self) -> bool:
+        """Whether every number agrees that should."""
+        return all(row.verdict != "differs" for row in self.comparisons)
+
+    def differing(self) -> list[Comparison]:
+        """Return the numbers that do not agree, unexpected ones first."""
+        wrong = [row for row in self.comparisons if not row.agrees]
+        return sorted(wrong, key=lambda row: row.verdict != "differs")
+
+    def summary(self) -> list[list[str]]:
+        """Return counts by kind of figure and verdict, as rows of text."""
+        rows = []
+        for group in dict.fromkeys(row.group for row in self.comparisons):
+            verdicts = [row.verdict for row in self.comparisons if row.group == group]
+            counted = [verdicts.count(v) for v in ("reproduced", "known to differ", "differs")]
+            rows.append([group, str(len(verdicts)), *map(str, counted)])
+        return rows
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words."""
+        agree = sum(row.agrees for row in self.comparisons)
+        known = sum(row.verdict == "known to differ" for row in self.comparisons)
+        differ = len(self.comparisons) - agree - known
+        text = f"{agree} of {len(self.comparisons)} printed numbers are reproduced"
+        if known:
+            text += f", {known} are known not to follow from the paper's own formula"
+        return f"{text}, {differ} differ." if differ else f"{text}; none differs otherwise."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "study": self.name,
+            "reproduced": self.reproduced,
+            "sentence": self.sentence,
+            "settings": self.settings,
+            "comparisons": [row.to_dict() for row in self.comparisons],
+        }
+
+    def __str__(self) -> str:
+        """Return the outcome in words."""
+        return f"{self.title}\n{self.sentence}"
+
+    __repr__ = __str__
+
+    def to_markdown(self) -> str:
+        """Return the report: outcome, remarks, every number."""
+        settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        parts = [
+            f"# {self.title}",
+            self.citation,
+            f"Replayed with `discreet study {self.name}` ({settings}).",
+            f"**{self.sentence}**",
+            markdown_table(["figures", "compared", "reproduced", "known to differ", "differ"], self.summary()),
+            "A number counts as reproduced when printed and computed value differ by no more than the rounding of four "
+            "decimals and four combined standard errors. The error combines the Monte Carlo errors of both.",
+            *self.remarks,
+        ]
+        for title, header, rows in self.extra:
+            parts += [f"## {title}", markdown_table(header, rows)]
+        parts.append("## Every printed number")
+        for group in dict.fromkeys(row.group for row in self.comparisons):
+            rows = [
+                [
+                    *row.cells(),
+                    _z(row),
+                    row.verdict + (f": {row.known}" if row.verdict == "known to differ" else ""),
+                ]
+                for row in self.comparisons
+                if row.group == group
+            ]
+            header = ["figure", "printed", "computed", "error", "errors apart", "verdict"]
+            parts += [f"### {group}", markdown_table(header, rows)]
+        return "\n\n".join(parts) + "\n"
+
+    def to_csv(self) -> str:
+        """Return every comparison as CSV."""
+        stream = io.StringIO()
+        rows = [row.to_dict() for row in self.comparisons]
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return stream.getvalue()
+
+    def write(self, folder: str | Path) -> None:
+        """Write report.md, results.csv and results.json into a folder."""
+        target = Path(folder)
+        target.mkdir(exist_ok=True)
+        write_text(target / "report.md", self.to_markdown())
+        write_text(target / "results.csv", self.to_csv())
+        write_text(target / "results.json", json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n")
+
+
+def _z(row: Comparison) -> str:
+    return f"{row.difference / row.error:+.1f}" if row.error and math.isfinite(row.error) else "–"
+
+
+def markdown_table(header: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(lines)

@@ -1,0 +1,210 @@
+"""Columns of labels and counts to a table; margins among the rows are checked against their cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import DataError, LimitError
+from discreet.core.numerics import IntArray
+from discreet.table.counts import Where, numpy_from_arrow, whole_counts
+from discreet.table.dimension import Dimension
+from discreet.table.table import Table, describe
+
+Margins: TypeAlias = Literal["check", "recompute"]
+TOTALS = ("all", "margin", "sum", "total", "totals")
+"""Labels that people and programs give to margins, whatever the case of their letters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column of labels as codes into its categories."""
+
+    codes: IntArray
+    categories: list[str]
+
+
+def coded_labels(name: str, labels: Iterable[object], where: Where) -> Coded:
+    """Code a sequence of labels, categories in order of appearance."""
+    seen: dict[str, int] = {}
+    codes = [seen.setdefault("" if label is None else str(label), len(seen)) for label in labels]
+    return _labelled(name, Coded(np.array(codes, np.int64), list(seen)), where)
+
+
+def coded_arrow(name: str, column: Any, where: Where) -> Coded:
+    """Code an Arrow column; a dictionary keeps its categories and their order, used or not."""
+    import pyarrow as pa
+
+    if column.null_count:
+        row = column.is_null().index(True).as_py()
+        raise DataError(f"{where(row)}: dimension {name!r} has no category there; label every row")
+    try:
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        column = column.unify_dictionaries()
+    except pa.ArrowException:
+        raise DataError(f"dimension {name!r} is of type {column.type}; label it with texts or numbers") from None
+    categories = [str(label) for label in column.chunk(0).dictionary.to_pylist()]
+    codes = numpy_from_arrow(pa.chunked_array([chunk.indices for chunk in column.chunks]))
+    return _labelled(name, Coded(codes.astype(np.int64), categories), where)
+
+
+def _labelled(name: str, coded: Coded, where: Where) -> Coded:
+    """Refuse rows without a label."""
+    if "" in coded.categories:
+        blank = coded.codes == coded.categories.index("")
+        if blank.any():
+            row = int(np.argmax(blank))
+            raise DataError(f"{where(row)}: dimension {name!r} has an empty category; label every row")
+    return coded
+
+
+def table_from_columns(
+    columns: Mapping[str, Coded],
+    figures: npt.NDArray[Any],
+    *,
+    where: Where,
+    categories: Mapping[str, Sequence[object]] | None = None,
+    total: str | None = None,
+    margins: Margins = "check",
+    possible: npt.NDArray[np.bool_] | None = None,
+) -> Table:
+    """Build a table from a column of labels per dimension and a column of counts.
+
+    Args:
+        columns: for each dimension its column of labels.
+        figures: one count per row.
+        where: names the place of a row in messages.
+        categories: the categories of each dimension, in order; by default those of the columns.
+        total: the label that marks margins.
+        margins: check the margins, or leave them out of account.
+        possible: false at structural zeros.
+    """
+    codes, dims, marked = [], [], []
+    for name, column in columns.items():
+        if categories is None:
+            dim_codes, found, is_total = _split_total(column, total)
+            if not found:
+                raise DataError(f"dimension {name!r} has margins ({total!r}) only; give its categories")
+            dim = Dimension(name, found)
+        else:
+            dim = Dimension(name, categories[name])
+            dim_codes, is_total = _recode(column, dim), np.zeros(column.codes.size, bool)
+        codes.append(dim_codes)
+        dims.append(dim)
+        marked.append(is_total)
+
+    def cell_at(row: int) -> str:
+        phrase = ", ".join(
+            f"{dim.name}={total if mark[row] else dim.categories[code[row]]}"
+            for dim, code, mark in zip(dims, codes, marked, strict=True)
+        )
+        return f"{where(row)} ({phrase})"
+
+    numbers = whole_counts(figures, cell_at)
+    shape = tuple(len(dim) for dim in dims)
+    if math.prod(shape) > np.iinfo(np.int64).max:
+        raise LimitError(
+            f"the dimensions span {math.prod(shape):.3g} cells, more than positions can number; leave some out"
+        )
+    inner = ~np.logical_or.reduce(marked)
+    if not inner.any():
+        raise DataError(f"every row is a margin ({total!r}); give the inner cells")
+    rows = np.flatnonzero(inner)
+    position = np.zeros(rows.size, np.int64)
+    for code, length in zip(codes, shape, strict=True):
+        position = position * length + code[rows]
+    order = np.argsort(position, kind="stable")
+    position, rows = position[order], rows[order]
+    again = np.flatnonzero(np.diff(position) == 0)
+    if again.size:
+        first, second = int(rows[again[0]]), int(rows[again[0] + 1])
+        raise DataError(
+            f"{cell_at(second)}: the cell was given before, at {where(first)}, with count {numbers[first]}, "
+            f"now {numbers[second]}; keep one row per cell"
+        )
+    kept = numbers[rows] > 0
+    lost = position[:0] if possible is None else position[~possible[rows]]
+    table = Table(tuple(dims), position[kept], numbers[rows][kept], lost)
+    if margins == "check" and not inner.all():
+        _check_margins(table, codes, marked, numbers, where)
+    if total is not None:
+        _refuse_unmarked(table)
+    return table
+
+
+def _split_total(column: Coded, total: str | None) -> tuple[IntArray, list[str], npt.NDArray[np.bool_]]:
+    """Take the label of margins out of the categories, and say which rows have it."""
+    if total is None or total not in column.categories:
+        return column.codes, column.categories, np.zeros(column.codes.size, bool)
+    code = column.categories.index(total)
+    found = [label for label in column.categories if label != total]
+    is_total = column.codes == code
+    # Margins get the code 0 for the time being, so that every code has a category.
+    codes = np.where(is_total, 0, column.codes - (column.codes > code))
+    return codes, found, is_total
+
+
+def _recode(column: Coded, dim: Dimension) -> IntArray:
+    """Return the codes of a column in the categories that were declared."""
+    known = {label: code for code, label in enumerate(dim.categories)}
+    recode = np.array([known[label] if label in known else dim.code(label) for label in column.categories], np.int64)
+    return recode[column.codes]
+
+
+def _check_margins(
+    table: Table,
+    codes: list[IntArray],
+    marked: list[npt.NDArray[np.bool_]],
+    numbers: IntArray,
+    where: Where,
+) -> None:
+    """Compare every stated margin with the sum of its cells."""
+    pattern = np.zeros(numbers.size, np.int64)
+    for mark in marked:
+        pattern = pattern * 2 + mark
+    for kind in np.unique(pattern[pattern > 0]):
+        kept = [i for i in range(len(codes)) if not (int(kind) >> (len(codes) - 1 - i)) & 1]
+        rows = np.flatnonzero(pattern == kind)
+        if not kept:
+            sums = np.full(rows.size, table.total)
+        else:
+            margin = table.margin(*(table.names[i] for i in kept))
+            position = np.zeros(rows.size, np.int64)
+            for i in kept:
+                position = position * table.shape[i] + codes[i][rows]
+            sums = margin.at(position)
+        wrong = np.flatnonzero(sums != numbers[rows])
+        if wrong.size:
+            row = int(rows[wrong[0]])
+            name = describe([table.dimensions[i] for i in kept], [codes[i][row] for i in kept]) or "total"
+            raise DataError(
+                f"{where(row)}: margin '{name}' is {numbers[row]}, but its cells sum to {sums[wrong[0]]}; "
+                'correct the figures, or pass margins="recompute" (--margins recompute) to use the cells'
+            )
+
+
+def _refuse_unmarked(table: Table) -> None:
+    """Refuse a category that is named like a margin and is the sum of the others: it would count people twice."""
+    for dimension in table.dimensions:
+        label = next((label for label in dimension.categories if label.casefold() in TOTALS), None)
+        if label is not None and len(dimension) > 1 and _doubles(table, dimension, label):
+            raise DataError(
+                f"category {label!r} of dimension {dimension.name!r} is the sum of the others; if it is a margin, pass "
+                f"total={label!r} (--total {label}), otherwise total=None (--total '')"
+            )
+
+
+def _doubles(table: Table, dimension: Dimension, label: str) -> bool:
+    """Say whether a category holds, cell by cell, as many people as all the others together."""
+    others = [name for name in table.names if name != dimension.name]
+    if not others:
+        mine = table.counts[table.codes(dimension.name) == dimension.code(label)]
+        return bool(table.total) and 2 * int(mine.sum()) == table.total
+    part, both = table.slice({dimension.name: label}), table.margin(*others)
+    return bool(table.total) and np.array_equal(2 * part.counts, both.counts)

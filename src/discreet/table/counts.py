@@ -1,0 +1,155 @@
+"""Figures to counts: whole numbers of people, or an error that names the first figure that is not one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import DataError
+from discreet.core.numerics import IntArray
+
+Where: TypeAlias = Callable[[int], str]
+"""Names the place of a row or cell in messages."""
+LARGEST = 2**62
+"""Counts and their sum stay below this, so that they add up exactly."""
+
+
+def whole_counts(figures: npt.NDArray[Any], where: Where) -> IntArray:
+    """Return figures as counts, or name the first that is not a whole number of people.
+
+    Args:
+        figures: a flat array of any type.
+        where: names the place of an index.
+
+    >>> whole_counts(np.array([2.0, 0.0]), str).tolist()
+    [2, 0]
+    """
+    if figures.dtype.kind not in "iuf":
+        figures = _plain_numbers(figures, where)
+    checks: list[tuple[npt.NDArray[np.bool_], str]] = []
+    if figures.dtype.kind == "f":
+        checks += [
+            (np.isnan(figures), "is missing (NaN); write 0 if nobody is in the cell"),
+            (np.isinf(figures), "is infinite; counts are whole numbers"),
+            (figures != np.floor(figures), "is fractional; counts are whole numbers of people"),
+            (np.abs(figures) > 2.0**53, "is too large to be an exact count; give whole numbers, not floats"),
+        ]
+    elif figures.dtype.kind == "u":
+        checks.append((figures > np.uint64(LARGEST), f"is too large; counts go up to {LARGEST:,}"))
+    checks.append((figures < 0, "is negative; counts are 0 or more"))
+    for wrong, reason in checks:
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            more = int(wrong.sum()) - 1
+            others = f" (and {more:,} more like it)" if more else ""
+            raise DataError(f"{where(first)}: count {figures[first]} {reason}{others}")
+    counts = figures.astype(np.int64)
+    total = counts.sum(dtype=np.float64)
+    if total > LARGEST:
+        raise DataError(f"the counts add up to {total:.3g}, more than can be added exactly ({LARGEST:.3g})")
+    return counts
+
+
+def _plain_numbers(figures: npt.NDArray[Any], where: Where) -> npt.NDArray[Any]:
+    """Turn an array of objects into numbers, or name the first that is not one."""
+    values = figures.tolist()
+    if figures.dtype.kind in "US":
+        # NumPy makes texts of all figures as soon as one is a text: name that one, not its neighbours.
+        first = next((i for i, value in enumerate(values) if _number(value) is None), 0)
+        raise DataError(f"{where(first)}: count is {values[first]!r}, a text; counts are whole numbers")
+    for i, value in enumerate(values):
+        if value is None or type(value).__name__ == "NAType":
+            raise DataError(f"{where(i)}: count is missing; write 0 if nobody is in the cell")
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+            raise DataError(f"{where(i)}: count is {value!r}, which is not a number; counts are whole numbers")
+        if isinstance(value, int | np.integer) and abs(int(value)) > LARGEST:
+            raise DataError(f"{where(i)}: count {value} is too large; counts go up to {LARGEST:,}")
+    return np.array(values)
+
+
+def counts_from_arrow(column: Any, where: Where) -> npt.NDArray[Any]:
+    """Return an Arrow column of counts as numbers; texts must be whole numbers."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_decimal(kind):
+        column, kind = column.cast(pa.string()), pa.string()
+    if is_text(kind):
+        return _parse_counts(column.cast(pa.string()), where)
+    if column.null_count and not pa.types.is_floating(kind):
+        row = column.is_null().index(True).as_py()
+        raise DataError(f"{where(row)}: count is missing; write 0 if nobody is in the cell")
+    if pa.types.is_integer(kind):
+        return numpy_from_arrow(column)
+    if pa.types.is_floating(kind):
+        return numpy_from_arrow(column.cast(pa.float64()))
+    raise DataError(f"{where(0)}: count is {column[0].as_py()!r}, of type {kind}; counts are whole numbers")
+
+
+def is_text(kind: Any) -> bool:
+    """Say whether an Arrow type holds texts."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def numpy_from_arrow(column: Any) -> npt.NDArray[Any]:
+    """Return a column of Arrow numbers as a NumPy array; missing ones are NaN.
+
+    Arrow's own conversion imports pandas, which takes longer than reading a small table.
+    """
+    if column.null_count:
+        column = column.fill_null(math.nan)
+    return np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])
+
+
+def _parse_counts(column: Any, where: Where) -> IntArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.utf8_trim_whitespace(column.fill_null("") if column.null_count else column)
+    whole = pc.match_substring_regex(text, r"^\+?[0-9]{1,18}(\.0*)?$")
+    if not pc.all(whole).as_py():
+        row = whole.index(False).as_py()
+        more = pc.sum(pc.invert(whole)).as_py() - 1
+        others = f" (and {more:,} more such rows)" if more else ""
+        raise DataError(f"{where(row)}: count {_reason(text[row].as_py())}{others}")
+    digits = pc.replace_substring_regex(text, r"^\+|\.0*$", "")
+    return numpy_from_arrow(digits.cast(pa.int64()))
+
+
+def _number(text: str | bytes) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _reason(text: str) -> str:
+    """Say why a text is not a count."""
+    value = _number(text)
+    if not text:
+        return "is empty; write 0 if nobody is in the cell"
+    if value is None:
+        return (
+            f"is {text!r}, which is not a number; give whole numbers without separators "
+            "(a mark of a suppressed figure cannot be measured)"
+        )
+    if math.isnan(value):
+        return f"is {text!r} (not a number); write 0 if nobody is in the cell"
+    if math.isinf(value):
+        return f"is {text!r}, which is infinite; counts are whole numbers"
+    if value < 0:
+        return f"is {text}, which is negative; counts are 0 or more"
+    if value >= 1e18:
+        return f"is {text}, which is too large; counts have at most 18 digits"
+    if value == math.floor(value):
+        return f"is {text!r}, which is not written as a whole number; write its digits only"
+    return f"is {text}, which is fractional; counts are whole numbers of people"

@@ -1,0 +1,114 @@
+"""The text of a CSV file: its encoding, separator and header, its columns, and the lines its rows stand on."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from discreet.core.errors import DataError, RequestError
+
+
+@dataclass(frozen=True)
+class CsvText:
+    """A CSV file in memory."""
+
+    file: Path
+    text: str
+    separator: str
+
+    @classmethod
+    def of(cls, content: bytes, file: Path, encoding: str, delimiter: str | None) -> CsvText:
+        """Decode a file and find its separator."""
+        text = _decode(content, file, encoding)
+        header = text.lstrip("\r\n").split("\n", 1)[0]
+        separator = delimiter or max(",;\t", key=header.count)
+        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+            raise RequestError(f"delimiter is {separator!r}; it is one character, such as , or ;")
+        return cls(file, text, separator)
+
+    def columns(self) -> pa.Table:
+        """Return every column as texts."""
+        import pyarrow.csv as pcsv
+
+        names = self._header()
+        bad: list[pcsv.InvalidRow] = []
+
+        def note(row: pcsv.InvalidRow) -> str:
+            bad.append(row)
+            return "error"
+
+        options = {
+            "read_options": pcsv.ReadOptions(use_threads=False, block_size=1 << 24),
+            "parse_options": pcsv.ParseOptions(
+                delimiter=self.separator, newlines_in_values='"' in self.text, invalid_row_handler=note
+            ),
+            "convert_options": pcsv.ConvertOptions(
+                column_types={name: pa.string() for name in names}, strings_can_be_null=False
+            ),
+        }
+        try:
+            return pcsv.read_csv(pa.BufferReader(self.text.encode()), **options)
+        except pa.ArrowException as error:
+            if bad:
+                row = bad[0]
+                raise DataError(
+                    f"{self.file}: line {self.line(row.number - 2)} has {row.actual_columns} fields, but the header "
+                    f"has {row.expected_columns}; give every row as many, and quote those that hold the separator"
+                ) from None
+            raise DataError(
+                f"{self.file} is not a readable CSV file ({str(error).splitlines()[0]}); check its quotes"
+            ) from None
+
+    def line(self, row: int) -> int:
+        """Return the line on which a row of figures begins, counted from 1; empty lines are no rows."""
+        for number, (line, _) in enumerate(self._records()):
+            if number == row + 1:
+                return line
+        return row + 2
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """Go through the rows that are not empty, the header first, with the lines on which they begin."""
+        reader = csv.reader(io.StringIO(self.text, newline=""), delimiter=self.separator)
+        begin = 1
+        try:
+            for record in reader:
+                if record:
+                    yield begin, record
+                begin = reader.line_num + 1
+        except csv.Error as error:
+            raise DataError(f"{self.file}: line {begin} is not readable as CSV ({error}); check its quotes") from None
+
+    def _header(self) -> list[str]:
+        line, names = next(self._records())
+        for position, name in enumerate(names, start=1):
+            if not name.strip() and position > 1:
+                raise DataError(f"{self.file}: column {position} has no name in line {line}; name every column")
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"{self.file}: two columns are called {twice!r}; every column needs a name of its own")
+        return names
+
+
+def _decode(content: bytes, file: Path, encoding: str) -> str:
+    try:
+        text = content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{file}: line {line} has a byte (0x{content[error.start]:02x}) that is not {encoding}; save the file "
+            "as UTF-8, or name its encoding (for example latin-1)"
+        ) from None
+    except (LookupError, UnicodeError):
+        raise RequestError(f"encoding {encoding!r} is not known; for example utf-8, latin-1, cp1252") from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(
+            f"{file}: line {line} has a byte 0x00, which no text has; give a CSV file, or name its encoding "
+            "(for example utf-16)"
+        )
+    return text

@@ -1,0 +1,179 @@
+"""CSV and Parquet files to tables and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
+from discreet.core.files import write_whole
+from discreet.table.columns import Margins, coded_arrow, table_from_columns
+from discreet.table.counts import Where, counts_from_arrow
+from discreet.table.dimension import Dimension
+from discreet.table.frames import POSSIBLE, Layout, possible_from_arrow, table_from_arrow
+from discreet.table.table import Table
+
+SCHEMA = 1
+"""The version of the metadata that a Parquet file of a table carries."""
+
+
+def read_table(
+    path: str | Path,
+    *,
+    dimensions: Sequence[str] | None = None,
+    count: str = "count",
+    layout: Layout = "auto",
+    total: str | None = "Total",
+    margins: Margins = "check",
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    impossible: str | Path | None = None,
+) -> Table:
+    r"""Read a table from a CSV or Parquet file.
+
+    A *long* file has a column per dimension and a column of counts; cells that it does not list are empty.
+    A *wide* file is a cross-table: row labels in the first column, one column per category; a first header
+    ``area\religion`` names both dimensions. Rows and columns labelled with the total code are margins: they
+    are checked against the cells they sum.
+
+    Args:
+        path: a ``.csv`` (``.txt``, ``.tsv``) or ``.parquet`` file.
+        dimensions: the columns that classify; by default every column but the counts.
+        count: the column of counts of a long file.
+        layout: ``"long"``, ``"wide"`` or ``"auto"``.
+        total: the label that marks a margin; ``None`` when no category is one.
+        margins: ``"check"`` stated margins, or ``"recompute"`` to leave them out of account.
+        encoding: the encoding of a CSV file.
+        delimiter: what separates the columns of a CSV file; found from the header when not given.
+        impossible: a file of combinations that cannot occur, with a column per dimension.
+    """
+    file = Path(path)
+    arrow, where = _read(file, encoding, delimiter)
+    try:
+        if arrow.schema.metadata and b"discreet" in arrow.schema.metadata:
+            table = _from_own_parquet(arrow, where, dimensions)
+        else:
+            table = table_from_arrow(
+                arrow,
+                where,
+                dimensions=dimensions,
+                count=count,
+                layout=layout,
+                total=total,
+                margins=margins,
+            )
+    except DiscreetError as error:
+        raise type(error)(f"{file}: {error}") from None
+    if impossible is None:
+        return table
+    return table.with_structural_zeros(impossible, encoding=encoding, delimiter=delimiter)
+
+
+def read_arrow(path: str | Path, *, encoding: str = "utf-8", delimiter: str | None = None) -> pa.Table:
+    """Read a CSV file as columns of text, or a Parquet file as it is."""
+    return _read(Path(path), encoding, delimiter)[0]
+
+
+def _read(file: Path, encoding: str, delimiter: str | None) -> tuple[pa.Table, Where]:
+    """Return the columns of a file, and what its rows are called in messages."""
+    if file.is_dir():
+        raise RequestError(f"{file} is a folder; name a CSV or Parquet file")
+    if not file.exists():
+        raise RequestError(f"{file} does not exist; check the name and the folder")
+    suffix = file.suffix.lower()
+    if suffix not in (".csv", ".txt", ".tsv", ".parquet"):
+        raise RequestError(f"{file}: '{suffix}' is not a format that is read; give a .csv or .parquet file")
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise RequestError(f"{file} cannot be read ({error.strerror}); check its permissions") from None
+    if not content.strip():
+        raise DataError(f"{file} is empty; a table needs at least one cell")
+    if suffix == ".parquet":
+        return _parquet(content, file), lambda row: f"row {row + 1}"
+    from discreet.table.csv_text import CsvText
+
+    text = CsvText.of(content, file, encoding, delimiter)
+    return text.columns(), lambda row: f"line {text.line(row)}"
+
+
+def _parquet(content: bytes, file: Path) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(pa.BufferReader(content))
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{file} is not a whole Parquet file ({reason}); write it again") from None
+
+
+def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] | None) -> Table:
+    try:
+        note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
+        schema = note.get("schema")
+        if schema != SCHEMA:
+            raise DataError(
+                f"written in version {schema!r} of the table format, but version {SCHEMA} is read here; "
+                "update discreet, or write the table as CSV"
+            )
+        categories = {dimension["name"]: dimension["categories"] for dimension in note["dimensions"]}
+        count = note["count"]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise DataError("the file's own note about its table is damaged; write it again") from None
+    names = arrow.column_names
+    missing = next((name for name in [*categories, count] if name not in names), None)
+    if missing is not None:
+        raise DataError(f"column {missing!r} is missing, though the file's own note lists it; write it again")
+    for name in dimensions or ():
+        if name not in categories:
+            raise RequestError(f"there is no dimension column {name!r}; {nearest(name, list(categories))}")
+    wanted = {name: categories[name] for name in dimensions or categories}
+    if arrow.num_rows == 0:
+        nobody = np.zeros(0, np.int64)
+        return Table(tuple(Dimension(*item) for item in wanted.items()), nobody, nobody, nobody)
+    marked = POSSIBLE in names and POSSIBLE not in categories
+    return table_from_columns(
+        {name: coded_arrow(name, arrow[name], where) for name in wanted},
+        counts_from_arrow(arrow[count], where),
+        where=where,
+        categories=wanted,
+        possible=possible_from_arrow(arrow[POSSIBLE], where) if marked else None,
+    )
+
+
+def write_table(
+    table: Table,
+    path: str | Path,
+    *,
+    layout: Literal["long", "wide"] = "long",
+    zeros: bool = True,
+    count: str = "count",
+) -> None:
+    """Write a table as CSV or Parquet, by the file's ending, whole or not at all."""
+    from discreet.table.export import arrow_from_table, long_arrow
+
+    file = Path(path)
+    if file.suffix.lower() == ".parquet":
+        import pyarrow.parquet as pq
+
+        note = {
+            "schema": SCHEMA,
+            "count": count,
+            "dimensions": [{"name": d.name, "categories": list(d.categories)} for d in table.dimensions],
+        }
+        arrow = long_arrow(table, zeros=False, count=count, coded=True)
+        arrow = arrow.replace_schema_metadata({b"discreet": json.dumps(note).encode()})
+        write_whole(file, lambda temporary: pq.write_table(arrow, temporary))
+    elif file.suffix.lower() in (".csv", ".txt"):
+        import pyarrow.csv as pcsv
+
+        arrow = arrow_from_table(table, layout=layout, zeros=zeros, count=count)
+        quoting = pcsv.WriteOptions(quoting_style="needed", quoting_header="needed")
+        write_whole(file, lambda temporary: pcsv.write_csv(arrow, temporary, quoting))
+    else:
+        raise RequestError(f"{file}: '{file.suffix}' is not a format that is written; give .csv or .parquet")

@@ -1,0 +1,189 @@
+"""How far a released table is from its original, in the figures of the field."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import DataError
+from discreet.core.numerics import FloatArray, NumberArray
+from discreet.core.text import columns, figure, html_table
+from discreet.table import Release, Table
+from discreet.table.pair import pair
+from discreet.table.release import published
+from discreet.utility.divergence import f_divergence
+
+
+def hellinger_counts(F: NumberArray, G: NumberArray) -> FloatArray:
+    """Return HD(F, G) = √(½ Σ(√Fᵢ − √Gᵢ)²) on counts, along the last axis; antal2014 section 3.1.
+
+    On counts it can exceed 1; 1 − HD/√N is a utility.
+
+    >>> round(float(hellinger_counts(np.arange(1, 7), np.array([0, 3, 3, 3, 6, 6]))), 6)
+    0.780502
+    """
+    distance: FloatArray = np.sqrt(0.5 * np.square(np.sqrt(F) - np.sqrt(G)).sum(axis=-1))
+    return distance
+
+
+def cramers_v(table: Table) -> float:
+    """Return Cramér's V of a two-way table, from 0 (no association) to 1; NaN where a margin stands alone.
+
+    V = √(χ²/(N·(min(r, c) − 1))), over the r rows and c columns that have anybody in them, with
+    χ² = N·(Σ nᵢⱼ²/(nᵢ.·n.ⱼ) − 1), so that empty cells cost nothing.
+
+    >>> cramers_v(Table.from_array([[5, 0], [0, 5]], ["a", "b"]))
+    1.0
+    """
+    first, second = table.names
+    rows, across = table.sums(first, table.counts), table.sums(second, table.counts)
+    smaller = min(np.count_nonzero(rows), np.count_nonzero(across))
+    if smaller < 2:
+        return math.nan
+    expected = rows[table.codes(first)] * across[table.codes(second)]
+    excess = float((np.square(table.counts.astype(np.float64)) / expected).sum()) - 1
+    return math.sqrt(max(excess, 0.0) / (smaller - 1))
+
+
+@dataclass(frozen=True)
+class Association:
+    """Cramér's V of two dimensions, in the original and in the release."""
+
+    dimensions: tuple[str, str]
+    before: float
+    after: float
+
+    @property
+    def change(self) -> float:
+        """The release's V less the original's."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, repr=False)
+class InformationLoss:
+    """How far a release is from its original.
+
+    Attributes:
+        hellinger: HD on counts.
+        hellinger_distribution: HD between the two distributions, from 0 to 1; None for an empty release.
+        utility: 1 − HD/√N, 1 for a release equal to its original.
+        kl: relative entropy D(P‖Q) in nats; infinite when a filled cell is released empty.
+        mean_absolute_error: mean of |F − G| over the cells that can occur.
+        mean_squared_error: mean of (F − G)².
+        reciprocal_mse: 1/MSE; infinite for a release equal to its original.
+        associations: Cramér's V of every pair of dimensions, before and after.
+        changed: the number of cells whose figure differs.
+        cells: the number of cells that can occur.
+    """
+
+    hellinger: float
+    hellinger_distribution: float | None
+    utility: float
+    kl: float
+    mean_absolute_error: float
+    mean_squared_error: float
+    reciprocal_mse: float
+    associations: tuple[Association, ...]
+    changed: int
+    cells: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; infinite and undefined figures are None."""
+
+        def plain(value: float | None) -> float | None:
+            return value if value is not None and math.isfinite(value) else None
+
+        return {
+            "hellinger": self.hellinger,
+            "hellinger_distribution": self.hellinger_distribution,
+            "utility": self.utility,
+            "kl": plain(self.kl),
+            "mean_absolute_error": self.mean_absolute_error,
+            "mean_squared_error": self.mean_squared_error,
+            "reciprocal_mse": plain(self.reciprocal_mse),
+            "cramers_v": [
+                {
+                    "dimensions": list(item.dimensions),
+                    "before": plain(item.before),
+                    "after": plain(item.after),
+                    "change": plain(item.change),
+                }
+                for item in self.associations
+            ],
+            "changed": self.changed,
+            "cells": self.cells,
+        }
+
+    def rows(self) -> list[list[str]]:
+        """Return the figures as rows of text."""
+        rows = [
+            ["utility 1 − HD/√N", figure(self.utility)],
+            ["Hellinger distance, counts", figure(self.hellinger)],
+            ["Hellinger distance, shares", figure(self.hellinger_distribution)],
+            ["relative entropy (nats)", figure(self.kl)],
+            ["mean absolute error", figure(self.mean_absolute_error)],
+            ["mean squared error", figure(self.mean_squared_error)],
+            ["reciprocal MSE", figure(self.reciprocal_mse)],
+        ]
+        for item in self.associations:
+            name = f"Cramér's V {' × '.join(item.dimensions)}"
+            rows.append([name, f"{figure(item.before)} → {figure(item.after)}"])
+        return rows
+
+    @property
+    def sentence(self) -> str:
+        """How much changed, in words."""
+        return (
+            f"{self.changed:,} of {self.cells:,} cells changed; a figure is off by "
+            f"{self.mean_absolute_error:.2f} on average."
+        )
+
+    def __str__(self) -> str:
+        """Return the figures, one a line."""
+        return f"{self.sentence}\n{columns(['information loss', ''], self.rows())}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(["information loss", ""], self.rows(), caption=self.sentence)
+
+
+def information_loss(table: Table, released: Table | Release) -> InformationLoss:
+    """Measure how far a released table is from its original.
+
+    >>> F = Table.from_array([1, 2, 3, 4, 5, 6], ["k"])
+    >>> G = Table.from_array([0, 3, 3, 3, 6, 6], ["k"])
+    >>> round(information_loss(F, G).utility, 6)
+    0.829681
+    """
+    if table.total == 0:
+        raise DataError("the original counts nobody (every cell is 0); there is nothing to lose")
+    both = pair(table, released)
+    F, G = both.original, both.released
+    away = (F - G).astype(np.float64)
+    hellinger = float(hellinger_counts(F, G))
+    squared = float(np.square(away).sum() / table.possible)
+    empty = not G.any()
+    return InformationLoss(
+        hellinger=hellinger,
+        hellinger_distribution=None if empty else math.sqrt(f_divergence(F, G, "hellinger")),
+        utility=1 - hellinger / math.sqrt(table.total),
+        kl=math.inf if empty else f_divergence(F, G, "kl"),
+        mean_absolute_error=float(np.abs(away).sum() / table.possible),
+        mean_squared_error=squared,
+        reciprocal_mse=1 / squared if squared > 0 else math.inf,
+        associations=_associations(table, published(released).aligned_to(table)),
+        changed=int(np.count_nonzero(away)),
+        cells=table.possible,
+    )
+
+
+def _associations(before: Table, after: Table) -> tuple[Association, ...]:
+    return tuple(
+        Association(names, cramers_v(before.margin(*names)), cramers_v(after.margin(*names)))
+        for names in combinations(before.names, 2)
+    )

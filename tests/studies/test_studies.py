@@ -1,0 +1,111 @@
+"""The papers' printed numbers, from quick replays; the full ones are in validation/."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import discreet
+from discreet.core.errors import RequestError
+from discreet.studies import antal2014, antal2015, get
+from discreet.studies.comparison import Comparison, Study, published
+
+
+@pytest.fixture(scope="module")
+def study2014() -> Study:
+    return antal2014.replay(draws=2000, seed=1)
+
+
+@pytest.fixture(scope="module")
+def study2015() -> Study:
+    return antal2015.replay(samples=60, draws=40, seed=1)
+
+
+def test_all_83_printed_r1_to_four_decimals(study2014: Study) -> None:
+    rows = [row for row in study2014.comparisons if row.group == "R1"]
+    assert len(rows) == 83
+    assert all(row.error == 0.0 and abs(row.difference) <= 0.00005 + 1e-9 for row in rows)
+    assert all(f"{row.computed:.4f}" == f"{row.printed:.4f}" for row in rows)
+
+
+def test_all_83_hellinger_distances_within_four_standard_errors(study2014: Study) -> None:
+    rows = [row for row in study2014.comparisons if row.group.startswith("HD")]
+    assert len(rows) == 83
+    assert all(abs(row.difference) <= 4 * row.error + 0.00005 for row in rows)
+
+
+def test_r2_follows_where_counts_are_small_and_is_named_where_not(study2014: Study) -> None:
+    rows = [row for row in study2014.comparisons if row.group.startswith("R2")]
+    assert len(rows) == 83
+    assert all(row.agrees for row in rows if "Table 3" in row.label)
+    assert all(row.agrees for row in rows if not row.known)
+    assert sum(not row.known for row in rows) == 13 + 9
+    # Whole tables are known to differ: printed 0.0459, 0.0295, 0.0327, computed 0.0373, 0.0265, 0.0306.
+    whole = {row.label[10:11]: row for row in rows if "whole" in row.label}
+    for number, computed in (("1", 0.0373), ("2", 0.0265), ("4", 0.0306)):
+        assert whole[number].computed == pytest.approx(computed, abs=0.0003)
+        assert whole[number].verdict == "known to differ"
+    report = study2014.to_markdown()
+    assert all(row.label in report for row in rows)
+
+
+def test_every_printed_mean_and_deviation_of_table_2(study2015: Study) -> None:
+    means = [row for row in study2015.comparisons if row.group == "mean of R2"]
+    assert len(means) == 14
+    assert len(study2015.comparisons) == 28
+    assert study2015.reproduced
+    _, header, rows = study2015.extra[0]
+    assert len(rows) == 2
+    assert len(header) == len(rows[0])
+
+
+def test_samples_and_populations_of_table_2() -> None:
+    religion = discreet.datasets.religion()
+    assert [antal2015.lookup_values(religion, fraction).sample for fraction in (0.1, 0.05)] == [245, 122]
+    assert religion.possible - religion.cells.size == 25
+
+
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads() -> None:
+    faces = [
+        json.dumps(antal2015.replay(samples=30, draws=20, seed=3, workers=workers).to_dict()) for workers in (1, 2, 3)
+    ]
+    assert faces[0] == faces[1] == faces[2]
+    assert json.dumps(antal2015.replay(samples=30, draws=20, seed=4).to_dict()) != faces[0]
+
+
+def test_a_wrong_number_is_called_different() -> None:
+    good, wrong = Comparison("a", "x", 0.1234, 0.12344), Comparison("a", "y", 0.1234, 0.12346)
+    noisy = Comparison("a", "z", 0.12, 0.13, error=0.0026)
+    known = Comparison("a", "v", 0.12, 0.13, known="reason")
+    assert [row.verdict for row in (good, wrong, noisy, known)] == [
+        "reproduced",
+        "differs",
+        "reproduced",
+        "known to differ",
+    ]
+    study = Study("s", "t", "c", {}, (good, wrong))
+    assert not study.reproduced
+    assert "1 differ" in study.sentence
+    assert study.differing() == [wrong]
+    assert Study("s", "t", "c", {}, (good, known)).reproduced
+
+
+def test_reports_are_written_whole(tmp_path: Path, study2014: Study) -> None:
+    study2014.write(tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.md", "results.csv", "results.json"}
+    assert json.loads((tmp_path / "out/results.json").read_text())["reproduced"] is True
+    assert len((tmp_path / "out/results.csv").read_text().splitlines()) == 250
+
+
+def test_unknown_papers_and_sizes_are_refused() -> None:
+    with pytest.raises(RequestError, match="did you mean 'antal201"):
+        get("antal201")
+    with pytest.raises(RequestError, match="samples is 1"):
+        antal2015.replay(samples=1)
+
+
+def test_printed_tables_are_complete() -> None:
+    assert [len(published(f"antal2014-table{i}")) for i in (1, 2, 3, 4)] == [28, 22, 13, 20]
+    assert len(published("antal2015-table2")) == 8
