@@ -45,8 +45,7 @@ def test_every_population_holds_the_sample_and_everybody(
 ) -> None:
     total = sample.total + unseen
     if theta is None:
-        # Quasi-independence can approach its margins without end on sparse tables; the law of draws is at issue here.
-        population = LogLinear(tolerance=1e-3).population(sample, total)
+        population = LogLinear().population(sample, total)
     else:
         population = PolyaUrn(theta=theta).population(sample, total)
     rows = population.draw(seed, size)

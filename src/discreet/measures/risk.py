@@ -102,11 +102,11 @@ def _before(table: Table, w: FloatArray, along: tuple[str, ...]) -> Risk:
     H = np.maximum(np.log(people) - inner.sum() / people, 0.0)
     terms = w * r1_terms(people, H, np.array([float(F.size)]), cells)[0]
     parts = []
-    for name in along:
-        N = table.sums(name, F)
-        slice_entropy = np.maximum(np.log(np.maximum(N, 1.0)) - table.sums(name, inner) / np.maximum(N, 1.0), 0.0)
-        K = table.slice_cells(name)
-        parts.append(_slices(table, name, w * r1_terms(N, slice_entropy, table.sums(name), K), N))
+    sums = (table.sums(along, F), table.sums(along, inner), table.sums(along))
+    for name, N, logs, filled in zip(along, *sums, strict=True):
+        some = np.maximum(N, 1.0)
+        slice_entropy = np.maximum(np.log(some) - logs / some, 0.0)
+        parts.append(_slices(table, name, w * r1_terms(N, slice_entropy, filled, table.slice_cells(name)), N))
     return Risk(
         measure="R1",
         value=float(terms.sum()),

@@ -20,7 +20,7 @@ MAX_ITERATIONS = 2_000
 
 # After so many cycles a fit is slow enough to ask whether cells must be empty, if they are not too many to ask.
 _PATIENCE = 100
-_LARGEST_PROGRAM = 20_000
+_LARGEST_PROGRAM = 8_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +62,8 @@ class _Step:
             shape = total.shape
             after = int(np.prod(shape[axis + 1 :], dtype=np.int64))
             block = total.reshape(-1, shape[axis], after)
-            ones = np.ones(shape[axis])
-            added = block[:, :, 0] @ ones if after == 1 else np.einsum("imj,m->ij", block, ones)
+            # Several times faster than sum() along short axes, and the same on any number of threads.
+            added = np.einsum("im->i", block[:, :, 0]) if after == 1 else np.einsum("imj->ij", block)
             total = added.reshape(*shape[:axis], 1, *shape[axis + 1 :])
         return total
 

@@ -346,9 +346,9 @@ def settle(
         count[owner[j]] -= 1
         owner[j] = owner[balls]
     while balls < wanted:
-        j = int(uniform(words) * (balls + theta))
-        if j < balls:
-            colour = owner[j]
+        u = uniform(words) * (balls + theta)
+        if u < balls:
+            colour = owner[int(u)]
         else:
             colour = np.int32(last)
             count[colour] = 0

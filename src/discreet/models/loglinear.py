@@ -13,7 +13,7 @@ from discreet.models.population import Population, check_size
 from discreet.table import Table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FittedLogLinear:
     """A log-linear model fitted to a sample table.
 
@@ -23,6 +23,9 @@ class FittedLogLinear:
         margins: the fitted margins, by dimension names; those contained in others are dropped.
         iterations: how many cycles of proportional fitting it took.
         gap: the largest difference left in a fitted margin, relative to its figure.
+
+    >>> LogLinear().fit(Table.from_array([[4, 4], [1, 1]], ["area", "sex"]))
+    Log-linear model [area] [sex] of 4 cells: 1 cycle, gap 0
     """
 
     expected: FloatArray
@@ -30,6 +33,12 @@ class FittedLogLinear:
     margins: tuple[tuple[str, ...], ...]
     iterations: int
     gap: float
+
+    def __repr__(self) -> str:
+        """Return one line: the margins and how well they are met."""
+        terms = " ".join(f"[{' × '.join(margin)}]" for margin in self.margins)
+        cycles = f"{self.iterations:,} cycle{'' if self.iterations == 1 else 's'}"
+        return f"Log-linear model {terms} of {self.expected.size:,} cells: {cycles}, gap {self.gap:.2g}"
 
 
 @dataclass(frozen=True)

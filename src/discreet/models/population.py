@@ -16,7 +16,7 @@ LARGEST_RESULT = 2**29
 """The largest number of figures that one call draws, 4 GiB."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Population:
     """The law of the unknown population table F, given the sample table f.
 
@@ -34,6 +34,8 @@ class Population:
     >>> table = Table.from_array([[3, 0], [1, 5]], ["area", "sex"])
     >>> Population(table, 100, theta=1.5).draw(seed=1, size=2).sum(axis=1).tolist()
     [100, 100]
+    >>> Population(table, 100, theta=1.5)
+    Population of 100 behind a sample of 9: Pólya urn with θ = 1.5
     """
 
     sample: Table
@@ -44,12 +46,18 @@ class Population:
     def __post_init__(self) -> None:
         """Check the figures against the sample and freeze the probabilities."""
         check_size(self.sample, self.population)
+        object.__setattr__(self, "population", int(self.population))
         if (self.probabilities is None) == (self.theta is None):
             raise RequestError("give either the cells' probabilities or theta, one of the two")
         if self.theta is not None and not 0 <= self.theta < np.inf:
             raise RequestError(f"theta is {self.theta}; give a finite number of black balls, 0 or more")
         if self.probabilities is not None:
             object.__setattr__(self, "probabilities", _checked(self.sample, self.probabilities))
+
+    def __repr__(self) -> str:
+        """Return one line: the sizes and the model."""
+        law = "multinomial" if self.theta is None else f"Pólya urn with θ = {self.theta:.6g}"
+        return f"Population of {self.population:,} behind a sample of {self.sample.total:,}: {law}"
 
     @property
     def unseen(self) -> int:
@@ -115,12 +123,11 @@ def _checked(sample: Table, probabilities: FloatArray) -> FloatArray:
     p = np.array(probabilities, dtype=np.float64).ravel()
     if p.size != sample.size:
         raise RequestError(f"there are {p.size:,} probabilities for {sample.size:,} cells; give one per cell")
+    lost = np.zeros(p.size, bool)
+    lost[sample.impossible] = True
     for wrong, reason in (
         (~np.isfinite(p) | (p < 0), "give numbers from 0 to 1"),
-        (
-            np.isin(np.arange(p.size), sample.impossible) & (p > 0),
-            "a structural zero must have probability 0",
-        ),
+        (lost & (p > 0), "a structural zero must have probability 0"),
     ):
         if wrong.any():
             cell = int(np.argmax(wrong))

@@ -25,24 +25,25 @@ def leap_ratio(counts: IntArray, theta: float, draws: int) -> float | None:
     The ratio makes the leap's expected length `draws`. The choice depends on the problem alone, never on how
     many urns are asked for.
     """
-    weight = float(counts.sum()) + theta
-    ratio = draws / (weight + draws)
-    deviation = math.sqrt(draws * (weight + draws) / weight)
-    new = -theta * math.log1p(-ratio)
-    # Tails fall by `ratio` a step, and 39 = −log(1e-17); about the mode they fall like a normal
-    # distribution's.
-    tail = 39 / -math.log(ratio)
+    sample = float(counts.sum())
+    odds = draws / (sample + theta)
+    deviation = math.sqrt(draws * (1 + odds))
+    new = theta * math.log1p(odds)
+    if sample + draws + 8 * deviation > _MOST_BALLS:
+        return None
+    ratio = odds / (1 + odds)
     kinds = np.unique(counts)
-    spread = float(np.sqrt(kinds * ratio).sum()) / (1 - ratio)
+    # Tails fall by `ratio` a step, and 39 = −log(1e-17); about the mode they fall like a normal law's.
+    tail = 39 / math.log1p(1 / odds)
+    spread = float(np.sqrt(kinds * ratio).sum()) * (1 + odds)
     entries = (kinds.size + 1) * tail + 9 * spread + 26 + 18 * math.sqrt(new)
-    leap = (
-        (counts.size + 2 * new) * _LOOK_UP + 0.8 * deviation * _BALL + draws * _LAID + entries * _ENTRY / _USUAL_DRAWS
-    )
+    look_ups = (counts.size + 2 * new) * _LOOK_UP + entries * _ENTRY / _USUAL_DRAWS
+    leap = look_ups + draws * _LAID + 0.8 * deviation * _BALL
     if entries * _BYTES_PER_ENTRY > _TABLE_BYTES:
         leap = math.inf
     balls = draws * _BALL
     numpy = counts.size * _COLOUR + new * _NEW_COLOUR
-    if min(leap, balls) > numpy or weight + draws + 8 * deviation > _MOST_BALLS:
+    if min(leap, balls) > numpy:
         return None
     return ratio if leap < balls else 0.0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import IntArray, sorted_union
 from discreet.table.release import Release, published
 from discreet.table.table import Table
 
@@ -30,7 +30,7 @@ def pair(original: Table, released: Table | Release) -> Pair:
     [3, 2, 0]
     """
     figures = published(released).aligned_to(original)
-    cells = np.union1d(original.cells, figures.cells)
+    cells = sorted_union(original.cells, figures.cells)
     impossible = np.isin(cells, original.impossible)
     if impossible.any():
         cell = int(cells[np.argmax(impossible)])

@@ -255,19 +255,19 @@ class Table:
         counts[found] = self.counts[slot[found]]
         return counts
 
-    def sums(self, name: str, values: FloatArray | IntArray | None = None) -> FloatArray:
-        """Sum a figure per non-empty cell over each category of a dimension; without one, count the cells."""
-        axis = self.axis(name)
-        if 4 * self.cells.size >= self.size:
-            # Nearly full: a dense layout adds along whole axes, which is several times faster.
-            dense = np.zeros(self.size)
-            dense[self.cells] = 1.0 if values is None else values
-            others = tuple(i for i in range(len(self.shape)) if i != axis)
-            total: FloatArray = dense.reshape(self.shape).sum(axis=others)
-            return total
-        codes = self.codes(name)
-        counted = np.bincount(codes, weights=values, minlength=len(self.dimensions[axis]))
-        return counted.astype(np.float64)
+    def sums(self, names: Sequence[str], values: FloatArray | IntArray | None = None) -> list[FloatArray]:
+        """Sum a figure per non-empty cell over each category of each dimension; without one, count the cells."""
+        axes = [self.axis(name) for name in names]
+        if 4 * self.cells.size < self.size:
+            return [
+                np.bincount(self.codes(name), weights=values, minlength=self.shape[axis]).astype(np.float64)
+                for name, axis in zip(names, axes, strict=True)
+            ]
+        # Nearly full: a dense layout adds along whole axes, which is several times faster.
+        dense = np.zeros(self.size)
+        dense[self.cells] = 1.0 if values is None else values
+        every = range(len(self.shape))
+        return [dense.reshape(self.shape).sum(axis=tuple(i for i in every if i != axis)) for axis in axes]
 
     def slice_cells(self, name: str) -> IntArray:
         """Return K of each slice along a dimension: its cells that can occur."""
@@ -291,10 +291,7 @@ class Table:
             raise RequestError("name the dimensions to keep; the grand total is table.total")
         axes = [self.axis(name) for name in names]
         dims = tuple(self.dimensions[axis] for axis in axes)
-        position = self._project(self.cells, axes)
-        cells, inverse = np.unique(position, return_inverse=True)
-        counts = np.zeros(cells.size, np.int64)
-        np.add.at(counts, inverse, self.counts)
+        cells, counts = _add_up(self._project(self.cells, axes), self.counts, math.prod(len(dim) for dim in dims))
         lost, times = np.unique(self._project(self.impossible, axes), return_counts=True)
         merged = self.size // math.prod(len(dim) for dim in dims)
         return Table(dims, cells, counts, lost[times == merged])
@@ -525,6 +522,19 @@ class Table:
 def describe(dimensions: Sequence[Dimension], codes: Sequence[Any]) -> str:
     """Return the categories at the given codes as a phrase."""
     return ", ".join(f"{d.name}={d.categories[int(code)]}" for d, code in zip(dimensions, codes, strict=True))
+
+
+def _add_up(positions: IntArray, counts: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Return the positions that occur, sorted, and the sum of the counts at each."""
+    if size <= 4 * positions.size:
+        dense = np.zeros(size, np.int64)
+        np.add.at(dense, positions, counts)
+        cells = np.flatnonzero(dense)
+        return cells, dense[cells]
+    order = np.argsort(positions, kind="stable")
+    ordered = positions[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[starts], np.add.reduceat(counts[order], starts) if starts.size else counts[:0]
 
 
 def _common(a: IntArray, b: IntArray) -> IntArray:

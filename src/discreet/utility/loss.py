@@ -40,7 +40,7 @@ def cramers_v(table: Table) -> float:
     1.0
     """
     first, second = table.names
-    rows, across = table.sums(first, table.counts), table.sums(second, table.counts)
+    rows, across = table.sums((first, second), table.counts)
     smaller = min(np.count_nonzero(rows), np.count_nonzero(across))
     if smaller < 2:
         return math.nan

@@ -1,0 +1,56 @@
+"""A sparse table costs what its non-empty cells cost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import json, resource, time
+import numpy as np, pyarrow as pa
+import discreet as dc
+
+rng = np.random.default_rng(1)
+shape, filled = {shape}, 1_000_000
+cells = np.sort(rng.choice(int(np.prod(shape)), filled, replace=False))
+codes = np.unravel_index(cells, shape)
+columns = {{
+    f"d{{axis}}": pa.DictionaryArray.from_arrays(
+        pa.array(code.astype(np.int32)), pa.array([f"label {{i}}" for i in range(length)])
+    )
+    for axis, (code, length) in enumerate(zip(codes, shape))
+}}
+columns["count"] = rng.integers(1, 20, filled)
+start = time.perf_counter()
+table = dc.Table.from_frame(pa.table(columns))
+before = dc.risk(table)
+release = dc.protect.random_rounding(table, 3, seed=1)
+after = dc.risk(table, release)
+loss = dc.information_loss(table, release)
+print(json.dumps({{
+    "seconds": time.perf_counter() - start,
+    "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    "size": table.size, "filled": int(table.cells.size), "people": table.total, "given": int(columns["count"].sum()),
+    "slices": sum(map(len, before.slices)), "r1": before.value, "r2": after.value, "zeros": before.terms["zeros"],
+    "hellinger": loss.hellinger,
+}}))
+"""
+
+
+@pytest.mark.parametrize("shape", [(10_000, 10_000), (100, 100, 100, 100)])
+def test_a_hundred_million_cells_of_which_a_million_are_filled(shape: tuple[int, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(shape=shape)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["size"], found["filled"], found["people"]) == (10**8, 10**6, found["given"])
+    assert found["slices"] == sum(shape)
+    assert found["zeros"] == pytest.approx(0.1 * 0.99)
+    assert 0 < found["r2"] < found["r1"] < 1
+    assert found["hellinger"] > 0
+    assert found["peak"] < 2**30
+    assert found["seconds"] < 15
