@@ -1,0 +1,60 @@
+"""What README and documentation show must run, and what is public must be documented."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXAMPLES = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    discreet.datasets.religion().write("religion.csv")
+    names: dict[str, object] = {"__name__": "example"}
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        exec(compile(block, str(page), "exec"), names)
+
+
+def test_the_front_door_is_this_and_documented() -> None:
+    """A frozen list: what is added here is promised to users."""
+    assert sorted(discreet.__all__) == discreet.__all__
+    for name in discreet.__all__:
+        value = getattr(discreet, name)
+        assert inspect.getdoc(value), name
+    assert set(discreet.__all__) <= set(dir(discreet))
+    with pytest.raises(AttributeError, match="no attribute 'rsik'"):
+        discreet.rsik  # noqa: B018
+
+
+def test_importing_the_front_door_imports_nothing_heavy() -> None:
+    code = "import sys, discreet; print(sorted({'numpy', 'numba', 'scipy', 'pandas', 'rich'} & set(sys.modules)))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+def test_no_verb_of_the_front_door_is_hidden_by_a_package() -> None:
+    """A package of the same name would replace the function as soon as it is imported."""
+    packages = {path.parent.name for path in (ROOT / "src/discreet").glob("*/__init__.py")}
+    functions = {name for name in discreet.__all__ if inspect.isfunction(getattr(discreet, name))}
+    assert not packages & functions
+
+
+def test_numbers_in_the_readme_are_true() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    result = discreet.risk(discreet.datasets.religion())
+    assert f"R1 = {result.value:.4f}" in text
+    for line in [result.whole(), *result.rows(2)]:
+        pattern = r"\s+".join(map(re.escape, line))
+        assert re.search(pattern, text), line
