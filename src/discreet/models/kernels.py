@@ -12,18 +12,16 @@ mode's are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
 
 Words = npt.NDArray[np.uint64]
 Short = npt.NDArray[np.int32]
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 NEGLIGIBLE = 1e-17
 
@@ -40,11 +38,6 @@ class Tables(NamedTuple):
     lengths: IntArray
     cut: FloatArray
     alias: Short
-
-
-def compiled(function: Kernel) -> Kernel:
-    """Compile on first call, free of the interpreter lock, and keep the machine code for the next process."""
-    return cast(Kernel, numba.njit(nogil=True, cache=True, error_model="numpy")(function))
 
 
 @compiled
