@@ -51,6 +51,7 @@ bench: $(VENV)/.bench ## run every benchmark and write benchmarks/RESULTS.md
 validate: $(VENV)/.run ## replay the papers into validation/
 	$(BIN)/discreet study antal2014 --output validation/antal2014
 	$(BIN)/discreet study antal2015 --output validation/antal2015
+	$(BIN)/discreet study cohen2009 --output validation/cohen2009
 
 format: $(VENV)/.dev ## put the code into the project's style
 	$(BIN)/ruff check --fix .

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import datasets, models, protect, studies, utility
+    from discreet import datasets, models, protect, studies, uniques, utility
     from discreet.core.errors import (
         DataError,
         DiscreetError,
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from discreet.measures.risk import risk
     from discreet.table import Dimension, Release, Table
     from discreet.table.files import read_table
+    from discreet.table.records import count_records, read_records
+    from discreet.uniques.report import population_uniques
     from discreet.utility.loss import information_loss
 
 __version__ = "0.1.0"
@@ -35,7 +37,10 @@ _HOME = {
     "Dimension": "discreet.table",
     "Release": "discreet.table",
     "Table": "discreet.table",
+    "count_records": "discreet.table.records",
+    "read_records": "discreet.table.records",
     "read_table": "discreet.table.files",
+    "population_uniques": "discreet.uniques.report",
     "risk": "discreet.measures.risk",
     "estimate": "discreet.measures.estimate",
     "expected_risk": "discreet.evaluate.expected",
@@ -44,6 +49,7 @@ _HOME = {
     "models": "",
     "protect": "",
     "studies": "",
+    "uniques": "",
     "utility": "",
 }
 
@@ -56,15 +62,19 @@ __all__ = [
     "Release",
     "RequestError",
     "Table",
+    "count_records",
     "datasets",
     "estimate",
     "expected_risk",
     "information_loss",
     "models",
+    "population_uniques",
     "protect",
+    "read_records",
     "read_table",
     "risk",
     "studies",
+    "uniques",
     "utility",
 ]
 

@@ -78,11 +78,11 @@ def test_counts_in_arrays_dicts_and_frames(count: float, message: str) -> None:
 
 def test_further_counts_in_arrays() -> None:
     with pytest.raises(DataError, match=r"cell x=2: count is 'many', a text"):
-        Table.from_array([1, "many"], ["x"])
+        Table.from_array(np.array([1, "many"]), ["x"])
     with pytest.raises(DataError, match=r"cell x=1: count is '1', a text"):
         Table.from_array(["1", "2"], ["x"])
     with pytest.raises(DataError, match=r"cell x=2: count is missing"):
-        Table.from_array([1, None], ["x"])
+        Table.from_array(np.array([1, None]), ["x"])
     with pytest.raises(DataError, match=r"cell x=1: count is True, which is not a number"):
         Table.from_array([True, False], ["x"])
     with pytest.raises(DataError, match=r"cell x=2: count -1 is negative; counts are 0 or more \(and 1 more like it\)"):

@@ -72,7 +72,7 @@ def test_the_constructor_checks_what_it_is_given() -> None:
     with pytest.raises(DataError, match="cell area=1, sex=2 is declared impossible, but its count is 1"):
         Table(dims, one, one, one)
     with pytest.raises(DataError, match="counts is of type float64"):
-        Table(dims, one, np.array([1.5]), none)  # type: ignore[arg-type]
+        Table(dims, one, np.array([1.5]), none)
 
 
 def test_releases_are_frozen_and_copied_whole() -> None:

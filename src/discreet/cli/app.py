@@ -12,6 +12,7 @@ import typer
 from discreet.cli.estimate import estimate
 from discreet.cli.risk import risk
 from discreet.cli.study import study
+from discreet.cli.uniques import uniques
 from discreet.core.errors import DiscreetError
 from discreet.core.text import one_line
 
@@ -31,6 +32,7 @@ app = typer.Typer(
 app.command()(risk)
 app.command()(estimate)
 app.command()(study)
+app.add_typer(uniques)
 
 
 def _version(show: bool) -> None:

@@ -51,7 +51,7 @@ Impossible = Annotated[
 ]
 Example = Annotated[
     str | None,
-    typer.Option("--example", help="A bundled table: country_of_birth, mode_of_travel, sex, religion."),
+    typer.Option("--example", help="A bundled table: country_of_birth, mode_of_travel, sex, religion or cholesterol."),
 ]
 Weights = Annotated[str, typer.Option("--weights", help="Weights of zeros, concentration and size; they sum to 1.")]
 By = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -43,9 +44,9 @@ def check_output(output: Path | None, *inputs: Path | None) -> None:
         return
     if output.suffix.lower() not in (".json", ".csv", ".txt"):
         raise RequestError(f"{output}: '{output.suffix}' is not written; end the name in .json, .csv or .txt")
-    if output.is_dir() or not output.parent.is_dir():
+    if os.path.isdir(output) or not os.path.isdir(output.parent):
         raise RequestError(f"{output} cannot be written; name a file in a folder that exists")
-    if output.exists() and any(path is not None and path.exists() and path.samefile(output) for path in inputs):
+    if os.path.exists(output) and any(path and os.path.exists(path) and path.samefile(output) for path in inputs):
         raise RequestError(f"{output} is the table that is read; name another file for the result")
 
 
@@ -56,6 +57,8 @@ def write_result(command: str, result: Result, output: Path) -> None:
         write_text(output, as_json(command, result) + "\n")
     elif suffix == ".txt":
         write_text(output, f"{result}\n")
+    elif hasattr(result, "to_csv"):
+        write_text(output, result.to_csv())
     else:
         write_text(output, _slices_csv(result))
 
@@ -74,6 +77,14 @@ def _slices_csv(result: Result) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return stream.getvalue()
+
+
+def write_columns(path: Path, names: list[str], figures: Any) -> None:
+    """Write columns of figures as CSV, one row per line."""
+    import numpy as np
+
+    lines = [",".join(names), *(",".join(f"{value:.10g}" for value in row) for row in np.asarray(figures).tolist())]
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _flatten(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -17,7 +17,7 @@ EXAMPLES = {
 
 
 def study(
-    paper: Annotated[str, typer.Argument(help="antal2014 or antal2015.")],
+    paper: Annotated[str, typer.Argument(help="antal2014, antal2015 or cohen2009.")],
     samples: Annotated[
         int | None, typer.Option("--samples", help="Samples per column, where the paper draws samples.")
     ] = None,
@@ -43,6 +43,8 @@ def study(
 
     replay = studies.get(paper)
     studies.check_folder(output)
+    if samples is not None and paper not in studies.SAMPLED:
+        typer.echo(f"discreet: {paper} draws no samples; --samples is not used", err=True)
     with show.Bar() as bar:
         result = replay(samples=samples, draws=draws, seed=seed, workers=workers, progress=bar)
     if output is not None:

@@ -13,9 +13,10 @@ from discreet.core.errors import RequestError
 def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file beside the target, then move it into place in one step."""
     target = Path(path)
-    if target.is_dir():
+    # Unlike the methods of Path, these do not fail on names that no file can have.
+    if os.path.isdir(target):
         raise RequestError(f"{target} is a folder; name a file")
-    if not target.parent.is_dir():
+    if not os.path.isdir(target.parent):
         raise RequestError(f"{target.parent} is not a folder; make it first, or write elsewhere")
     temporary = None
     try:

@@ -1,7 +1,7 @@
 """Tables of the founding papers, ready to use.
 
 Counts of people in ten output areas of the 2001 UK census, as printed in antal2014, Tables 1 to 4; the religion
-table is also Table 1 of antal2015.
+table is also Table 1 of antal2015. The cholesterol table is a sample table, Table 1 of cohen2009.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from importlib.resources import as_file, files
 from discreet.core.errors import RequestError, nearest
 from discreet.table import Table
 
-NAMES = ("country_of_birth", "mode_of_travel", "sex", "religion")
+CENSUS = ("country_of_birth", "mode_of_travel", "sex", "religion")
+NAMES = (*CENSUS, "cholesterol")
 
 
 def load(name: str) -> Table:
@@ -46,3 +47,8 @@ def sex() -> Table:
 def religion() -> Table:
     """Output area × religion, 10 × 9; antal2014 Table 4 and antal2015 Table 1."""
     return load("religion")
+
+
+def cholesterol() -> Table:
+    """Sex × years with the company of the employees found to have high cholesterol, 2 × 5; cohen2009 Table 1."""
+    return load("cholesterol")

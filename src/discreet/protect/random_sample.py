@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -74,20 +75,10 @@ class RandomSample:
         """Go through every sample table with its probability T(f), in blocks of rows."""
         self.check(table)
         F = table.counts.tolist()
-        after = [sum(F[i:]) for i in range(len(F) + 1)]
-        whole = math.comb(after[0], self.n)
-
-        def tables(i: int, left: int, ways: int) -> Iterator[tuple[int, list[int]]]:
-            if i == len(F):
-                yield ways, []
-                return
-            for f in range(max(0, left - after[i + 1]), min(F[i], left) + 1):
-                for total, rest in tables(i + 1, left - f, ways * math.comb(F[i], f)):
-                    yield total, [f, *rest]
-
+        whole = math.comb(sum(F), self.n)
         chances: list[float] = []
         rows: list[list[int]] = []
-        for ways, row in tables(0, self.n, 1):
+        for ways, row in _samples(F, self.n):
             chances.append(ways / whole)
             rows.append(row)
             if len(rows) == block:
@@ -97,13 +88,35 @@ class RandomSample:
             yield np.array(chances), np.array(rows, np.int64)
 
 
+def _samples(F: list[int], n: int) -> Iterator[tuple[int, list[int]]]:
+    """Go through every sample table, with the number of sets of n people that have it."""
+    after = list(accumulate(reversed(F), initial=0))[::-1]
+    left, ways = [n] * (len(F) + 1), [1] * (len(F) + 1)
+    f, high = [0] * len(F), [0] * len(F)
+    i = 0
+    f[0], high[0] = max(0, n - after[1]), min(F[0], n)
+    # Depth first, without recursion: tables may have more cells than calls may be nested.
+    while i >= 0:
+        if f[i] > high[i]:
+            i -= 1
+            if i >= 0:
+                f[i] += 1
+            continue
+        left[i + 1], ways[i + 1] = left[i] - f[i], ways[i] * math.comb(F[i], f[i])
+        if i == len(F) - 1:
+            yield ways[-1], f.copy()
+            f[i] += 1
+        else:
+            i += 1
+            f[i], high[i] = max(0, left[i] - after[i + 1]), min(F[i], left[i])
+
+
 def _large(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray:
     """Draw cell after cell from populations of 10⁹ and more, for which NumPy has no multivariate law."""
     left, draws = np.full(size, n, np.int64), np.zeros((size, F.size), np.int64)
     rest = int(F.sum())
     for i, count in enumerate(F.tolist()):
         rest -= count
-        # Swapping the roles of cell and sample leaves the law as it is, and keeps the arguments in range.
         draws[:, i] = left if rest == 0 else _hypergeometric(rng, count, rest, left)
         left = left - draws[:, i]
     return draws

@@ -9,7 +9,9 @@ from pathlib import Path
 from discreet.core.errors import RequestError, nearest
 from discreet.studies.comparison import Study
 
-PAPERS = ("antal2014", "antal2015")
+PAPERS = ("antal2014", "antal2015", "cohen2009")
+SAMPLED = ("antal2015",)
+"""The papers whose studies draw samples."""
 
 
 def get(paper: str) -> Callable[..., Study]:

@@ -12,7 +12,7 @@ from discreet.measures.risk import risk
 from discreet.protect import RandomRounding
 from discreet.studies.comparison import Comparison, Study, published
 
-TABLES = datasets.NAMES
+TABLES = datasets.CENSUS
 PRINTED_DRAWS = 1000
 FOLLOWS_UP_TO = 3
 """The largest count of slices whose printed R2 follows from (3.6)."""

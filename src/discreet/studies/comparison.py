@@ -14,8 +14,6 @@ from typing import Any, Literal, TypeAlias
 from discreet.core.files import write_text
 
 Verdict: TypeAlias = Literal["reproduced", "known to differ", "differs"]
-ROUNDING = 0.00005
-"""What four printed decimals may hide."""
 STANDARD_ERRORS = 4.0
 
 
@@ -36,6 +34,7 @@ class Comparison:
         computed: as it is computed here.
         error: the combined standard error of both, 0 for a number that involves no draws.
         known: why it is known not to follow from the paper's formulas, or empty.
+        decimals: how many the paper prints.
     """
 
     group: str
@@ -44,6 +43,7 @@ class Comparison:
     computed: float
     error: float = 0.0
     known: str = ""
+    decimals: int = 4
 
     @property
     def difference(self) -> float:
@@ -54,7 +54,8 @@ class Comparison:
     def agrees(self) -> bool:
         """Whether the difference is within rounding and four combined standard errors."""
         # The hair keeps figures whose exact value lies on the rounding edge.
-        return abs(self.difference) <= ROUNDING * (1 + 1e-9) + STANDARD_ERRORS * self.error
+        rounding = 0.5 * 10.0**-self.decimals * (1 + 1e-9)
+        return abs(self.difference) <= rounding + STANDARD_ERRORS * self.error
 
     @property
     def verdict(self) -> Verdict:
@@ -66,7 +67,7 @@ class Comparison:
     def cells(self) -> list[str]:
         """Return the comparison as texts."""
         error = f"{self.error:.5f}" if self.error else "exact"
-        return [self.label, f"{self.printed:.4f}", f"{self.computed:.4f}", error]
+        return [self.label, f"{self.printed:.{self.decimals}f}", f"{self.computed:.4f}", error]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -153,8 +154,8 @@ class Study:
             f"Replayed with `discreet study {self.name}` ({settings}).",
             f"**{self.sentence}**",
             markdown_table(["figures", "compared", "reproduced", "known to differ", "differ"], self.summary()),
-            "A number counts as reproduced when printed and computed value differ by no more than the rounding of four "
-            "decimals and four combined standard errors. The error combines the Monte Carlo errors of both.",
+            "A number counts as reproduced when printed and computed value differ by no more than the rounding of "
+            "print and four combined standard errors. The error combines the Monte Carlo errors of both.",
             *self.remarks,
         ]
         for title, header, rows in self.extra:

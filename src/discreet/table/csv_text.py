@@ -24,7 +24,7 @@ class CsvText:
     @classmethod
     def of(cls, content: bytes, file: Path, encoding: str, delimiter: str | None) -> CsvText:
         """Decode a file and find its separator."""
-        text = _decode(content, file, encoding)
+        text = decode(content, file, encoding)
         header = text.lstrip("\r\n").split("\n", 1)[0]
         separator = delimiter or max(",;\t", key=header.count)
         if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
@@ -94,7 +94,8 @@ class CsvText:
         return names
 
 
-def _decode(content: bytes, file: Path, encoding: str) -> str:
+def decode(content: bytes, file: Path, encoding: str) -> str:
+    """Return a file's text, or say which line is not in its encoding."""
     try:
         text = content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
     except UnicodeDecodeError as error:

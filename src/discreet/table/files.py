@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -81,9 +82,9 @@ def read_arrow(path: str | Path, *, encoding: str = "utf-8", delimiter: str | No
 
 def _read(file: Path, encoding: str, delimiter: str | None) -> tuple[pa.Table, Where]:
     """Return the columns of a file, and what its rows are called in messages."""
-    if file.is_dir():
+    if os.path.isdir(file):
         raise RequestError(f"{file} is a folder; name a CSV or Parquet file")
-    if not file.exists():
+    if not os.path.exists(file):
         raise RequestError(f"{file} does not exist; check the name and the folder")
     suffix = file.suffix.lower()
     if suffix not in (".csv", ".txt", ".tsv", ".parquet"):
@@ -106,7 +107,8 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(pa.BufferReader(content))
+        # Not pq.read_table, which imports pandas.
+        return pq.ParquetFile(pa.BufferReader(content)).read()
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{file} is not a whole Parquet file ({reason}); write it again") from None
@@ -115,6 +117,10 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
 def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] | None) -> Table:
     try:
         note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
+        if note.get("kind") == "tabulation":
+            from discreet.table.tabulation_file import tabulation_from_arrow
+
+            return tabulation_from_arrow(arrow).table(*(dimensions or ()))
         schema = note.get("schema")
         if schema != SCHEMA:
             raise DataError(

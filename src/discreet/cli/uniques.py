@@ -1,0 +1,233 @@
+"""``discreet uniques``: who in a sample is the only one of their kind in the population?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from discreet.cli import options, show
+from discreet.core.errors import RequestError
+
+SAMPLE_EXAMPLES = {
+    "discreet uniques sample.csv --population 46228": "a sample table: τ̃ under both priors, log-linear τ₁ and τ₂",
+    "discreet uniques people.parquet --by age,sex,area -N 46228": "the records behind it",
+    "discreet uniques people.csv --by age,sex -N 46228 --weight w --records risk.csv": "the risk of every record",
+    "discreet uniques sample.csv -N 46228 --b 30 --c 1": "missing a unique is thirty times as bad as a false alarm",
+}
+SIZE_EXAMPLES = {
+    "discreet uniques size --population 46228 --cells 1108 --bound 0.05": "the largest sample with Q below 0.05",
+    "discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve": "the same for τ̃, with the curve",
+    "discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg": "the curves as a picture",
+}
+SIZE = "Sample sizes"
+
+
+class SampleOrCommand(TyperGroup):
+    """Takes anything that is not a command for the sample."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the name of the default command before a file."""
+        known = {*self.commands, "--help", "-h"}
+        return super().parse_args(ctx, ["sample", *args] if args and args[0] not in known else args)
+
+
+uniques = typer.Typer(
+    name="uniques",
+    cls=SampleOrCommand,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Estimate who in a sample is the only one of their kind in the population. "
+    "`discreet uniques FILE` is short for `discreet uniques sample FILE`.",
+)
+
+
+def sample(
+    path: Annotated[Path, typer.Argument(metavar="SAMPLE", help="A sample table, or records with --by.")],
+    population: Annotated[int, typer.Option("--population", "-N", help="N, the number of people in the population.")],
+    by: Annotated[
+        str | None, typer.Option("--by", help="The file holds records; the columns that classify them, with commas.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option("--weight", help="The records' column of survey weights.")] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option("--prior", help="uniform, multinomial or dirichlet:A; may be repeated. Both first ones."),
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", help="Log-linear model: select (forward), main, two-way or none.")
+    ] = "select",
+    fit: Annotated[
+        list[str] | None,
+        typer.Option("--fit", help="A margin that the log-linear model fits, with commas; may be repeated."),
+    ] = None,
+    level: Annotated[float, typer.Option("--level", help="Probability of the credible intervals.")] = 0.9,
+    b: Annotated[float, typer.Option("--b", help="Loss when a population unique is taken for safe.")] = 1.0,
+    c: Annotated[float, typer.Option("--c", help="Loss when somebody is protected for nothing.")] = 1.0,
+    records: Annotated[
+        Path | None,
+        typer.Option("--records", help="Write the risk of every record to this .csv.", rich_help_panel=options.OUTPUT),
+    ] = None,
+    slices: Annotated[
+        str | None, typer.Option("--slices", help="Dimensions for which τ̃ is given by category; all by default.")
+    ] = None,
+    dimensions: options.Dimensions = None,
+    count: options.Count = "count",
+    layout: options.Layout = "auto",
+    total: options.Total = "Total",
+    margins: options.Margins = "check",
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    impossible: options.Impossible = None,
+    json: options.Json = False,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    output: options.Output = None,
+    top: options.Top = 10,
+) -> None:
+    """Estimate how many sample uniques are alone in the population, and which ones.
+
+    Under the uniform and the multinomial prior: Q, τ̃ with its credible interval and the Bayes test. Under a log-linear
+    model: τ₁, τ₂ and the riskiest cells.
+    """
+    show.check_output(output, path)
+    if records is not None and (records.suffix.lower() != ".csv" or by is None):
+        raise RequestError(f"{records}: the risk of records goes to a .csv file, and needs --by to tell records apart")
+    if records is not None:
+        show.check_output(records, path)
+    if weight is not None and by is None:
+        raise RequestError("--weight is a column of records; name the columns that classify them with --by")
+    data: Any
+    if by is not None:
+        from discreet.table.records import read_records
+
+        data = read_records(path, options.names(by) or [], weight=weight, encoding=encoding, delimiter=delimiter)
+        data = data if impossible is None else data.with_structural_zeros(impossible)
+    else:
+        data = options.load(
+            path,
+            count=count,
+            dimensions=dimensions,
+            layout=layout,
+            total=total,
+            margins=margins,
+            encoding=encoding,
+            delimiter=delimiter,
+            impossible=impossible,
+        )
+    from discreet.uniques.report import population_uniques
+
+    with show.Bar() as bar, options.about(path):
+        result = population_uniques(
+            data,
+            population,
+            priors=prior or ("uniform", "multinomial"),
+            model=_model(model, fit),
+            level=level,
+            b=b,
+            c=c,
+            slices=options.names(slices),
+            seed=seed,
+            workers=workers,
+            progress=bar,
+        )
+    if records is not None:
+        show.write_columns(records, result.record_columns, result.record_risk())
+
+    def face(console: Any) -> None:
+        console.print(f"[bold]{result.sample_uniques:,} sample uniques[/bold] in {result.table.possible:,} cells")
+        console.print(result.sentence, markup=False)
+        console.print()
+        show.table(console, *result.rows())
+        if result.loglinear is not None and len(result.loglinear.path) > 1:
+            console.print("\nModels tried, until B/√v shows no underfitting:")
+            show.table(console, *result.loglinear.rows())
+        if result.sample_uniques and top:
+            console.print("\nRiskiest sample uniques:")
+            show.table(console, *result.cell_rows(top))
+            if result.priors:
+                console.print(f"\nThe test on the first: {result.riskiest(1)[0].decision}.", markup=False)
+        if result.note:
+            console.print(f"\nNote: {result.note}.", markup=False)
+
+    show.deliver("uniques", result, json, output, face)
+
+
+def _model(name: str, fit: list[str] | None) -> Any:
+    if fit:
+        if name != "select":
+            raise RequestError("give either --model or --fit, one of the two")
+        return [tuple(options.names(margin) or ()) for margin in fit]
+    if name == "none":
+        return None
+    if name not in ("select", "main", "two-way"):
+        raise RequestError(f"the model is {name!r}; it is select, main, two-way or none")
+    return name
+
+
+def size(
+    population: Annotated[int, typer.Option("--population", "-N", help="N, the number of people in the population.")],
+    bound: Annotated[float, typer.Option("--bound", help="The bound of Q, or of τ̃.")],
+    cells: Annotated[int | None, typer.Option("--cells", "-K", help="K, the number of cells that can occur.")] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option("--table", help="A sample at hand; it gives K, and sample uniques are expected from it."),
+    ] = None,
+    measure: Annotated[str, typer.Option("--measure", help="q or tau.")] = "q",
+    prior: Annotated[
+        list[str] | None,
+        typer.Option("--prior", help="uniform, multinomial or dirichlet:A; may be repeated. Both first ones."),
+    ] = None,
+    curve: Annotated[bool, typer.Option("--curve", help="Show Q and τ̃ over the sample size.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the curves to a .svg or .png.", rich_help_panel=options.OUTPUT)
+    ] = None,
+    points: Annotated[int, typer.Option("--points", help="How many sizes the curve has.", min=2)] = 12,
+    impossible: options.Impossible = None,
+    json: options.Json = False,
+    seed: options.Seed = None,
+    output: options.Output = None,
+) -> None:
+    """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it."""
+    from discreet.uniques.plan import plan_size
+
+    show.check_output(output, table)
+    if (cells is None) == (table is None):
+        raise RequestError("give the number of cells with --cells, or a sample table with --table, one of the two")
+    data = None
+    if table is not None:
+        from discreet.table.files import read_table
+
+        data = read_table(table, impossible=impossible)
+    result = plan_size(
+        prior or ("uniform", "multinomial"),
+        bound,
+        population=population,
+        cells=cells,
+        table=data,
+        measure=measure,  # type: ignore[arg-type]
+        points=200 if plot is not None else points,
+    )
+    if plot is not None:
+        from discreet.plots import plot_size_curve
+        from discreet.plots.figure import save
+
+        save(plot_size_curve(result), plot)
+
+    def face(console: Any) -> None:
+        console.print(result.sentence, markup=False)
+        console.print()
+        show.table(console, *result.rows())
+        if curve:
+            for part in result.curves:
+                console.print(f"\n{part.prior} prior, sample uniques expected by {part.basis}", markup=False)
+                show.table(console, *result.curve_rows(part, points), bar=1)
+        if plot is not None:
+            console.print(f"\nDrawn: {plot}", style="dim", markup=False)
+
+    show.deliver("uniques size", result, json, output, face)
+
+
+uniques.command(help=options.explained(sample, SAMPLE_EXAMPLES))(sample)
+uniques.command(help=options.explained(size, SIZE_EXAMPLES))(size)

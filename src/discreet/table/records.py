@@ -1,0 +1,109 @@
+"""Records of single people, counted into a table that remembers in which cell each record is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.columns import coded_arrow
+from discreet.table.counts import Where
+from discreet.table.dimension import Dimension
+from discreet.table.files import read_arrow
+from discreet.table.frames import to_arrow
+from discreet.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A table of counts, the cell of every record in it, and the records' survey weights where there are some."""
+
+    table: Table
+    cells: IntArray
+    weights: FloatArray | None = None
+
+    @property
+    def weighted(self) -> FloatArray | None:
+        """The sum of the weights in every combination of categories, in the table's shape."""
+        if self.weights is None:
+            return None
+        sums = np.bincount(self.cells, weights=self.weights, minlength=self.table.size)
+        return sums.astype(np.float64).reshape(self.table.shape)
+
+    def with_structural_zeros(self, combinations: Any) -> Records:
+        """Declare combinations impossible, as :meth:`Table.with_structural_zeros` does."""
+        return Records(self.table.with_structural_zeros(combinations), self.cells, self.weights)
+
+
+def count_records(frame: Any, by: Sequence[str], *, weight: str | None = None, where: Where | None = None) -> Records:
+    """Count the records of a pandas, polars or Arrow frame by some of its columns.
+
+    Args:
+        frame: one row per person.
+        by: the columns that classify.
+        weight: a column of survey weights.
+        where: names the place of a row in messages.
+
+    >>> people = pa.table({"sex": ["m", "f", "f"], "area": ["n", "n", "s"]})
+    >>> count_records(people, ["sex", "area"]).table.to_array().tolist()
+    [[1, 0], [1, 1]]
+    """
+    arrow = to_arrow(frame)
+    place = where or (lambda row: f"row {row}")
+    if not by:
+        raise RequestError("name the columns that classify the records")
+    for name in [*by, *([] if weight is None else [weight])]:
+        if name not in arrow.column_names:
+            raise RequestError(f"there is no column {name!r}; {nearest(name, arrow.column_names)}")
+    if arrow.num_rows == 0:
+        raise DataError("there are no records; a table needs at least one")
+    cells = np.zeros(arrow.num_rows, np.int64)
+    dims = []
+    for name in by:
+        column = coded_arrow(name, arrow[name], place)
+        cells = cells * len(column.categories) + column.codes
+        dims.append(Dimension(name, column.categories))
+    filled, counts = np.unique(cells, return_counts=True)
+    table = Table(tuple(dims), filled, counts, np.zeros(0, np.int64))
+    return Records(table, cells, None if weight is None else _weights(arrow[weight], weight, place))
+
+
+def read_records(
+    path: str | Path,
+    by: Sequence[str],
+    *,
+    weight: str | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+) -> Records:
+    """Read records from a CSV or Parquet file, one row per person, and count them."""
+    file = Path(path)
+    arrow = read_arrow(file, encoding=encoding, delimiter=delimiter)
+    try:
+        return count_records(arrow, by, weight=weight, where=lambda row: f"record {row + 1}")
+    except DiscreetError as error:
+        raise type(error)(f"{file}: {error}") from None
+
+
+def _weights(column: pa.ChunkedArray, name: str, where: Where) -> FloatArray:
+    import pyarrow.compute as pc
+
+    text = column.cast(pa.string())
+    try:
+        numbers: npt.NDArray[np.float64] = np.asarray(pc.cast(text, pa.float64()).fill_null(np.nan).to_numpy())
+    except pa.ArrowException:
+        numeric = pc.match_substring_regex(text, r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$")
+        row = numeric.index(False).as_py()
+        raise DataError(f"{where(row)}: weight {name!r} is {text[row].as_py()!r}, which is not a number") from None
+    wrong = ~(np.isfinite(numbers) & (numbers > 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"{where(row)}: weight {name!r} is {numbers[row]:g}; weights are above 0")
+    return numbers

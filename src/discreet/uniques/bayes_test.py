@@ -1,0 +1,122 @@
+"""Bayes test for each sample unique: is it alone in the population as well?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.text import columns, html_table
+from discreet.uniques.posterior import Posterior
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesTest:
+    """Decisions on H: F_k = 1 ("the person is alone in the population") for every sample unique.
+
+    H is rejected when Q_k < c/(b+c), where b is the loss of rejecting a true H (a population unique is taken for
+    safe and released) and c the loss of accepting a false one (somebody is protected for nothing); cohen2009,
+    section 2. The rule keeps the expected loss smallest: accepting costs c·(1−Q_k), rejecting costs b·Q_k.
+    """
+
+    prior: str
+    b: float
+    c: float
+    threshold: float
+    cells: IntArray
+    q: FloatArray
+    unique: npt.NDArray[np.bool_]
+
+    @property
+    def accepted(self) -> int:
+        """The number of sample uniques that are taken for population uniques."""
+        return int(self.unique.sum())
+
+    @property
+    def expected_loss(self) -> FloatArray:
+        """The expected loss of each decision."""
+        return np.where(self.unique, self.c * (1.0 - self.q), self.b * self.q)
+
+    def reason(self, index: int) -> str:
+        """Say in words why the sample unique at this place of ``cells`` was decided as it was."""
+        q = float(self.q[index])
+        accept, reject = self.c * (1.0 - q), self.b * q
+        if self.unique[index]:
+            return (
+                f"taken for a population unique: Q = {q:.4g} is not below c/(b+c) = {self.threshold:.4g}; taking it "
+                f"for one costs {accept:.4g} on average, taking it for safe {reject:.4g}"
+            )
+        return (
+            f"not taken for a population unique: Q = {q:.4g} is below c/(b+c) = {self.threshold:.4g}; taking it for "
+            f"safe costs {reject:.4g} on average, taking it for a population unique {accept:.4g}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers for programs."""
+        return {
+            "prior": self.prior,
+            "b": self.b,
+            "c": self.c,
+            "threshold": self.threshold,
+            "tested": int(self.cells.size),
+            "unique": self.accepted,
+            "decisions": [
+                {"cell": int(cell), "q": float(q), "unique": bool(u)}
+                for cell, q, u in zip(self.cells, self.q, self.unique, strict=True)
+            ],
+        }
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            ["losses", f"b = {self.b:g} (missing a unique), c = {self.c:g} (protecting for nothing)"],
+            ["reject F = 1 when Q is below", f"{self.threshold:.4g}"],
+            ["sample uniques tested", f"{self.cells.size:,}"],
+            ["taken for population uniques", f"{self.accepted:,}"],
+            ["not taken for population uniques", f"{self.cells.size - self.accepted:,}"],
+        ]
+
+    def __str__(self) -> str:
+        """Return the rule and how many were decided which way."""
+        return columns(["Bayes test", f"{self.prior} prior"], self._rows())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(["Bayes test", f"{self.prior} prior"], self._rows())
+
+
+def bayes_test(posterior: Posterior, *, b: float = 1.0, c: float = 1.0) -> BayesTest:
+    """Decide for every sample unique whether it is taken for a population unique.
+
+    Args:
+        posterior: what is believed after the sample.
+        b: loss when H is rejected although it is true: somebody who is alone is taken for safe.
+        c: loss when H is accepted although it is false: somebody is protected who need not be.
+
+    >>> from discreet.uniques import Sample, Uniform, posterior
+    >>> known = posterior(Sample.from_counts([1] * 108 + [8291], 46228, possible=1108), Uniform())
+    >>> bayes_test(known, b=30, c=1).accepted
+    108
+    >>> print(bayes_test(known, b=1, c=1).reason(0))
+    not taken for a population unique: Q = 0.04033 is below c/(b+c) = 0.5; taking it for safe costs 0.04033 on
+    average, taking it for a population unique 0.9597
+    """
+    for name, loss in (("b", b), ("c", c)):
+        if not (np.isfinite(loss) and loss >= 0):
+            raise RequestError(f"the loss {name} is {loss}; losses are finite and not negative")
+    if b + c == 0:
+        raise RequestError("both losses are 0; then no decision is better than another: give one a positive loss")
+    threshold = c / (b + c)
+    return BayesTest(
+        prior=posterior.prior.name,
+        b=float(b),
+        c=float(c),
+        threshold=threshold,
+        cells=posterior.sample.unique_cells,
+        q=posterior.q,
+        unique=~(posterior.q < threshold),
+    )

@@ -1,0 +1,200 @@
+"""Splitting an urn's law by an event: the part inside the bounds and the part outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.uniques.convolution import NEVER, Group, Law, restricted_law
+from discreet.uniques.events import Event
+from discreet.uniques.priors import UrnPrior
+from discreet.uniques.sample import Sample
+from discreet.uniques.urn import Urn
+
+UNBOUNDED = np.int64(2**62)
+_RARE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """An event on the cells of a sample: bounds on F of the non-empty cells and of the empty ones it names.
+
+    Empty cells come with multiplicities, so that all K of them cost one row when they are alike.
+    """
+
+    low: IntArray
+    high: IntArray
+    empty_weight: FloatArray
+    empty_low: IntArray
+    empty_high: IntArray
+    empty_count: IntArray
+
+    @classmethod
+    def of(cls, sample: Sample, base: UrnPrior, event: Event | None) -> Bounds:
+        """Find out which cells of the sample the event bounds, and how."""
+        size = sample.cells.size
+        low, high = np.zeros(size, np.int64), np.full(size, UNBOUNDED)
+        nothing = np.zeros(0, np.int64)
+        if event is None:
+            return cls(low, high, nothing.astype(float), nothing, nothing, nothing)
+        lowest = np.asarray(event.low, np.int64)
+        highest = np.asarray(UNBOUNDED if event.high is None else event.high, np.int64)
+        if event.cells is None:
+            weight, count = _empty_weights(sample, base)
+            shape = np.ones(weight.size, np.int64)
+            return cls(low + lowest, np.minimum(high, highest), weight, lowest * shape, highest * shape, count)
+        cells = event.cells
+        lowest, highest = np.broadcast_to(lowest, cells.shape), np.broadcast_to(highest, cells.shape)
+        outside = (cells >= sample.size) | np.isin(cells, sample.impossible)
+        if outside.any():
+            raise RequestError(
+                f"event {event.label!r} names position {cells[outside][0]}, which is not a cell that can occur; "
+                f"positions run from 0 to {sample.size - 1} without the structural zeros"
+            )
+        place = np.minimum(np.searchsorted(sample.cells, cells), max(size - 1, 0))
+        full = sample.cells[place] == cells if size else np.zeros(cells.size, bool)
+        low[place[full]], high[place[full]] = lowest[full], highest[full]
+        rest = cells[~full]
+        return cls(low, high, base.weight_of(rest), lowest[~full], highest[~full], np.ones(rest.size, np.int64))
+
+    def before(self, sample: Sample, base: UrnPrior) -> list[Group]:
+        """The event on the urn before the sample: every bounded cell with its prior weight."""
+        return _groups(
+            np.concatenate([base.weight_of(sample.cells), self.empty_weight]),
+            np.concatenate([self.low, self.empty_low]),
+            np.concatenate([self.high, self.empty_high]),
+            np.zeros(self.low.size + self.empty_low.size, bool),
+            np.concatenate([np.ones(self.low.size, np.int64), self.empty_count]),
+        )
+
+    def after(
+        self, sample: Sample, weights: FloatArray, counted: npt.NDArray[np.bool_], skip: int | None = None
+    ) -> list[Group]:
+        """The event on the urn after the sample, in terms of further people, with the uniques that are counted.
+
+        A cell to ``skip`` is left out, because the caller pins its count.
+        """
+        free = self.high == UNBOUNDED
+        ones = np.ones(self.low.size, np.int64)
+        if skip is not None:
+            ones[skip] = 0
+        return _groups(
+            np.concatenate([weights, self.empty_weight]),
+            np.concatenate([np.maximum(self.low - sample.counts, 0), self.empty_low]),
+            np.concatenate([np.where(free, UNBOUNDED, self.high - sample.counts), self.empty_high]),
+            np.concatenate([counted, np.zeros(self.empty_low.size, bool)]),
+            np.concatenate([ones, self.empty_count]),
+        )
+
+
+def _empty_weights(sample: Sample, base: UrnPrior) -> tuple[FloatArray, IntArray]:
+    """The prior weights of the empty cells that can occur, and how many have each."""
+    if isinstance(base.weights, float):
+        return np.array([base.weights]), np.array([sample.empty], np.int64)
+    empty = np.ones(sample.size, bool)
+    empty[sample.cells] = False
+    empty[sample.impossible] = False
+    weight, count = np.unique(base.weights[empty], return_counts=True)
+    return weight, count.astype(np.int64)
+
+
+def _groups(
+    weight: FloatArray, low: IntArray, high: IntArray, unique: npt.NDArray[np.bool_], count: IntArray
+) -> list[Group]:
+    """Gather alike cells; cells that are neither bounded nor counted belong to the rest."""
+    kept = np.flatnonzero((unique | (low > 0) | (high < UNBOUNDED)) & (count > 0))
+    first, alike = distinct(weight[kept], low[kept], high[kept], unique[kept])
+    total = np.bincount(alike, weights=count[kept], minlength=first.size)
+    return [
+        Group(
+            count=round(float(total[i])),
+            weight=float(weight[row]),
+            low=int(low[row]),
+            high=None if high[row] == UNBOUNDED else int(high[row]),
+            unique=bool(unique[row]),
+        )
+        for i, row in enumerate(kept[first])
+    ]
+
+
+def distinct(*columns: npt.NDArray[np.generic]) -> tuple[IntArray, IntArray]:
+    """Return the first row of every distinct combination of the columns, and which one each row is.
+
+    >>> distinct(np.array([2.0, 1.0, 2.0]), np.array([0, 0, 0]))[1].tolist()
+    [1, 0, 1]
+    """
+    code = np.zeros(columns[0].size, np.int64)
+    for column in columns:
+        # Columns that do not vary are common, and looking costs far less than sorting a million rows.
+        if column.size and (column != column[0]).any():
+            values, place = np.unique(column, return_inverse=True)
+            code = code * values.size + place
+            code = np.unique(code, return_inverse=True)[1].astype(np.int64)
+    if not code.any():
+        return np.arange(min(code.size, 1)), code
+    _, first = np.unique(code, return_index=True)
+    return first.astype(np.int64), code
+
+
+def split(urn: Urn, groups: Sequence[Group], pinned: Sequence[Group] = (), *, counting: bool = True) -> tuple[Law, Law]:
+    """Return the laws inside and outside the groups' bounds, each jointly with the pinned cells.
+
+    The outside is the difference from the unrestricted law; where it is rarer than 10⁻⁷ the difference would
+    lose its digits, and the sum over cells of one cell being out of bounds takes its place (Bonferroni's
+    inequality bounds what that leaves out by the square).
+
+    >>> urn = Urn(2, 3.0, True)
+    >>> inside, outside = split(urn, [Group(3, 1.0, low=1)])
+    >>> inside.log_probability, round(float(np.exp(outside.log_probability)), 12)
+    (-inf, 1.0)
+    """
+    released = [replace(group, low=0, high=None) for group in groups]
+    whole = restricted_law(urn, [*released, *pinned], counting=counting)
+    inside = restricted_law(urn, [*groups, *pinned], counting=counting)
+    if whole.log_probability == -np.inf:
+        return NEVER, NEVER
+    missing = -float(np.expm1(inside.log_probability - whole.log_probability))
+    if missing > _RARE:
+        return inside, _difference(whole, inside, missing)
+    parts: list[tuple[float, Law]] = []
+    for i, group in enumerate(groups):
+        others = [*released[:i], replace(released[i], count=group.count - 1), *released[i + 1 :], *pinned]
+        broken = [replace(group, count=1, low=0, high=group.low - 1)] if group.low > 0 else []
+        if group.high is not None:
+            broken.append(replace(group, count=1, low=group.high + 1, high=None))
+        for one in broken:
+            law = restricted_law(urn, [*others, one], counting=counting)
+            parts.append((float(np.log(group.count)), law))
+    return inside, mix(parts)
+
+
+def mix(parts: Sequence[tuple[float, Law]]) -> Law:
+    """Add laws with log-weights; the result's log-probability is the log of the sum."""
+    alive = [(weight + law.log_probability, law) for weight, law in parts]
+    alive = [(log, law) for log, law in alive if log > -np.inf]
+    if not alive:
+        return NEVER
+    top = max(log for log, _ in alive)
+    start = min(law.start for _, law in alive)
+    stop = max(law.start + law.pmf.size for _, law in alive)
+    total = np.zeros(stop - start)
+    for log, law in alive:
+        total[law.start - start : law.start - start + law.pmf.size] += np.exp(log - top) * law.pmf
+    mass = float(total.sum())
+    return Law(top + float(np.log(mass)), start, total / mass)
+
+
+def _difference(whole: Law, inside: Law, missing: float) -> Law:
+    start = min(whole.start, inside.start)
+    stop = max(whole.start + whole.pmf.size, inside.start + inside.pmf.size)
+    left = np.zeros(stop - start)
+    left[whole.start - start : whole.start - start + whole.pmf.size] = whole.pmf
+    share = np.exp(inside.log_probability - whole.log_probability)
+    left[inside.start - start : inside.start - start + inside.pmf.size] -= share * inside.pmf
+    left = np.maximum(left, 0.0)
+    return Law(whole.log_probability + float(np.log(missing)), start, left / left.sum())

@@ -1,0 +1,43 @@
+"""The posterior: exact where that is feasible, drawn with a stated error where it is not."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from discreet.core.errors import LimitError, RequestError
+from discreet.core.random import Seed
+from discreet.uniques.drawn import DrawnPosterior
+from discreet.uniques.posterior import Posterior, exact_posterior
+from discreet.uniques.priors import Prior
+from discreet.uniques.sample import Sample
+
+Method = Literal["auto", "exact", "draw"]
+
+
+def posterior(
+    sample: Sample, prior: Prior, *, method: Method = "auto", draws: int = 2000, seed: Seed = None
+) -> Posterior:
+    """Return what is believed about the population after the sample.
+
+    Args:
+        sample: the sample and the sizes of population and table.
+        prior: what was believed before.
+        method: ``"exact"``, ``"draw"`` (Monte Carlo), or ``"auto"``: exact unless that takes too long.
+        draws: how many populations are drawn when drawing.
+        seed: for drawing.
+
+    >>> from discreet.uniques.priors import Multinomial
+    >>> sample = Sample.from_counts([1, 4, 0, 1], population=12)
+    >>> posterior(sample, Multinomial()).probability(1, [0]).round(4).tolist()
+    [0.178]
+    """
+    if method not in ("auto", "exact", "draw"):
+        raise RequestError(f"method is {method!r}; choose 'auto', 'exact' or 'draw'")
+    if method == "draw":
+        return DrawnPosterior.of(sample, prior, draws=draws, seed=seed)
+    try:
+        return exact_posterior(sample, prior)
+    except LimitError:
+        if method == "exact":
+            raise
+        return DrawnPosterior.of(sample, prior, draws=draws, seed=seed)

@@ -1,0 +1,160 @@
+"""Choosing a log-linear model by whether it would overestimate the risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy.typing as npt
+
+from discreet.core.errors import RequestError
+from discreet.core.parallel import run
+from discreet.core.progress import Progress
+from discreet.core.text import columns, figure, html_table
+from discreet.table import Table
+from discreet.uniques.criteria import Criterion
+from discreet.uniques.loglinear import LogLinearRisk, Margins, fit_rates, margins_of, name_of, risk_of
+
+Name = Literal["b1", "b2"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The models that were tried, in the order of trying, and the one that was chosen.
+
+    A model is chosen when its criterion no longer shows underfitting, B/√v ≤ ``limit``. ``fits`` tells whether
+    the chosen one passes; when no model does, the one that comes closest is chosen.
+    """
+
+    chosen: LogLinearRisk
+    path: tuple[LogLinearRisk, ...]
+    criterion: Name
+    limit: float
+    fits: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers for programs."""
+        return {
+            **self.chosen.to_dict(),
+            "criterion": self.criterion,
+            "limit": self.limit,
+            "fits": self.fits,
+            "path": [step.to_dict() for step in self.path],
+        }
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Return a header and one row per model, as text."""
+        header = ["model", "τ₁", "τ₂", "B₁/√v", "B₂/√v", ""]
+        body = [
+            [
+                name_of(step.model),
+                figure(step.tau1),
+                figure(step.tau2),
+                figure(step.b1.z, 2),
+                figure(step.b2.z, 2),
+                "chosen" if step is self.chosen else "",
+            ]
+            for step in self.path
+        ]
+        return header, body
+
+    def __str__(self) -> str:
+        """Return one line per model."""
+        return columns(*self.rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self.rows())
+
+
+def _of(risk: LogLinearRisk, name: Name) -> Criterion:
+    return risk.b1 if name == "b1" else risk.b2
+
+
+def _check(criterion: str, limit: float) -> None:
+    if criterion not in ("b1", "b2"):
+        raise RequestError(f"the criterion is {criterion!r}; choose 'b1' (for τ₁) or 'b2' (for τ₂)")
+    if not limit > 0:
+        raise RequestError(f"the limit is {limit}; give a positive number of standard deviations, such as 1.96")
+
+
+def choose(
+    table: Table,
+    models: Sequence[Margins] = ("main", "two-way"),
+    *,
+    population: int | None = None,
+    fractions: npt.ArrayLike | None = None,
+    weighted: npt.ArrayLike | None = None,
+    criterion: Name = "b2",
+    limit: float = 1.96,
+) -> Selection:
+    """Fit models from the simplest to the richest and take the first that does not underfit.
+
+    >>> table = Table.from_array([[5, 1, 2], [1, 6, 1], [2, 1, 4]], ["area", "trade"])
+    >>> name_of(choose(table, population=230).chosen.model)
+    '[area] [trade]'
+    """
+    _check(criterion, limit)
+    if not models:
+        raise RequestError("no model is given; name at least one, such as 'main'")
+    path: list[LogLinearRisk] = []
+    for margins in models:
+        fitted = fit_rates(table, margins, population=population, fractions=fractions, weighted=weighted)
+        path.append(risk_of(fitted))
+        if _of(path[-1], criterion).z <= limit:
+            return Selection(path[-1], tuple(path), criterion, limit, True)
+    closest = min(path, key=lambda risk: _of(risk, criterion).z)
+    return Selection(closest, tuple(path), criterion, limit, False)
+
+
+def forward_selection(
+    table: Table,
+    *,
+    population: int | None = None,
+    fractions: npt.ArrayLike | None = None,
+    weighted: npt.ArrayLike | None = None,
+    criterion: Name = "b2",
+    limit: float = 1.96,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Selection:
+    """Start from main effects and add two-way interactions until the criterion shows no underfitting.
+
+    Skinner and Shlomo (2008) advise to go forward, because the criteria tell underfitting (B > 0) clearly and
+    overfitting less so. At each step every interaction that is not yet in the model is tried, and the one that
+    leaves B/√v closest to 0 is added.
+
+    Args:
+        table: the sample table.
+        population: N; or give the fractions, or the weighted counts, as in ``fit_rates``.
+        fractions: sampling fractions.
+        weighted: sums of survey weights.
+        criterion: ``"b2"`` (about τ₂, the more powerful of the two) or ``"b1"`` (about τ₁).
+        limit: the largest B/√v of a model that passes.
+        workers: threads; the result does not depend on them.
+        progress: told how many interactions are in the model.
+
+    >>> table = Table.from_array([[9, 1, 0], [0, 8, 1], [1, 0, 7]], ["area", "trade"])
+    >>> name_of(forward_selection(table, population=270).chosen.model)
+    '[area × trade]'
+    """
+    _check(criterion, limit)
+
+    def attempt(margins: tuple[tuple[str, ...], ...]) -> LogLinearRisk:
+        fitted = fit_rates(table, margins, population=population, fractions=fractions, weighted=weighted)
+        return risk_of(fitted)
+
+    model = margins_of(table, "main")
+    path = [attempt(model)]
+    left = list(combinations(table.names, 2))
+    total = len(left)
+    while _of(path[-1], criterion).z > limit and left:
+        tried = run(attempt, [(*model, pair) for pair in left], workers=workers)
+        sizes = [abs(_of(risk, criterion).z) for risk in tried]
+        best = min(range(len(left)), key=sizes.__getitem__)
+        path.append(tried[best])
+        model = (*model, left.pop(best))
+        if progress is not None:
+            progress(total - len(left), total, "interactions")
+    return Selection(path[-1], tuple(path), criterion, limit, _of(path[-1], criterion).z <= limit)

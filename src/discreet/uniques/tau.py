@@ -1,0 +1,189 @@
+"""How many sample uniques are alone in the population too: τ, its Bayes estimate and its whole posterior law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import LimitError, RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.random import Seed
+from discreet.core.text import columns, figure, html_table
+from discreet.uniques.convolution import Law
+from discreet.uniques.drawn import DrawnPosterior
+from discreet.uniques.fallback import Method, posterior
+from discreet.uniques.posterior import Mask, Posterior
+from discreet.uniques.priors import Prior
+from discreet.uniques.sample import Sample
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tau:
+    """The number of sample uniques that are population uniques, as far as prior and sample tell.
+
+    ``mean`` is the Bayes estimate τ̃ = Σ Q_i (cohen2009, section 2); ``low`` … ``high`` holds τ with at least the
+    probability ``level``, cutting off at most (1 − level)/2 on each side. ``law`` is the posterior of τ; the F_i
+    depend on one another (they add up to N), and the law takes that into account. ``mc_error`` is the Monte
+    Carlo error of the mean: None when nothing was drawn, 0 when only the law around the mean was.
+    """
+
+    prior: str
+    sample_uniques: int
+    mean: float
+    sd: float
+    level: float
+    low: int
+    high: int
+    method: str
+    mc_error: float | None
+    draws: int | None
+    cells: IntArray
+    q: FloatArray
+    law: Law
+
+    def probability(self, count: int) -> float:
+        """Return P(τ = count | f)."""
+        inside = 0 <= count - self.law.start < self.law.pmf.size
+        return float(self.law.pmf[count - self.law.start]) if inside else 0.0
+
+    def interval(self, level: float) -> tuple[int, int]:
+        """Return the credible interval of another level."""
+        return _interval(self.law, level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers for programs."""
+        return {
+            "prior": self.prior,
+            "sample_uniques": self.sample_uniques,
+            "q": _common(self.q),
+            "tau": self.mean,
+            "sd": self.sd,
+            "level": self.level,
+            "interval": [self.low, self.high],
+            "method": self.method,
+            "mc_error": self.mc_error,
+            "draws": self.draws,
+        }
+
+    def _rows(self) -> list[list[str]]:
+        error = "" if self.mc_error is None else f" ± {self.mc_error:.2g} ({self.draws:,} draws)"
+        return [
+            ["sample uniques, s", f"{self.sample_uniques:,}"],
+            ["expected population uniques, τ̃", figure(self.mean) + error],
+            ["standard deviation", figure(self.sd)],
+            [f"{self.level:.0%} credible interval", f"{self.low:,} to {self.high:,}"],
+        ]
+
+    def __str__(self) -> str:
+        """Return the estimate in four lines."""
+        return columns(["population uniques", f"{self.prior} prior"], self._rows())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(["population uniques", f"{self.prior} prior"], self._rows())
+
+
+def tau(
+    sample: Sample,
+    prior: Prior,
+    *,
+    level: float = 0.9,
+    cells: Mask | None = None,
+    method: Method = "auto",
+    draws: int = 2000,
+    seed: Seed = None,
+) -> Tau:
+    """Return the posterior of τ, the number of sample uniques that are alone in the population.
+
+    Args:
+        sample: the sample and the sizes of population and table.
+        prior: what was believed before the sample.
+        level: probability of the credible interval.
+        cells: which of the non-empty cells to look at, as a mask; all by default.
+        method: ``"exact"``, ``"draw"`` (Monte Carlo), or ``"auto"``: exact unless that takes too long.
+        draws: how many populations are drawn when drawing.
+        seed: for drawing.
+
+    The Dutch municipality of cohen2009 (108 sample uniques; the other counts do not matter to this prior):
+
+    >>> from discreet.uniques.priors import Uniform
+    >>> sample = Sample.from_counts([1] * 108 + [8291], population=46228, possible=1108)
+    >>> result = tau(sample, Uniform())
+    >>> round(result.mean, 4), result.low, result.high
+    (4.3553, 1, 8)
+    """
+    known = posterior(sample, prior, method=method, draws=draws, seed=seed)
+    return tau_of(known, level=level, cells=cells, method=method, draws=draws, seed=seed)
+
+
+def tau_of(
+    known: Posterior,
+    *,
+    level: float = 0.9,
+    cells: Mask | None = None,
+    method: Method = "auto",
+    draws: int = 2000,
+    seed: Seed = None,
+) -> Tau:
+    """Return τ for a posterior that is already there, over all cells or over those of a mask."""
+    sample = known.sample
+    counted = sample.counts == 1 if cells is None else (sample.counts == 1) & cells
+    q = known.q[counted[sample.counts == 1]]
+    if isinstance(known, DrawnPosterior):
+        return _tau(known, known.untouched(counted), q, counted, level, known)
+    try:
+        return _tau(known, known.untouched(counted), q, counted, level, None)
+    except LimitError:
+        if method == "exact":
+            raise
+        drawn = DrawnPosterior.of(sample, known.prior, draws=draws, seed=seed)
+        return _tau(known, drawn.untouched(counted), q, counted, level, drawn)
+
+
+def _tau(known: Posterior, law: Law, q: FloatArray, counted: Mask, level: float, drawn: DrawnPosterior | None) -> Tau:
+    support = law.start + np.arange(law.pmf.size)
+    mean = float(support @ law.pmf)
+    low, high = _interval(law, level)
+    error = None
+    if drawn is not None:
+        # Q in closed form leaves the mean without Monte Carlo error, even when the law around it is drawn.
+        error = drawn.untouched_error(counted) if isinstance(known, DrawnPosterior) else 0.0
+    return Tau(
+        prior=known.prior.name,
+        sample_uniques=int(counted.sum()),
+        mean=mean if error else float(q.sum()),
+        sd=float(np.sqrt(law.pmf @ (support - mean) ** 2)),
+        level=level,
+        low=low,
+        high=high,
+        method="exact" if drawn is None else "Monte Carlo",
+        mc_error=error,
+        draws=None if drawn is None else drawn.draws,
+        cells=known.sample.cells[counted],
+        q=q,
+        law=law,
+    )
+
+
+def _interval(law: Law, level: float) -> tuple[int, int]:
+    if not 0.0 < level < 1.0:
+        raise RequestError(f"level is {level}; it is a probability between 0 and 1, such as 0.9")
+    below = np.cumsum(law.pmf)
+    tail = 0.5 * (1.0 - level)
+    # What float64 cannot tell from the tail's limit must not push the interval outwards by one.
+    low = int(np.searchsorted(below, tail * (1.0 + 1e-12), side="right"))
+    high = int(np.searchsorted(below, (1.0 - tail) * (1.0 - 1e-12), side="left"))
+    last = law.pmf.size - 1
+    return law.start + min(low, last), law.start + min(high, last)
+
+
+def _common(q: FloatArray) -> float | list[float] | None:
+    """One figure when all are the same, as under a symmetric prior."""
+    if not q.size:
+        return None
+    if (q == q[0]).all():
+        return float(q[0])
+    return [float(value) for value in q]

@@ -1,0 +1,207 @@
+"""The command itself: help, version, start-up, and what becomes of faults."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.running import run, start
+
+import discreet
+from discreet.cli import app
+
+COMMANDS = ("risk", "estimate", "study")
+
+
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command_shows_an_example(command: str) -> None:
+    for flag in ("--help", "-h"):
+        outcome = run(command, flag)
+        assert (outcome.code, outcome.err) == (0, "")
+        lines = [line.strip() for line in outcome.out.splitlines()]
+        examples = lines[lines.index("Examples") :]
+        assert sum(line.startswith(f"discreet {command} ") for line in examples) >= 3
+        assert "--json" in outcome.out
+        assert "--seed" in outcome.out
+        assert "--output" in outcome.out
+        assert all(len(line) <= 80 for line in outcome.out.splitlines())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_the_help_name_options_that_exist(command: str) -> None:
+    text = run(command, "--help").out
+    lines = [line.strip() for line in text.splitlines()]
+    options = {
+        word for line in lines if line.startswith(f"discreet {command} ") for word in line.split() if word[0] == "-"
+    }
+    described = [line for line in text.splitlines() if line.startswith("│")]
+    assert all(any(option in line for line in described) for option in options)
+
+
+def test_help_lists_the_commands_and_is_what_no_arguments_show() -> None:
+    outcome = run("--help")
+    assert outcome.code == 0
+    assert all(f"│ {command} " in outcome.out for command in COMMANDS)
+    assert run() == outcome
+
+
+def test_version() -> None:
+    assert run("--version").out == f"discreet {discreet.__version__}\n"
+
+
+def test_the_installed_command_and_the_module_are_the_same() -> None:
+    command = start("risk", "--example", "sex", "--json")
+    module = subprocess.run(
+        [sys.executable, "-m", "discreet", "risk", "--example", "sex", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert command.code == 0
+    assert command.out == module.stdout == run("risk", "--example", "sex", "--json").out
+    assert command.err == module.stderr == ""
+
+
+def test_a_refusal_in_a_process_of_its_own(tmp_path: Path) -> None:
+    outcome = start("risk", tmp_path / "nothing.csv", "--output", tmp_path / "r.json")
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err == f"discreet: {tmp_path}/nothing.csv does not exist; check the name and the folder\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def cpu_seconds(*arguments: str) -> float:
+    """Return the time that the processor worked for a run, which other work on the machine does not lengthen."""
+    process = subprocess.Popen(
+        [Path(sys.executable).with_name("discreet"), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("risk", "--help"), ("risk", "small.csv")])
+def test_it_starts_in_under_a_second(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "small.csv").write_text("area,sex,count\nn,m,5\nn,f,3\ns,m,1\ns,f,0\n")
+    given = [str(tmp_path / part) if part.endswith(".csv") else part for part in arguments]
+    assert any(cpu_seconds(*given) < 1 for _ in range(3))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["risk", "long.csv"],
+        ["risk", "wide.csv", "--json"],
+        ["risk", "long.parquet"],
+        ["risk", "long.csv", "--released", "wide.csv", "--output", "r.csv"],
+    ],
+)
+def test_heavy_packages_stay_unloaded(arguments: list[str], tmp_path: Path) -> None:
+    table = discreet.Table.from_array([[5, 3], [1, 0]], {"area": ["n", "s"], "sex": ["m", "f"]})
+    table.write(tmp_path / "long.csv")
+    table.write(tmp_path / "wide.csv", layout="wide")
+    table.write(tmp_path / "long.parquet")
+    script = (
+        "import json, sys\n"
+        "from discreet.cli.app import main\n"
+        "try:\n    main(json.loads(sys.argv[1]))\n"
+        "except SystemExit as stop:\n    assert not stop.code\n"
+        "heavy = {'scipy', 'numba', 'pandas', 'polars', 'matplotlib', 'narwhals'} & set(sys.modules)\n"
+        "print(sorted(heavy), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(arguments)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rsik"], "No such command 'rsik'"),
+        (["risk", "--jsn"], "No such option: --jsn"),
+        (["risk", "a.csv", "b.csv"], "unexpected extra argument"),
+        (["risk", "--draws", "many"], "'--draws'"),
+        (["risk", "--top", "-1"], "'--top'"),
+        (["risk", "--seed", "-1"], "'--seed'"),
+        (["risk", "--workers", "0"], "'--workers'"),
+        (["risk", "--output"], "--output"),
+        (["estimate", "sample.csv"], "Missing option '--population'"),
+        (["estimate", "--population", "5"], "Missing argument 'sample'"),
+        (["study"], "Missing argument 'paper'"),
+    ],
+)
+def test_command_lines_that_are_wrong_get_one_line(arguments: list[str], message: str) -> None:
+    outcome = run(*arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("discreet: ")
+    assert outcome.err.count("\n") == 1
+    assert message.lower() in outcome.err.lower()
+    assert outcome.err.rstrip().endswith("--help")
+
+
+def broken(error: BaseException) -> object:
+    def command(*_: object, **__: object) -> None:
+        raise error
+
+    return command
+
+
+def test_faults_of_its_own_are_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.measures.risk.risk", broken(ZeroDivisionError("two\nlines")))
+    outcome = run("risk", "--example", "sex")
+    assert (outcome.code, outcome.out) == (3, "")
+    assert outcome.err == (
+        "discreet: a fault of discreet itself (ZeroDivisionError: two\\nlines); set DISCREET_DEBUG=1 to see where\n"
+    )
+    monkeypatch.setenv("DISCREET_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        run("risk", "--example", "sex")
+
+
+def test_memory_that_does_not_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.measures.risk.risk", broken(MemoryError()))
+    outcome = run("risk", "--example", "sex")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("discreet: the work does not fit into memory; ")
+
+
+def test_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.measures.risk.risk", broken(KeyboardInterrupt()))
+    outcome = run("risk", "--example", "sex")
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "discreet: interrupted; nothing was written\n")
+
+
+def test_a_reader_that_goes_away() -> None:
+    command = Path(sys.executable).with_name("discreet")
+    done = subprocess.run(
+        f"{command} risk --example country_of_birth --json --seed 1 | true",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_terminals_without_unicode() -> None:
+    outcome = start("risk", "--example", "sex", PYTHONIOENCODING="ascii")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "R1 = 0.0150" in outcome.out
+
+
+def test_the_front_door_is_main() -> None:
+    assert discreet.__version__
+    assert app.main is __import__("discreet.cli", fromlist=["main"]).main

@@ -1,0 +1,125 @@
+"""Simple random sampling against the hypergeometric law in exact fractions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from discreet import RequestError, Table, datasets
+from discreet.core.random import generator
+from discreet.protect import RandomSample, random_sample
+
+counts = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
+
+
+def slow_law(F: list[int], n: int) -> dict[tuple[int, ...], Fraction]:
+    """Go through every set of n people."""
+    people = [cell for cell, count in enumerate(F) for _ in range(count)]
+    seen = Counter(tuple(chosen.count(cell) for cell in range(len(F))) for chosen in combinations(people, n))
+    return {row: Fraction(ways, seen.total()) for row, ways in seen.items()}
+
+
+@given(counts, st.data())
+def test_the_law_is_that_of_exact_enumeration(F: list[int], data: st.DataObject) -> None:
+    n = data.draw(st.integers(1, min(sum(F), 6)))
+    table, method = Table.from_array(F, ["x"]), RandomSample(n)
+    expected = slow_law([count for count in F if count], n)
+    found: dict[tuple[int, ...], float] = {}
+    for chances, rows in method.law(table, block=3):
+        assert len(rows) <= 3
+        found |= {tuple(row): chance for row, chance in zip(rows.tolist(), chances.tolist(), strict=True)}
+    assert found.keys() == expected.keys()
+    assert all(found[row] == pytest.approx(float(chance), rel=1e-12) for row, chance in expected.items())
+    assert sum(found.values()) == pytest.approx(1)
+    assert method.outcomes(table) == len(expected)
+
+
+@pytest.mark.parametrize("n", [1, 3, 7, 11])
+def test_draws_follow_the_law(n: int) -> None:
+    F = [1, 2, 3, 5]
+    table = Table.from_array(F, ["x"])
+    law = slow_law(F, n)
+    draws = RandomSample(n).draws(table, generator(n), 20_000)
+    assert (draws.sum(axis=1) == n).all()
+    rows, seen = np.unique(draws, axis=0, return_counts=True)
+    observed = {tuple(row): count for row, count in zip(rows.tolist(), seen.tolist(), strict=True)}
+    assert observed.keys() <= law.keys()
+    if len(law) > 1:
+        wanted = [20_000 * float(chance) for chance in law.values()]
+        assert stats.chisquare([observed.get(row, 0) for row in law], wanted).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("F", [[2_000_000, 1_000_000, 7], [600_000_000, 400_000_000, 5], [700_000_000, 600_000_000]])
+def test_large_populations(F: list[int]) -> None:
+    n, size = 1000, 2000
+    draws = RandomSample(n).draws(Table.from_array(F, ["x"]), generator(3), size)
+    assert draws.shape == (size, len(F))
+    assert (draws.sum(axis=1) == n).all()
+    N = sum(F)
+    for i, count in enumerate(F):
+        p = count / N
+        deviation = np.sqrt(n * p * (1 - p) * (N - n) / (N - 1) / size)
+        assert abs(draws[:, i].mean() - n * p) < 4.5 * deviation + 1e-9
+
+
+def test_populations_that_are_too_large() -> None:
+    with pytest.raises(RequestError, match=r"5,000,000,000 people against the others is too large to sample"):
+        RandomSample(3).draws(Table.from_array([10, 5_000_000_000], ["x"]), generator(1), 2)
+
+
+def test_many_cells_are_enumerated_without_end() -> None:
+    table = Table.from_array(np.ones(1500), ["x"])
+    assert RandomSample(1).outcomes(table) == 1500
+    blocks = list(RandomSample(1).law(table))
+    assert sum(len(rows) for _, rows in blocks) == 1500
+    assert sum(float(chances.sum()) for chances, _ in blocks) == pytest.approx(1)
+
+
+def test_all_and_nearly_all_people() -> None:
+    table = datasets.religion()
+    assert random_sample(table, table.total, seed=1).table == table
+    nearly = random_sample(table, table.total - 1, seed=1).table
+    assert nearly.total == table.total - 1
+    assert RandomSample(table.total).outcomes(table) == 1
+
+
+def test_releases_are_reproducible_and_tell_neither_original_nor_seed() -> None:
+    table = datasets.religion()
+    release = random_sample(table, 245, seed=5)
+    assert release == random_sample(table, 245, seed=5)
+    assert release.table != random_sample(table, 245, seed=6).table
+    assert (release.table.to_array() <= table.to_array()).all()
+    assert (release.method, dict(release.parameters)) == ("random-sample", {"n": 245})
+    held = [value for value in vars(release).values() if isinstance(value, Table)]
+    assert held == [release.table]
+    assert release.table != table
+    assert "seed" not in {*vars(release), *release.parameters}
+    assert release.table.dimensions == table.dimensions
+    assert random_sample(table, np.int64(245), seed=5).parameters == {"n": 245}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, True, "3", None])
+def test_sizes_that_are_none(n: object) -> None:
+    with pytest.raises(RequestError, match=r"sample size n is .*; give a whole number of 1 or more"):
+        RandomSample(n)  # type: ignore[arg-type]
+
+
+def test_samples_larger_than_the_table() -> None:
+    table = Table.from_array([3, 4], ["x"])
+    method = RandomSample(8)
+    message = r"a sample of n = 8 cannot be drawn from N = 7 people; lower n"
+    with pytest.raises(RequestError, match=message):
+        random_sample(table, 8)
+    with pytest.raises(RequestError, match=message):
+        method.outcomes(table)
+    with pytest.raises(RequestError, match=message):
+        list(method.law(table))
+    with pytest.raises(RequestError, match=message):
+        method.draws(table, generator(1), 3)
