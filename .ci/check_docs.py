@@ -7,9 +7,7 @@ from pathlib import Path
 
 import yaml
 
-REMOTE_ASSET = re.compile(
-    r"""<(?:script|img|iframe|link|source)\b[^>]*\b(?:src|href)=["']?(?:https?:)?//[^>]*>"""
-)
+REMOTE_ASSET = re.compile(r"""<(?:script|img|iframe|link|source)\b[^>]*\b(?:src|href)=["']?(?:https?:)?//[^>]*>""")
 PLAIN_LINK = re.compile(r'rel="?(?:canonical|prev|next|edit)\b')
 
 
