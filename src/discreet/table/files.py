@@ -117,10 +117,6 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
 def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] | None) -> Table:
     try:
         note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
-        if note.get("kind") == "tabulation":
-            from discreet.table.tabulation_file import tabulation_from_arrow
-
-            return tabulation_from_arrow(arrow).table(*(dimensions or ()))
         schema = note.get("schema")
         if schema != SCHEMA:
             raise DataError(
