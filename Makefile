@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test lint docs bench validate format pins clean
+.PHONY: help setup demo test long lint docs bench validate format pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -33,6 +33,9 @@ demo: $(VENV)/.run ## measure the risk of a bundled table
 test: lint ## all checks: style, types, layers, tests, documentation
 	$(BIN)/pytest -n $(WORKERS)
 	@$(MAKE) --no-print-directory docs
+
+long: $(VENV)/.dev ## the tests that take minutes: full enumerations, large tables
+	$(BIN)/pytest -n $(WORKERS) -m long
 
 lint: $(VENV)/.dev ## the checks that run no test
 	$(BIN)/ruff check .

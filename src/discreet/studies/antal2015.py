@@ -163,7 +163,7 @@ def replay(
         setting, f = kept[source, fraction]
         columns.append(Column(source, fraction, line["model"], f, original_risk(setting.table, f), estimated))
     spread = {
-        fraction: population_spread(religion, known, lookup, min(samples, 100), four, workers)
+        fraction: population_spread(religion, known, lookup, min(samples, 100), four, workers, progress)
         for fraction, lookup in lookups.items()
     }
     rows = {
@@ -187,7 +187,13 @@ def replay(
 
 
 def population_spread(
-    table: Table, known: FloatArray, lookup: SampleLookup, samples: int, seed: np.random.Generator, workers: int | None
+    table: Table,
+    known: FloatArray,
+    lookup: SampleLookup,
+    samples: int,
+    seed: np.random.Generator,
+    workers: int | None,
+    progress: Progress | None,
 ) -> Spread:
     """Return how much the figures of the generated log-linear rows vary between generated populations.
 
@@ -205,7 +211,8 @@ def population_spread(
         ]
         return original_risk(population, f), np.array(estimated)
 
-    risks = np.array(run(work, seed.spawn(POPULATIONS), workers=workers))
+    label = f"comparing generated populations, n = {lookup.sample}"
+    risks = np.array(run(work, seed.spawn(POPULATIONS), workers=workers, progress=progress, label=label))
     means, sds = risks.mean(axis=2), risks.std(axis=2, ddof=1)
     noise = np.square(sds).mean(axis=0)
     between_means = np.sqrt(np.maximum(means.var(axis=0, ddof=1) - noise / samples, 0.0))
