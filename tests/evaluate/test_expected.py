@@ -122,6 +122,9 @@ def test_bad_requests_are_refused() -> None:
         expected_risk(SMALL, rounding, aggregate="mean")  # type: ignore[arg-type]
     with pytest.raises(LimitError, match="different releases"):
         expected_risk(discreet.datasets.religion(), rounding, exact=True)
+    many = Table.from_array(np.ones(2500, np.int64), ["k"])
+    with pytest.raises(LimitError, match=r"about 10\^752 different releases"):
+        expected_risk(many, rounding, exact=True)
     with pytest.raises(RequestError, match="n = 16 cannot be drawn from N = 15"):
         expected_risk(SMALL, RandomSample(16))
 

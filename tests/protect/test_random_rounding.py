@@ -109,6 +109,11 @@ def test_releases_are_reproducible_and_tell_neither_original_nor_seed() -> None:
     assert random_rounding(table, base=np.int64(3), seed=5).parameters == {"base": 3}  # type: ignore[arg-type]
 
 
+def test_the_number_of_releases_may_be_large() -> None:
+    for cells in (62, 63, 64, 2000):
+        assert RandomRounding(3).outcomes(Table.from_array(np.ones(cells), ["x"])) == 2**cells
+
+
 def test_structural_zeros_stay() -> None:
     table = Table.from_array([4, 0, 0], ["x"], impossible=[False, True, False])
     assert random_rounding(table, seed=1).table.impossible.tolist() == [1]

@@ -137,6 +137,8 @@ def test_a_category_called_count_stays_a_category() -> None:
     assert Table.from_frame(frame).dimensions[1].categories == ("count", "duke")
     table = Table.from_array([[1, 2]], {"area": ["n"], "title": ["count", "duke"]})
     assert Table.from_frame(table.to_frame("polars", layout="wide")) == table
+    alone = Table.from_array([[1], [2]], {"area": ["n", "s"], "title": ["count"]})
+    assert Table.from_frame(alone.to_frame("polars", layout="wide")) == alone
 
 
 def test_labels_become_texts() -> None:

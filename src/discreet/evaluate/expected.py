@@ -315,8 +315,8 @@ def _enumerate(table: Table, method: RandomMethod, judge: _Judge, progress: Prog
     count = method.outcomes(table)
     if count > ENUMERATION_LIMIT:
         raise LimitError(
-            f"{method.name} has {count:.4g} different releases of this table, more than the {ENUMERATION_LIMIT:,} that "
-            "are enumerated; use draws, or a slice of the table"
+            f"{method.name} has {_roughly(count)} different releases of this table, more than the "
+            f"{ENUMERATION_LIMIT:,} that are enumerated; use draws, or a slice of the table"
         )
     weight, total, squares = 0.0, np.zeros(1), np.zeros(1)
     matrix: FloatArray | None = None
@@ -334,6 +334,11 @@ def _enumerate(table: Table, method: RandomMethod, judge: _Judge, progress: Prog
     mean = total / weight
     variance = np.maximum(squares / weight - np.square(mean), 0.0)
     return _Summary(Moments(done, mean, variance * max(done - 1, 1)), matrix, exact=True)
+
+
+def _roughly(count: int) -> str:
+    """Return a whole number of any size, short."""
+    return f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"
 
 
 def _draw(

@@ -71,7 +71,7 @@ class RandomRounding:
 
     def outcomes(self, table: Table) -> int:
         """Return how many different releases there are."""
-        return int(2 ** np.count_nonzero(table.counts % self.base))
+        return 1 << int(np.count_nonzero(table.counts % self.base))
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
         """Go through every release with its probability T(G), in blocks of rows."""

@@ -139,7 +139,7 @@ def _looks_wide(arrow: pa.Table, count: str) -> bool:
     crossed = "\\" in names[0]
     if crossed and count not in names:
         return True
-    if arrow.num_columns < 3 or (count in names and not crossed):
+    if not crossed and (arrow.num_columns < 3 or count in names):
         return False
     for column in arrow.columns[1:]:
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):

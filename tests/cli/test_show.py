@@ -1,0 +1,75 @@
+"""Progress bars: silent at first, silent in files, with the time left on a terminal."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from discreet.cli import show
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [0.0]
+    monkeypatch.setattr("discreet.cli.show.time.monotonic", lambda: now[0])
+    return now
+
+
+def drawn(clock: list[float], stream: io.StringIO, seconds: float, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return what a bar draws for work that has been half done after some seconds."""
+    monkeypatch.setattr("sys.stderr", stream)
+    with show.Bar() as bar:
+        bar(0, 10, "drawing")
+        clock[0] += seconds
+        bar(5, 10, "drawing")
+        bar(6, 10, "drawing")
+    return stream.getvalue()
+
+
+def test_quick_work_shows_no_bar(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert drawn(clock, Terminal(), 1.9, monkeypatch) == ""
+
+
+def test_slow_work_shows_how_much_is_done_and_left(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    text = drawn(clock, Terminal(), 2.1, monkeypatch)
+    assert "drawing" in text
+    assert "/10" in text
+    assert "left" in text
+
+
+def test_files_and_pipes_get_no_bar(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert drawn(clock, io.StringIO(), 60, monkeypatch) == ""
+
+
+def test_a_bar_is_taken_away_when_work_fails(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Terminal())
+    bar = show.Bar()
+
+    def work() -> None:
+        with bar:
+            clock[0] += 5
+            bar(1, 2, "drawing")
+            raise KeyError("work")
+
+    with pytest.raises(KeyError, match="work"):
+        work()
+    assert bar._bar is not None
+    assert bar._bar.finished is False
+    assert bar._bar.live.is_started is False
+
+
+@pytest.mark.parametrize(("text", "filled"), [("0.0000", 0), ("0.5000", 6), ("1.0000", 12), ("1.7", 12), ("-1", 0)])
+def test_bars_of_figures(text: str, filled: int) -> None:
+    assert show._bar(text).count("█") == filled
+    assert show._bar(text).count("░") == 12 - filled
+
+
+def test_undefined_figures_have_no_bar() -> None:
+    assert show._bar("–") == ""
