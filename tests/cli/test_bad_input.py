@@ -68,7 +68,7 @@ def reason(*arguments: object) -> str:
             GOOD + "Total,m,7\n",
             "t.csv: line 6: margin 'sex=m' is 7, but its cells sum to 4; correct the figures, or pass",
         ),
-        (GOOD + "all,m,4\nall,f,5\n", "t.csv: category 'all' of dimension 'area' is the sum of the others; if it is a"),
+        (GOOD + "all,m,4\nall,f,5\n", "t.csv: category 'all' of dimension 'area' is named like a margin; if it is one"),
         ('area,count\n"two\nlines",-1\n', "t.csv: line 2: count is -1"),
         ('area,count\n"two\nlines",1\n"two\nlines",2\n', "t.csv: line 4 (area=two\\nlines): the cell was given before"),
     ],
@@ -224,8 +224,10 @@ def test_weights(weights: str, message: str, folder: Path) -> None:
         (["--method", "random-sample"], "random-sample needs its size: give --n"),
         (["--method", "random-sample", "--n", "0"], "the sample size n is 0; give a whole number of 1 or more"),
         (["--method", "random-sample", "--n", "10"], "a sample of n = 10 cannot be drawn from N = 9 people; lower n"),
-        (["--n", "3"], "--n, --precision, --exact and --aggregate belong to a random method; name it with --method"),
-        (["--exact"], "--n, --precision, --exact and --aggregate belong to a random method; name it with --method"),
+        (["--n", "3"], "--n belongs to a random method; name it with --method"),
+        (["--exact"], "--exact belongs to a random method; name it with --method"),
+        (["--draws", "50"], "--draws belongs to a random method; name it with --method"),
+        (["--aggregate", "transition"], "--aggregate belongs to a random method; name it with --method"),
     ],
 )
 def test_options_that_do_not_fit(options: list[str], message: str, folder: Path) -> None:

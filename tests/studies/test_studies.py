@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -104,6 +106,31 @@ def test_unknown_papers_and_sizes_are_refused() -> None:
         get("antal201")
     with pytest.raises(RequestError, match="samples is 1"):
         antal2015.replay(samples=1)
+
+
+STORED = Path(__file__).parents[2] / "validation"
+
+
+@pytest.mark.parametrize("paper", ["antal2014", "cohen2009"])
+def test_stored_reports_are_those_of_a_replay(paper: str) -> None:
+    """Every computed number, also those known to differ from print, is pinned by the stored report."""
+    study = get(paper)(seed=1)
+    rows = list(csv.DictReader(io.StringIO((STORED / paper / "results.csv").read_text())))
+    assert [row["label"] for row in rows] == [row.label for row in study.comparisons]
+    assert [float(row["computed"]) for row in rows] == pytest.approx([r.computed for r in study.comparisons], rel=1e-9)
+    assert [row["verdict"] for row in rows] == [row.verdict for row in study.comparisons]
+    report = (STORED / paper / "report.md").read_text()
+    assert report.split("## Every printed number")[0] == study.to_markdown().split("## Every printed number")[0]
+
+
+def test_the_stored_report_of_the_long_replay_is_whole(study2015: Study) -> None:
+    data = json.loads((STORED / "antal2015/results.json").read_text())
+    assert data["settings"] == {"samples": 1000, "draws": 1000, "seed": 1}
+    assert data["reproduced"] is True
+    assert [row["label"] for row in data["comparisons"]] == [row.label for row in study2015.comparisons]
+    assert data["comparisons"][0].keys() == study2015.comparisons[0].to_dict().keys()
+    for now, then in zip(study2015.comparisons, data["comparisons"], strict=True):
+        assert abs(now.computed - then["computed"]) <= 5 * (now.error + then["error"])
 
 
 def test_printed_tables_are_complete() -> None:

@@ -81,10 +81,12 @@ def test_weighted_counts_are_on_the_populations_scale() -> None:
     table = Table.from_array(counts, ["a", "b"])
     fitted = fit_rates(table, "main", weighted=weights)
     assert fitted.rate == pytest.approx(np.outer([50, 100], [90, 60]).ravel() / 150, rel=1e-6)
-    assert fitted.fraction.tolist() == [8 / 150]
+    # Fitted sample counts over fitted population counts, cell by cell.
+    sampled = np.outer(counts.sum(axis=1), counts.sum(axis=0)).ravel() / counts.sum()
+    assert fitted.fraction == pytest.approx(sampled / fitted.rate, rel=1e-6)
     result = risk_of(fitted)
     assert result.fitted_to == "weighted"
-    assert result.tau1 == pytest.approx(np.exp(-(1 - 8 / 150) * 30), rel=1e-6)
+    assert result.tau1 == pytest.approx(np.exp(-(1 - fitted.fraction[0]) * 30), rel=1e-6)
     own = fit_rates(table, "main", weighted=weights, fractions=counts / weights)
     assert own.rate == pytest.approx(fitted.rate)
     assert risk_of(own).tau1 == pytest.approx(np.exp(-(1 - 1 / 30) * 30), rel=1e-6)
@@ -165,3 +167,32 @@ def test_faces() -> None:
     assert shown["fitted_to"] == "unweighted"
     assert "[a] [b]" in str(result)
     assert result._repr_html_().startswith("<table>")
+
+
+def test_unequal_weights_under_the_true_model() -> None:
+    """Two strata sampled at 5% and 30%: main effects hold, so B is about 0 and τ₁ about the truth."""
+    rng = np.random.default_rng(7)
+    shape, fractions = (2, 12, 15, 10), np.array([0.05, 0.3])
+    zs, estimated, true = [], [], []
+    for _ in range(20):
+        shares = [rng.dirichlet(np.full(length, 3.0)) for length in shape[1:]]
+        mean = 6000 * np.einsum("i,j,k->ijk", *shares)
+        F = rng.poisson(np.stack([mean, mean]))
+        f = rng.binomial(F, fractions[:, None, None, None])
+        table = Table.from_array(f, ["stratum", "a", "b", "c"])
+        weighted = f / fractions[:, None, None, None]
+        result = loglinear_risk(table, "main", weighted=weighted)
+        zs.append(result.b2.z)
+        estimated.append(result.tau1)
+        true.append(int(((f == 1) & (F == 1)).sum()))
+    assert abs(np.mean(zs)) < 1.0
+    assert np.mean(estimated) == pytest.approx(np.mean(true), rel=0.1)
+
+
+def test_weights_must_add_up_to_the_population() -> None:
+    """Weights scaled to a mean of 1 would put λ on the sample's scale."""
+    table = Table.from_array([[1, 3], [2, 6]], ["area", "sex"])
+    with pytest.raises(DataError, match=r"weights add up to 12, but the population has 120 people"):
+        loglinear_risk(table, population=120, weighted=table.to_array())
+    even = loglinear_risk(table, population=120, weighted=10.0 * table.to_array())
+    assert even.tau1 == pytest.approx(loglinear_risk(table, population=120).tau1)

@@ -92,8 +92,9 @@ def test_priors_models_and_cells_agree_with_their_parts(records: Records) -> Non
 def test_the_risk_of_records_is_that_of_their_cells(records: Records) -> None:
     result = population_uniques(records, 6000, model="main")
     risk = result.record_risk()
-    assert risk.shape == (600, 4)
-    assert result.record_columns == ["alone", "matched", "q_uniform", "q_multinomial"]
+    priors = [f"{what}_{name}" for name in ("uniform", "multinomial") for what in ("q", "taken")]
+    assert result.record_columns == ["alone", "matched", *priors]
+    assert risk.shape == (600, 6)
     assert result.loglinear is not None
     assert risk[:, 0].sum() == pytest.approx(result.loglinear.chosen.tau1)
     assert risk[:, 2].sum() == pytest.approx(result.priors["uniform"].tau.total.mean)
@@ -102,6 +103,53 @@ def test_the_risk_of_records_is_that_of_their_cells(records: Records) -> None:
     assert sum(float(row["alone"]) for row in rows) == pytest.approx(result.loglinear.chosen.tau1)
     with pytest.raises(RequestError, match="came as a table"):
         population_uniques(records.table, 6000, model=None).record_risk()
+
+
+def test_every_decision_is_in_the_results(records: Records) -> None:
+    result = population_uniques(records, 6000, b=200, c=1, model="main")
+    test = result.priors["uniform"].test
+    assert test.accepted == result.sample_uniques > 0
+    rows = list(csv.DictReader(io.StringIO(result.to_csv())))
+    assert sum(float(row["taken_uniform"]) for row in rows) == test.accepted
+    data = result.to_dict(top=3)
+    assert len(data["priors"]["uniform"]["test"]["decisions"]) == result.sample_uniques
+    assert [item["taken"] for item in data["riskiest"]] == [{"uniform": True, "multinomial": False}] * 3
+
+
+def test_declared_categories_count_in_k() -> None:
+    frame = people(50)
+    found = count_records(frame, ["age", "sex"])
+    ages = [str(age) for age in range(10)]
+    declared = count_records(frame, ["age", "sex"], categories={"age": ages})
+    assert declared.table.possible == 20 > found.table.possible
+    assert declared.table.margin("age").total == 50
+    notes = [population_uniques(item, 500, model=None).note for item in (found, declared)]
+    assert notes[0] is not None
+    assert "K counts the combinations" in notes[0]
+    assert notes[1] is None
+    with pytest.raises(RequestError, match="dimension 'age' has no category"):
+        count_records(frame, ["age"], categories={"age": ["0", "1"]})
+
+
+def test_models_that_cannot_be_fitted_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit on the boundary must not take the other results with it."""
+    from discreet.core.errors import LimitError
+    from discreet.uniques import loglinear, selection
+
+    fit = loglinear.fit_rates
+
+    def only_main(table: Table, margins: object, **sizes: object) -> object:
+        if any(len(margin) > 1 for margin in margins):  # type: ignore[attr-defined]
+            raise LimitError("not reached")
+        return fit(table, margins, **sizes)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(selection, "fit_rates", only_main)
+    table = Table.from_array([[9, 1, 0], [0, 8, 1], [1, 0, 7]], ["area", "trade"])
+    result = population_uniques(table, 270)
+    assert result.loglinear is not None
+    assert result.loglinear.chosen.model == (("area",), ("trade",))
+    assert not result.loglinear.fits
+    assert result.priors["uniform"].tau.total.mean > 0
 
 
 def test_selection_goes_forward_and_is_shown(records: Records) -> None:
@@ -138,7 +186,7 @@ def test_a_large_sparse_table_leaves_the_model_out() -> None:
     assert result.loglinear is None
     assert result.note is not None
     assert "100,000,000 cells" in result.note
-    assert result.record_columns == ["q_uniform", "q_multinomial"]
+    assert result.record_columns == ["q_uniform", "taken_uniform", "q_multinomial", "taken_multinomial"]
 
 
 def test_priors_by_name() -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.uniques import oracle
 from tests.uniques.oracle import Counts
 
+from discreet.core.errors import RequestError
 from discreet.uniques import (
     DirichletMultinomial,
     Event,
@@ -26,6 +27,7 @@ from discreet.uniques import (
     q_multinomial,
     q_uniform,
 )
+from discreet.uniques.posterior import UrnPosterior
 from discreet.uniques.priors import UrnPrior
 
 PriorWeight = Callable[[Counts], Fraction]
@@ -100,6 +102,24 @@ def test_every_posterior_by_enumeration(name: str, cells: int) -> None:
         for n in range(1, people + 1):
             for sample in oracle.all_tables(cells, n):
                 assert compare(prior, weights, sample, people)
+
+
+@pytest.mark.parametrize("name", ["uniform", "multinomial", "half", "informative", "unequal"])
+def test_empty_cells_by_enumeration(name: str) -> None:
+    cells, people = 3, 5
+    prior, weight = families(cells)[name]
+    weights = {table: weight(table) for table in oracle.all_tables(cells, people)}
+    for sample in oracle.all_tables(cells, 3):
+        exact = oracle.posterior(weights, sample)
+        known = posterior(Sample.from_counts(sample, people), prior)
+        assert isinstance(known, UrnPosterior)
+        for cell in [i for i, f in enumerate(sample) if f == 0]:
+            assert exact is not None
+            law = [float(p) for p in oracle.cell_law(exact, cell, people)]
+            found = known.empty_probability(np.arange(people + 1), np.full(people + 1, cell))
+            assert found == pytest.approx(law, rel=CLOSE, abs=1e-300)
+    with pytest.raises(RequestError, match="position 0 is not that of an empty cell"):
+        posterior(Sample.from_counts([1, 0], 4), Uniform()).empty_probability(0, 0)  # type: ignore[attr-defined]
 
 
 def events(cells: int) -> list[Event]:

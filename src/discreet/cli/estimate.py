@@ -29,6 +29,9 @@ def estimate(
         int | None,
         typer.Option("--population-zeros", help="Empty population cells, where known, for the Pólya urn."),
     ] = None,
+    theta: Annotated[
+        float | None, typer.Option("--theta", help="Black balls of the Pólya urn, in place of solving for them.")
+    ] = None,
     draws: Annotated[int, typer.Option("--draws", help="How many population tables to draw.")] = 1000,
     weights: options.Weights = "0.1,0.8,0.1",
     form: Annotated[str, typer.Option("--form", help="Form of R2: 2015, or 2014 to replay that paper.")] = "2015",
@@ -69,7 +72,7 @@ def estimate(
         result = run(
             table,
             population,
-            model=_model(model, fit, zeros),
+            model=_model(model, fit, zeros, theta),
             draws=draws,
             weights=options.weights(weights),
             form=form,  # type: ignore[arg-type]
@@ -80,6 +83,7 @@ def estimate(
         )
 
     def face(console: Any) -> None:
+        console.print(table.headline, style="dim", markup=False)
         console.print(f"[bold]R2 = {result.mean:.4f}[/bold] estimated (0 = low, 1 = high)")
         console.print(result.sentence, markup=False)
         console.print()
@@ -88,17 +92,19 @@ def estimate(
     show.deliver("estimate", result, json, output, face)
 
 
-def _model(name: str, fit: list[str] | None, zeros: int | None) -> Any:
+def _model(name: str, fit: list[str] | None, zeros: int | None, theta: float | None) -> Any:
     from discreet.models import LogLinear, PolyaUrn
 
     if name == "loglinear":
-        if zeros is not None:
-            raise RequestError("--population-zeros belongs to --model polya; the log-linear model has no use for it")
+        if zeros is not None or theta is not None:
+            raise RequestError(
+                "--population-zeros and --theta belong to --model polya; the log-linear model has no use for it"
+            )
         return LogLinear(None if not fit else tuple(tuple(options.names(margin) or ()) for margin in fit))
     if name == "polya":
         if fit:
             raise RequestError("--fit belongs to --model loglinear; the Pólya urn fits no margins")
-        return PolyaUrn(population_zeros=zeros)
+        return PolyaUrn(population_zeros=zeros, theta=theta)
     raise RequestError(f"there is no population model {name!r}; {nearest(name, ['loglinear', 'polya'])}")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, InfeasibleError, RequestError
 
 if TYPE_CHECKING:
     from discreet.table import Table
@@ -85,9 +85,9 @@ def about(*sources: object) -> Iterator[None]:
     """Name the files in complaints about the data in them."""
     try:
         yield
-    except DataError as error:
+    except (DataError, InfeasibleError) as error:
         named = " and ".join(str(source) for source in sources if source is not None)
-        raise DataError(f"{named}: {error}") from None
+        raise type(error)(f"{named}: {error}") from None
 
 
 def names(text: str | None) -> list[str] | None:

@@ -37,9 +37,13 @@ def risk(
         str | None,
         typer.Option("--method", help="random-rounding or random-sample.", rich_help_panel=METHOD),
     ] = None,
-    base: Annotated[int, typer.Option("--base", help="Base of random-rounding.", rich_help_panel=METHOD)] = 3,
+    base: Annotated[
+        int | None, typer.Option("--base", help="Base of random-rounding; 3 by default.", rich_help_panel=METHOD)
+    ] = None,
     n: Annotated[int | None, typer.Option("--n", help="Sample size of random-sample.", rich_help_panel=METHOD)] = None,
-    draws: Annotated[int, typer.Option("--draws", help="How many releases to draw.", rich_help_panel=METHOD)] = 1000,
+    draws: Annotated[
+        int | None, typer.Option("--draws", help="How many releases to draw; 1,000 by default.", rich_help_panel=METHOD)
+    ] = None,
     precision: Annotated[
         float | None,
         typer.Option("--precision", help="Draw until the Monte Carlo error is at most this.", rich_help_panel=METHOD),
@@ -80,8 +84,11 @@ def risk(
         raise RequestError("give either --released (one release) or --method (a method over its draws), not both")
     if sampled and released is None:
         raise RequestError("--sampled says what the released table is; give it with --released")
-    if method is None and (exact or n is not None or precision is not None or aggregate != "measure"):
-        raise RequestError("--n, --precision, --exact and --aggregate belong to a random method; name it with --method")
+    belongs = {"base": base, "n": n, "draws": draws, "precision": precision, "exact": exact or None}
+    stray = next((name for name, value in belongs.items() if value is not None), None)
+    stray = stray or (None if aggregate == "measure" else "aggregate")
+    if method is None and stray is not None:
+        raise RequestError(f"--{stray} belongs to a random method; name it with --method")
     reading: dict[str, Any] = {
         "count": count,
         "dimensions": dimensions,
@@ -100,7 +107,7 @@ def risk(
             expected = expected_risk(
                 original,
                 _method(method, base, n),
-                draws=draws,
+                draws=1000 if draws is None else draws,
                 precision=precision,
                 exact=exact,
                 aggregate=aggregate,  # type: ignore[arg-type]
@@ -113,7 +120,8 @@ def risk(
             )
 
         def face_of_method(console: Any) -> None:
-            console.print(f"[bold]R2 = {expected.risk.mean:.4f}[/bold] expected (0 = low, 1 = high)")
+            console.print(original.headline, style="dim", markup=False)
+            console.print(f"[bold]R2 = {expected.risk.mean:.4f}[/bold] expected{_scale(form)}")
             console.print(expected.sentence, markup=False)
             header = ["", "risk", "deviation", "MC error", "Hellinger"]
             show.table(console, header, expected.rows()[: top + 1], bar=1)
@@ -139,7 +147,9 @@ def risk(
             loss = information_loss(original, figures)
 
     def face(console: Any) -> None:
-        console.print(f"[bold]{result.measure} = {result.value:.4f}[/bold] (0 = low, 1 = high)")
+        console.print(original.headline, style="dim", markup=False)
+        scale = _scale(form) if figures is not None else _scale("2015")
+        console.print(f"[bold]{result.measure} = {result.value:.4f}[/bold]{scale}")
         console.print(result.sentence, markup=False)
         console.print()
         header = ["", "risk", "zeros", "concentration", "size", "people"]
@@ -149,6 +159,10 @@ def risk(
             show.table(console, ["information loss", ""], loss.rows())
 
     show.deliver("risk", result if loss is None else _With(result, "loss", loss), json, output, face)
+
+
+def _scale(form: str) -> str:
+    return " (0 = low, 1 = high)" if form == "2015" else " (form 2014: rises with protection)"
 
 
 class _With:
@@ -164,14 +178,16 @@ class _With:
         return f"{self.first}\n\n{self.second}"
 
 
-def _method(name: str, base: int, n: int | None) -> Any:
+def _method(name: str, base: int | None, n: int | None) -> Any:
     from discreet.protect import METHODS, RandomRounding, RandomSample
 
     if name == RandomRounding.name:
         if n is not None:
             raise RequestError("--n is the size of a random-sample; random-rounding takes --base")
-        return RandomRounding(base)
+        return RandomRounding(3 if base is None else base)
     if name == RandomSample.name:
+        if base is not None:
+            raise RequestError("--base is that of random-rounding; random-sample takes --n")
         if n is None:
             raise RequestError("random-sample needs its size: give --n")
         return RandomSample(n)

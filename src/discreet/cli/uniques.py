@@ -31,13 +31,13 @@ class SampleOrCommand(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the name of the default command before a file."""
         known = {*self.commands, "--help", "-h"}
-        return super().parse_args(ctx, ["sample", *args] if args and args[0] not in known else args)
+        given = args or ["--help"]
+        return super().parse_args(ctx, given if given[0] in known else ["sample", *given])
 
 
 uniques = typer.Typer(
     name="uniques",
     cls=SampleOrCommand,
-    no_args_is_help=True,
     rich_markup_mode="rich",
     help="Estimate who in a sample is the only one of their kind in the population. "
     "`discreet uniques FILE` is short for `discreet uniques sample FILE`.",
@@ -83,8 +83,18 @@ def sample(
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
-    output: options.Output = None,
-    top: options.Top = 10,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Also write the result: .json, .csv (cells) or .txt.", rich_help_panel=options.OUTPUT
+        ),
+    ] = None,
+    top: Annotated[
+        int,
+        typer.Option(
+            "--top", help="How many of the riskiest sample uniques to show.", min=0, rich_help_panel=options.OUTPUT
+        ),
+    ] = 10,
 ) -> None:
     """Estimate how many sample uniques are alone in the population, and which ones.
 
@@ -103,7 +113,8 @@ def sample(
         from discreet.table.records import read_records
 
         data = read_records(path, options.names(by) or [], weight=weight, encoding=encoding, delimiter=delimiter)
-        data = data if impossible is None else data.with_structural_zeros(impossible)
+        if impossible is not None:
+            data = data.with_structural_zeros(impossible, encoding=encoding, delimiter=delimiter)
     else:
         data = options.load(
             path,
@@ -151,7 +162,29 @@ def sample(
         if result.note:
             console.print(f"\nNote: {result.note}.", markup=False)
 
-    show.deliver("uniques", result, json, output, face)
+    show.deliver("uniques", Top(result, top), json, output, face)
+
+
+class Top:
+    """A result whose plain data hold so many of the riskiest cells."""
+
+    def __init__(self, result: Any, top: int) -> None:
+        """Keep both."""
+        self.result, self.top = result, top
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        data: dict[str, Any] = self.result.to_dict(self.top)
+        return data
+
+    def to_csv(self) -> str:
+        """Return every cell."""
+        text: str = self.result.to_csv()
+        return text
+
+    def __str__(self) -> str:
+        """Return the result's own face."""
+        return str(self.result)
 
 
 def _model(name: str, fit: list[str] | None) -> Any:
@@ -184,6 +217,13 @@ def size(
         Path | None, typer.Option("--plot", help="Draw the curves to a .svg or .png.", rich_help_panel=options.OUTPUT)
     ] = None,
     points: Annotated[int, typer.Option("--points", help="How many sizes the curve has.", min=2)] = 12,
+    dimensions: options.Dimensions = None,
+    count: options.Count = "count",
+    layout: options.Layout = "auto",
+    total: options.Total = "Total",
+    margins: options.Margins = "check",
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
     impossible: options.Impossible = None,
     json: options.Json = False,
     seed: options.Seed = None,
@@ -195,11 +235,21 @@ def size(
     show.check_output(output, table)
     if (cells is None) == (table is None):
         raise RequestError("give the number of cells with --cells, or a sample table with --table, one of the two")
+    if table is None and impossible is not None:
+        raise RequestError("--impossible is about a sample table; with --cells give the number without impossible ones")
     data = None
     if table is not None:
-        from discreet.table.files import read_table
-
-        data = read_table(table, impossible=impossible)
+        data = options.load(
+            table,
+            count=count,
+            dimensions=dimensions,
+            layout=layout,
+            total=total,
+            margins=margins,
+            encoding=encoding,
+            delimiter=delimiter,
+            impossible=impossible,
+        )
     result = plan_size(
         prior or ("uniform", "multinomial"),
         bound,

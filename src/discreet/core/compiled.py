@@ -15,5 +15,9 @@ def compiled(function: Kernel) -> Kernel:
 
     Kernels that call each other belong in one file: the cache notices a change of a kernel's own file only.
     """
-    kernel: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    try:
+        kernel: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    except RuntimeError:
+        # Neither the package's folder nor the user's can be written: compile anew in every process.
+        kernel = numba.njit(nogil=True, error_model="numpy")(function)
     return cast(Kernel, kernel)

@@ -1,4 +1,4 @@
-"""Small numerical helpers that the measures share."""
+"""Small numerical functions that the measures share."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ from discreet.measures.entropy import (
     r1_terms,
     r2_terms,
 )
+from discreet.measures.result import lowered
 from discreet.measures.risk import check_measurable, risk
 from discreet.measures.transition import LIMIT as MATRIX_LIMIT
 from discreet.measures.transition import transition_entropy
@@ -39,6 +40,8 @@ from discreet.table import Table
 Aggregate: TypeAlias = Literal["measure", "transition"]
 ENUMERATION_LIMIT = 2**20
 """The largest number of releases that are enumerated."""
+FEWEST = 100
+"""Fewer draws do not tell their own error."""
 BLOCK_CELLS = 2_000_000
 """Draws are made in blocks of about this many figures; the blocks do not depend on the workers."""
 
@@ -100,6 +103,7 @@ class ExpectedRisk:
         terms: the means of R2's three weighted terms.
         hellinger: HD on counts over the draws.
         utility: 1 − HD/√N over the draws.
+        mean_absolute_error: the mean of |F − G| over the cells, over the draws; ``mean_squared_error`` likewise.
         before: R1 of the original.
         draws: the number of draws, or of enumerated releases when ``exact``.
         exact: whether every release was weighted with its probability.
@@ -114,6 +118,8 @@ class ExpectedRisk:
     terms: dict[str, float]
     hellinger: Expected
     utility: Expected
+    mean_absolute_error: Expected
+    mean_squared_error: Expected
     before: float
     draws: int
     exact: bool
@@ -125,10 +131,12 @@ class ExpectedRisk:
     def sentence(self) -> str:
         """What the method does to risk and information, in words."""
         how = f"all {self.draws:,} releases" if self.exact else f"{self.draws:,} draws"
-        down = 1 - self.risk.mean / self.before if self.before > 0 else 0.0
+        down = "" if self.form == "2014" else f" ({lowered(self.before, self.risk.mean)} lower)"
+        rising = " The form of 2014 rises with protection." if self.form == "2014" else ""
         return (
             f"Over {how}, {self.method} takes the risk from {self.before:.4f} to {self.risk.mean:.4f} "
-            f"on average ({down:.0%} lower), at a utility of {self.utility.mean:.4f}."
+            f"on average{down}, at a utility of {self.utility.mean:.4f}; a figure is off by "
+            f"{self.mean_absolute_error.mean:.2f} on average.{rising}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -143,6 +151,8 @@ class ExpectedRisk:
             "terms": self.terms,
             "hellinger": self.hellinger.to_dict(),
             "utility": self.utility.to_dict(),
+            "mean_absolute_error": self.mean_absolute_error.to_dict(),
+            "mean_squared_error": self.mean_squared_error.to_dict(),
             "before": self.before,
             "draws": self.draws,
             "exact": self.exact,
@@ -242,6 +252,8 @@ def expected_risk(
         raise RequestError(f"precision is {precision}; give a Monte Carlo error above 0")
     if exact and precision is not None:
         raise RequestError("an exact value has no Monte Carlo error; give either precision or exact")
+    if precision is not None and aggregate == "transition":
+        raise RequestError("the entropy of an averaged matrix has no Monte Carlo error; give draws, not a precision")
     along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
     if aggregate == "transition":
         along = ()
@@ -270,7 +282,8 @@ class _Summary:
 class _Judge:
     """Turns a block of released counts into one row of figures per release.
 
-    The columns are, view after view and group after group: R2, HD; then the whole table's three terms.
+    The columns are, view after view and group after group: R2, HD; then the whole table's mean absolute and squared
+    error, and its three terms.
     """
 
     table: Table
@@ -289,7 +302,9 @@ class _Judge:
             whole = terms[:, 0] if whole is None else whole
             parts += [terms.sum(axis=-1), np.sqrt(view.groups.sum(apart))]
         assert whole is not None
-        return np.concatenate([*parts, whole], axis=1)
+        away = np.abs(F - G).astype(np.float64)
+        errors = np.stack([away.sum(axis=1), np.square(away).sum(axis=1)], axis=1) / self.table.possible
+        return np.concatenate([*parts, errors, whole], axis=1)
 
     def matrix(self, G: IntArray, chance: FloatArray) -> FloatArray | None:
         """Return Σ T(G)·E(Z^G) over the block; antal2014 Theorem 6. G = F gives the identity, as it says."""
@@ -376,7 +391,7 @@ def _draw(
             moments = part if moments is None else moments.join(part)
             matrix = block_matrix if matrix is None or block_matrix is None else matrix + block_matrix
         assert moments is not None
-        if precision is None or moments.error[0] <= precision:
+        if precision is None or (moments.n >= FEWEST and moments.error[0] <= precision):
             return _Summary(moments, None if matrix is None else matrix / moments.n)
     assert moments is not None
     raise LimitError(
@@ -427,6 +442,8 @@ def _result(
         terms=dict(zip(("zeros", "concentration", "size"), terms.tolist(), strict=True)),
         hellinger=hellinger,
         utility=Expected(1 - hellinger.mean / root, hellinger.sd / root, hellinger.mc_error / root),
+        mean_absolute_error=expected[-5],
+        mean_squared_error=expected[-4],
         before=risk(table, weights=tuple(judge.w.tolist()), slices=()).value,
         draws=moments.n,
         exact=exact,

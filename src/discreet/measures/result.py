@@ -22,6 +22,15 @@ DRIVERS = {
 }
 
 
+def lowered(before: float, after: float) -> str:
+    """Say by how much a risk fell, in per cent.
+
+    >>> lowered(0.2, 0.15), lowered(0.2, 0.2)
+    ('25%', '0%')
+    """
+    return f"{max(1 - after / before, 0.0):.0%}" if before > 0 else "0%"
+
+
 @dataclass(frozen=True)
 class SliceRisk:
     """The risk of one slice: the cells that share one category of a dimension.
@@ -95,7 +104,8 @@ class Risk:
     """The attribute-disclosure risk of a table, before (R1) or after (R2) protection.
 
     ``terms`` are weighted and add up to ``value``, which lies between 0 and 1. ``before`` is R1 of the original
-    when this is R2. ``entropy`` and ``conditional_entropy`` are in nats.
+    when this is R2. ``empty`` counts the original's empty cells, ``empty_released`` the release's. ``entropy`` and
+    ``conditional_entropy`` are in nats.
     """
 
     measure: str
@@ -110,6 +120,7 @@ class Risk:
     before: float | None = None
     form: Form | None = None
     conditional_entropy: float | None = None
+    empty_released: int | None = None
 
     @property
     def driver(self) -> str:
@@ -145,20 +156,25 @@ class Risk:
         """What drives the risk, and which slices are worst, in words."""
         share = self.terms[self.driver] / self.value if self.value > 0 else 0.0
         facts = {
-            "zeros": f"{self.empty:,} of {self.cells:,} cells are empty",
+            "zeros": f"{self.empty:,} of {self.cells:,} cells are empty{self._also_empty}",
             "concentration": f"the table's entropy is {self._evenness:.0%} of what an even spread would give",
             "size": f"the table counts {self.people:,} people",
         }
         text = f"Driven by {DRIVERS[self.driver]}, {share:.0%} of the value: {facts[self.driver]}."
-        if self.before is not None:
-            change = 1 - self.value / self.before if self.before > 0 else 0.0
-            text += f" Protection lowers the risk from {self.before:.4f} by {change:.0%}."
+        if self.form == "2014":
+            text += " The form of 2014 rises with protection; it is for replaying that paper, not for a decision."
+        elif self.before is not None:
+            text += f" Protection lowers the risk from {self.before:.4f} by {lowered(self.before, self.value)}."
         worst = [
             f"{item.dimension}={item.category} ({figure(item.value)}, {max(item.terms, key=item.terms.__getitem__)})"
             for item in self.worst(3)
             if item.terms
         ]
         return f"{text} Worst slices: {', '.join(worst)}." if worst else text
+
+    @property
+    def _also_empty(self) -> str:
+        return "" if self.empty_released is None else f", {self.empty_released:,} in the release"
 
     @property
     def _evenness(self) -> float:
@@ -176,6 +192,7 @@ class Risk:
             "people": self.people,
             "cells": self.cells,
             "empty": self.empty,
+            "empty_released": self.empty_released,
             "entropy": self.entropy,
             "conditional_entropy": self.conditional_entropy,
             "driver": self.driver,

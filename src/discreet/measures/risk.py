@@ -74,9 +74,9 @@ def risk(
     check_form(form)
     check_measurable(table)
     # A table of one dimension has slices of one cell each, which have no risk of their own.
-    along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
-    for name in along:
+    for name in slices or ():
         table.axis(name)
+    along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
     if released is None:
         return _before(table, w, along)
     both = pair(table, released)
@@ -136,7 +136,8 @@ def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...]) -> Ris
         weights=tuple(w.tolist()),
         people=table.total,
         cells=table.possible,
-        empty=table.possible - int(np.count_nonzero(G)),
+        empty=table.possible - int(np.count_nonzero(F)),
+        empty_released=table.possible - int(np.count_nonzero(G)),
         entropy=float(entropy(F)[0]),
         slices=tuple(parts),
         before=_before(table, w, ()).value,

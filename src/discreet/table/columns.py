@@ -190,21 +190,11 @@ def _check_margins(
 
 
 def _refuse_unmarked(table: Table) -> None:
-    """Refuse a category that is named like a margin and is the sum of the others: it would count people twice."""
+    """Refuse a category that is named like a margin: it would count people twice."""
     for dimension in table.dimensions:
         label = next((label for label in dimension.categories if label.casefold() in TOTALS), None)
-        if label is not None and len(dimension) > 1 and _doubles(table, dimension, label):
+        if label is not None and len(dimension) > 1:
             raise DataError(
-                f"category {label!r} of dimension {dimension.name!r} is the sum of the others; if it is a margin, pass "
+                f"category {label!r} of dimension {dimension.name!r} is named like a margin; if it is one, pass "
                 f"total={label!r} (--total {label}), otherwise total=None (--total '')"
             )
-
-
-def _doubles(table: Table, dimension: Dimension, label: str) -> bool:
-    """Say whether a category holds, cell by cell, as many people as all the others together."""
-    others = [name for name in table.names if name != dimension.name]
-    if not others:
-        mine = table.counts[table.codes(dimension.name) == dimension.code(label)]
-        return bool(table.total) and 2 * int(mine.sum()) == table.total
-    part, both = table.slice({dimension.name: label}), table.margin(*others)
-    return bool(table.total) and np.array_equal(2 * part.counts, both.counts)

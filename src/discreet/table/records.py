@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,15 @@ from discreet.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A table of counts, the cell of every record in it, and the records' survey weights where there are some."""
+    """A table of counts, the cell of every record in it, and the records' survey weights where there are some.
+
+    ``declared`` says that the categories were declared, not only found among the records.
+    """
 
     table: Table
     cells: IntArray
     weights: FloatArray | None = None
+    declared: bool = False
 
     @property
     def weighted(self) -> FloatArray | None:
@@ -37,18 +41,29 @@ class Records:
         sums = np.bincount(self.cells, weights=self.weights, minlength=self.table.size)
         return sums.astype(np.float64).reshape(self.table.shape)
 
-    def with_structural_zeros(self, combinations: Any) -> Records:
+    def with_structural_zeros(
+        self, combinations: Any, *, encoding: str = "utf-8", delimiter: str | None = None
+    ) -> Records:
         """Declare combinations impossible, as :meth:`Table.with_structural_zeros` does."""
-        return Records(self.table.with_structural_zeros(combinations), self.cells, self.weights)
+        table = self.table.with_structural_zeros(combinations, encoding=encoding, delimiter=delimiter)
+        return replace(self, table=table)
 
 
-def count_records(frame: Any, by: Sequence[str], *, weight: str | None = None, where: Where | None = None) -> Records:
+def count_records(
+    frame: Any,
+    by: Sequence[str],
+    *,
+    weight: str | None = None,
+    categories: Mapping[str, Sequence[object]] | None = None,
+    where: Where | None = None,
+) -> Records:
     """Count the records of a pandas, polars or Arrow frame by some of its columns.
 
     Args:
         frame: one row per person.
         by: the columns that classify.
         weight: a column of survey weights.
+        categories: the categories of each column, also those that no record has; by default those of the records.
         where: names the place of a row in messages.
 
     >>> people = pa.table({"sex": ["m", "f", "f"], "area": ["n", "n", "s"]})
@@ -68,11 +83,14 @@ def count_records(frame: Any, by: Sequence[str], *, weight: str | None = None, w
     dims = []
     for name in by:
         column = coded_arrow(name, arrow[name], place)
-        cells = cells * len(column.categories) + column.codes
-        dims.append(Dimension(name, column.categories))
+        dim = Dimension(name, column.categories if categories is None or name not in categories else categories[name])
+        recode = np.array([dim.code(label) for label in column.categories], np.int64)
+        cells = cells * len(dim) + recode[column.codes]
+        dims.append(dim)
     filled, counts = np.unique(cells, return_counts=True)
     table = Table(tuple(dims), filled, counts, np.zeros(0, np.int64))
-    return Records(table, cells, None if weight is None else _weights(arrow[weight], weight, place))
+    weights = None if weight is None else _weights(arrow[weight], weight, place)
+    return Records(table, cells, weights, declared=categories is not None)
 
 
 def read_records(

@@ -476,7 +476,9 @@ class Table:
         """Hash what equality compares."""
         return hash((self.dimensions, self.cells.tobytes(), self.counts.tobytes(), self.impossible.tobytes()))
 
-    def _headline(self) -> str:
+    @property
+    def headline(self) -> str:
+        """What the table is, in a line: dimensions, people, cells."""
         spread = " × ".join(f"{name} ({length})" for name, length in zip(self.names, self.shape, strict=True))
         empty = self.possible - self.cells.size
         share = f" ({empty / self.possible:.0%})" if self.possible else ""
@@ -510,13 +512,13 @@ class Table:
     def __str__(self) -> str:
         """Return a headline and a short view of the cells."""
         header, body, left = self._preview()
-        return f"{self._headline()}\n{columns(header, body, left)}"
+        return f"{self.headline}\n{columns(header, body, left)}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         header, body, left = self._preview()
-        return html_table(header, body, left, caption=self._headline())
+        return html_table(header, body, left, caption=self.headline)
 
 
 def describe(dimensions: Sequence[Dimension], codes: Sequence[Any]) -> str:

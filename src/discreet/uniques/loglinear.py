@@ -157,14 +157,15 @@ def fit_rates(
 
     Unweighted, log λ is linear in the model's interactions and the counts are Poisson(πλ): the fit starts from π
     instead of 1, and where all π are the same λ̂ is the ordinary fit divided by π. Weighted, λ̂ reproduces the
-    weighted margins (pseudo maximum likelihood), so it is on the population's scale already.
+    weighted margins (pseudo maximum likelihood), so it is on the population's scale already; the sampling fraction of
+    a cell is then its fitted sample count over λ̂, because weights that differ mean fractions that differ.
 
     Args:
         table: the sample table.
         margins: ``"main"``, ``"two-way"``, or the margins to reproduce.
         population: N, which makes π = n/N everywhere. Give this, or the fractions, or the weights.
         fractions: π, one for all cells or one for each combination of categories in the table's shape.
-        weighted: sums of survey weights, in the table's shape; without fractions π is n divided by their sum.
+        weighted: sums of survey weights, in the table's shape; they must add up to the population.
         tolerance: the largest relative gap left in a fitted margin.
 
     >>> table = Table.from_array([[1, 3], [2, 6]], ["area", "sex"])
@@ -177,13 +178,24 @@ def fit_rates(
     fraction = _fractions(table, population, fractions, weights)
     names = margins_of(table, margins)
     axes = ipf.generating_class([tuple(table.axis(name) for name in margin) for margin in names] or [()])
-    target = table.to_array() if weights is None else weights
-    start = np.ones(table.size) * (fraction if weights is None else 1.0)
-    start[table.impossible] = 0.0
     everything = range(len(table.shape))
-    sums = [(kept, target.sum(axis=tuple(axis for axis in everything if axis not in kept))) for kept in axes]
-    fitted = ipf.fit(start.reshape(table.shape), sums, tolerance=tolerance, names=table.names)
-    rate = fitted.values.ravel() / (fraction if weights is None else 1.0)
+
+    def fit(target: npt.NDArray[Any], offset: FloatArray) -> ipf.Fitted:
+        start = np.ones(table.size) * offset
+        start[table.impossible] = 0.0
+        sums = [(kept, target.sum(axis=tuple(axis for axis in everything if axis not in kept))) for kept in axes]
+        return ipf.fit(start.reshape(table.shape), sums, tolerance=tolerance, names=table.names)
+
+    if weights is None:
+        fitted = fit(table.to_array(), fraction)
+        rate = fitted.values.ravel() / fraction
+    else:
+        fitted = fit(weights, np.ones(1))
+        rate = fitted.values.ravel()
+        if fractions is None:
+            sampled = fit(table.to_array(), np.ones(1)).values.ravel()
+            fraction = np.where(rate > 0, sampled / np.where(rate > 0, rate, 1.0), fraction)
+            fraction = np.clip(fraction, np.finfo(float).tiny, 1.0)
     return Rates(
         table=table,
         rate=rate,
@@ -219,6 +231,12 @@ def _fractions(
             total = float(weights.sum())
         if total is None:
             raise RequestError("give the population's size, the sampling fractions or the weighted counts")
+        summed = total if weights is None else float(weights.sum())
+        if abs(summed - total) > 0.1 * total:
+            raise DataError(
+                f"the weights add up to {summed:,.6g}, but the population has {total:,.0f} people; weights say how "
+                "many people a record stands for: scale them so that they add up to the population, or leave them out"
+            )
         if total < table.total:
             raise RequestError(
                 f"the population has {total:,.0f} people, but the sample {table.total:,}; "

@@ -149,6 +149,23 @@ class UrnPosterior(Posterior):
         alike: FloatArray = np.exp(self.urn.log_pmf(further[first], weights[first]))
         return alike[which]
 
+    def empty_probability(self, count: npt.ArrayLike, positions: npt.ArrayLike) -> FloatArray:
+        """Return P(F_i = count | f) of cells that hold nobody of the sample, by their positions in the table.
+
+        >>> sample = Sample.from_counts([1, 4, 0, 1], population=12)
+        >>> from discreet.uniques.priors import Uniform
+        >>> exact_posterior(sample, Uniform()).empty_probability([0, 1], [2, 2]).round(4).tolist()
+        [0.6, 0.2571]
+        """
+        cells = np.atleast_1d(np.asarray(positions, np.int64))
+        wrong = np.isin(cells, self.sample.cells) | np.isin(cells, self.sample.impossible)
+        wrong |= (cells < 0) | (cells >= self.sample.size)
+        if wrong.any():
+            raise RequestError(f"position {cells[wrong][0]} is not that of an empty cell that can occur")
+        further = np.broadcast_to(np.asarray(count, np.int64), cells.shape)
+        result: FloatArray = np.exp(self.urn.log_pmf(further, self.prior.weight_of(cells)))
+        return result
+
     def mean(self) -> FloatArray:
         """E(F_i | f) of the non-empty cells."""
         return self.sample.counts + self.urn.mean(self.weights)

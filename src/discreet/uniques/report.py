@@ -57,9 +57,7 @@ class PriorView:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers for programs."""
-        test = self.test.to_dict()
-        del test["decisions"]
-        return {**self.tau.to_dict(), "test": test}
+        return {**self.tau.to_dict(), "test": self.test.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -70,6 +68,7 @@ class RiskyCell:
     alone: float | None
     matched: float | None
     q: dict[str, float]
+    taken: dict[str, bool]
     decision: str
 
 
@@ -137,14 +136,16 @@ class PopulationUniques:
                 None if alone is None else float(alone[i]),
                 None if matched is None else float(matched[i]),
                 {name: float(view.test.q[i]) for name, view in views},
+                {name: bool(view.test.unique[i]) for name, view in views},
                 "; ".join(f"{name} prior: {view.test.reason(int(i))}" for name, view in views),
             )
             for i in order
         ]
 
     def record_risk(self) -> FloatArray:
-        """Return for every record its risks by column: alone, matched, then Q under each prior; 0 if not unique.
+        """Return for every record its risks by column: alone, matched, then for each prior Q and the test's decision.
 
+        Q and decision are 0 for people who are not sample uniques; a decision is 1 for "taken for a population unique".
         The columns are named by :attr:`record_columns`. Only for samples that came as records.
         """
         if self.records is None:
@@ -156,7 +157,7 @@ class PopulationUniques:
     def record_columns(self) -> list[str]:
         """The names of the columns of :meth:`record_risk` and :meth:`cell_risk`."""
         model = [] if self.loglinear is None else ["alone", "matched"]
-        return [*model, *(f"q_{name}" for name in self.priors)]
+        return [*model, *(f"{what}_{name}" for name in self.priors for what in ("q", "taken"))]
 
     def cell_risk(self) -> FloatArray:
         """Return the same risks for every non-empty cell of the table."""
@@ -165,9 +166,10 @@ class PopulationUniques:
         if self.loglinear is not None:
             parts += [self.loglinear.chosen.alone, self.loglinear.chosen.matched]
         for view in self.priors.values():
-            q = np.zeros(unique.size)
-            q[unique] = view.test.q
-            parts.append(q)
+            for figures in (view.test.q, view.test.unique):
+                column = np.zeros(unique.size)
+                column[unique] = figures
+                parts.append(column)
         return np.stack(parts, axis=1) if parts else np.zeros((unique.size, 0))
 
     def to_dict(self, top: int = 10) -> dict[str, Any]:
@@ -211,7 +213,7 @@ class PopulationUniques:
             chosen = self.loglinear.chosen
             body.append([f"log-linear, {chosen.fitted_to} counts: τ₁", "–", f"{chosen.tau1:.4g}", "–", "–"])
             body.append(["the same: τ₂ (correct matches)", "–", f"{chosen.tau2:.4g}", "–", "–"])
-        level = next((f"{view.tau.total.level:.0%} interval" for view in self.priors.values()), "interval")
+        level = next((f"{view.tau.total.level * 100:.4g}% interval" for view in self.priors.values()), "interval")
         return ["estimate", "Q", "population uniques", level, "taken for uniques"], body
 
     def cell_rows(self, n: int = 10) -> tuple[list[str], list[list[str]]]:
@@ -319,5 +321,12 @@ def population_uniques(
         else:
             selection = choose(table, [model], **sizes)
         note = selection.chosen.warning
+    if isinstance(sample, Records) and not sample.declared:
+        seen = (
+            "K counts the combinations of categories that occur in the records; declare categories that nobody of the "
+            "sample has (count_records, or a table that lists them with count 0): they raise K and the risk under both "
+            "priors"
+        )
+        note = seen if note is None else f"{note}; {seen}"
     cells = sample.cells if isinstance(sample, Records) else None
     return PopulationUniques(table, population, known, selection, note, cells)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import LimitError, RequestError
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.text import columns, figure, html_table
@@ -123,7 +123,7 @@ def forward_selection(
 
     Skinner and Shlomo (2008) advise to go forward, because the criteria tell underfitting (B > 0) clearly and
     overfitting less so. At each step every interaction that is not yet in the model is tried, and the one that
-    leaves B/√v closest to 0 is added.
+    leaves B/√v closest to 0 is added. Interactions whose fit does not converge are passed over.
 
     Args:
         table: the sample table.
@@ -141,19 +141,26 @@ def forward_selection(
     """
     _check(criterion, limit)
 
-    def attempt(margins: tuple[tuple[str, ...], ...]) -> LogLinearRisk:
-        fitted = fit_rates(table, margins, population=population, fractions=fractions, weighted=weighted)
+    def attempt(margins: tuple[tuple[str, ...], ...]) -> LogLinearRisk | None:
+        try:
+            fitted = fit_rates(table, margins, population=population, fractions=fractions, weighted=weighted)
+        except LimitError:
+            # The fit lies on the boundary and is not reached in time; such a model is too rich for the sample.
+            return None
         return risk_of(fitted)
 
     model = margins_of(table, "main")
-    path = [attempt(model)]
+    first = fit_rates(table, model, population=population, fractions=fractions, weighted=weighted)
+    path = [risk_of(first)]
     left = list(combinations(table.names, 2))
     total = len(left)
     while _of(path[-1], criterion).z > limit and left:
         tried = run(attempt, [(*model, pair) for pair in left], workers=workers)
-        sizes = [abs(_of(risk, criterion).z) for risk in tried]
-        best = min(range(len(left)), key=sizes.__getitem__)
-        path.append(tried[best])
+        fitted = {i: risk for i, risk in enumerate(tried) if risk is not None}
+        if not fitted:
+            break
+        best = min(fitted, key=lambda i: abs(_of(fitted[i], criterion).z))
+        path.append(fitted[best])
         model = (*model, left.pop(best))
         if progress is not None:
             progress(total - len(left), total, "interactions")

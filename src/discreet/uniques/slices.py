@@ -37,7 +37,7 @@ class TauTable:
         return {**self.total.to_dict(), "slices": rows}
 
     def _rows(self) -> tuple[list[str], list[list[str]]]:
-        header = ["slice", "uniques", "τ̃", "sd", f"{self.total.level:.0%} interval"]
+        header = ["slice", "uniques", "τ̃", "sd", f"{self.total.level * 100:.4g}% interval"]
         every = [("whole table", self.total), *((f"{s.dimension}={s.category}", s.tau) for s in self.slices)]
         body = [
             [name, f"{t.sample_uniques:,}", figure(t.mean), figure(t.sd), f"{t.low:,} to {t.high:,}"]

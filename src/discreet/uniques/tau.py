@@ -73,7 +73,7 @@ class Tau:
             ["sample uniques, s", f"{self.sample_uniques:,}"],
             ["expected population uniques, τ̃", figure(self.mean) + error],
             ["standard deviation", figure(self.sd)],
-            [f"{self.level:.0%} credible interval", f"{self.low:,} to {self.high:,}"],
+            [f"{self.level * 100:.4g}% credible interval", f"{self.low:,} to {self.high:,}"],
         ]
 
     def __str__(self) -> str:
