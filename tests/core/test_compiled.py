@@ -14,14 +14,14 @@ from discreet.core.compiled import compiled
 def test_kernels_compile_without_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     njit: Any = numba.njit
 
-    def read_only(**options: Any) -> Callable[..., Any]:
-        if options.get("cache"):
+    def read_only(*functions: Any, **options: Any) -> Callable[..., Any]:
+        if options.get("cache") and not functions:
 
             def refuse(function: object) -> None:
                 raise RuntimeError("cannot cache function: no locator available")
 
             return refuse
-        made: Callable[..., Any] = njit(**options)
+        made: Callable[..., Any] = njit(*functions, **options)
         return made
 
     monkeypatch.setattr(numba, "njit", read_only)
