@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test long lint docs bench validate format pins clean
+.PHONY: help setup demo test java long lint docs bench validate format pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -30,12 +30,23 @@ setup: $(VENV)/.dev ## create .venv with the project and all that its checks nee
 demo: $(VENV)/.run ## measure the risk of a bundled table
 	$(BIN)/discreet risk --example religion
 
-test: lint ## all checks: style, types, layers, tests, documentation
-	$(BIN)/pytest -n $(WORKERS)
+test: lint java ## all checks: style, types, layers, tests, documentation
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 	@$(MAKE) --no-print-directory docs
 
-long: $(VENV)/.dev ## the tests that take minutes: full enumerations, large tables
-	$(BIN)/pytest -n $(WORKERS) -m long
+long: $(VENV)/.dev java ## the tests that take minutes: full enumerations, large tables
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long
+
+java: # Spark, which tests compare with the embedded engine, runs on it
+	@command -v java > /dev/null 2>&1 || { \
+		echo "Installing Java 17, on which Spark runs"; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
+		{ $$sudo apt-get -qq update && $$sudo apt-get -qq -y --no-install-recommends install openjdk-17-jre-headless; } \
+			> $(LOG) 2>&1 || true; \
+		command -v java > /dev/null 2>&1 || { \
+			echo "Java is missing and apt could not install openjdk-17-jre-headless (see $(LOG));" \
+				"install Java 17 or newer, then run make again" >&2; exit 1; }; \
+	}
 
 lint: $(VENV)/.dev ## the checks that run no test
 	$(BIN)/ruff check .

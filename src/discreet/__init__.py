@@ -9,7 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import datasets, models, protect, studies, uniques, utility
+    from discreet import datasets, models, protect, rules, studies, uniques, utility
+    from discreet.auditing.audit import audit
+    from discreet.auditing.limits import Limits
     from discreet.core.errors import (
         DataError,
         DiscreetError,
@@ -20,9 +22,19 @@ if TYPE_CHECKING:
     from discreet.evaluate.expected import expected_risk
     from discreet.measures.estimate import estimate
     from discreet.measures.risk import risk
+    from discreet.rules.sensitivity import sensitivity
     from discreet.table import Dimension, Release, Table
+    from discreet.table.attacker import Attacker
+    from discreet.table.figures import Figures
     from discreet.table.files import read_table
+    from discreet.table.hierarchy import Hierarchy
+    from discreet.table.hierarchy_files import read_hierarchy
+    from discreet.table.kinds import Kind
     from discreet.table.records import count_records, read_records
+    from discreet.table.release_files import read_release
+    from discreet.table.tabulation import Tabulation
+    from discreet.table.tabulation_file import read_tabulation
+    from discreet.tabulation.tabulate import tabulate
     from discreet.uniques.report import population_uniques
     from discreet.utility.loss import information_loss
 
@@ -34,12 +46,24 @@ _HOME = {
     "InfeasibleError": "discreet.core.errors",
     "LimitError": "discreet.core.errors",
     "RequestError": "discreet.core.errors",
+    "Attacker": "discreet.table.attacker",
+    "Figures": "discreet.table.figures",
+    "Kind": "discreet.table.kinds",
+    "Limits": "discreet.auditing.limits",
+    "audit": "discreet.auditing.audit",
+    "read_release": "discreet.table.release_files",
     "Dimension": "discreet.table",
     "Release": "discreet.table",
     "Table": "discreet.table",
+    "Hierarchy": "discreet.table.hierarchy",
+    "Tabulation": "discreet.table.tabulation",
     "count_records": "discreet.table.records",
     "read_records": "discreet.table.records",
+    "read_hierarchy": "discreet.table.hierarchy_files",
     "read_table": "discreet.table.files",
+    "read_tabulation": "discreet.table.tabulation_file",
+    "tabulate": "discreet.tabulation.tabulate",
+    "sensitivity": "discreet.rules.sensitivity",
     "population_uniques": "discreet.uniques.report",
     "risk": "discreet.measures.risk",
     "estimate": "discreet.measures.estimate",
@@ -48,20 +72,28 @@ _HOME = {
     "datasets": "",
     "models": "",
     "protect": "",
+    "rules": "",
     "studies": "",
     "uniques": "",
     "utility": "",
 }
 
 __all__ = [
+    "Attacker",
     "DataError",
     "Dimension",
     "DiscreetError",
+    "Figures",
+    "Hierarchy",
     "InfeasibleError",
+    "Kind",
     "LimitError",
+    "Limits",
     "Release",
     "RequestError",
     "Table",
+    "Tabulation",
+    "audit",
     "count_records",
     "datasets",
     "estimate",
@@ -70,10 +102,16 @@ __all__ = [
     "models",
     "population_uniques",
     "protect",
+    "read_hierarchy",
     "read_records",
+    "read_release",
     "read_table",
+    "read_tabulation",
     "risk",
+    "rules",
+    "sensitivity",
     "studies",
+    "tabulate",
     "uniques",
     "utility",
 ]

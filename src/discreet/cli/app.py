@@ -9,9 +9,12 @@ from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
+from discreet.cli.audit import audit
 from discreet.cli.estimate import estimate
 from discreet.cli.risk import risk
+from discreet.cli.rules import rules
 from discreet.cli.study import study
+from discreet.cli.tabulate import tabulate
 from discreet.cli.uniques import uniques
 from discreet.core.errors import DiscreetError
 from discreet.core.text import one_line
@@ -29,9 +32,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(audit)
 app.command()(risk)
 app.command()(estimate)
 app.command()(study)
+app.command()(tabulate)
+app.command()(rules)
 app.add_typer(uniques)
 
 

@@ -22,6 +22,8 @@ SCHEMA = 1
 LABELS = ("dimension", "category")
 FIGURES = ("value", "mean", "sd", "mc_error", "risk", "hellinger", "terms", "people", "cells")
 """What the rows of a CSV file hold, where a result has it; the whole table's row has no labels."""
+ENDINGS = (".json", ".csv", ".txt")
+"""The formats that results are written in."""
 PATIENCE = 2.0
 """Seconds before a progress bar appears."""
 
@@ -38,12 +40,13 @@ def as_json(command: str, result: Result) -> str:
     return json.dumps({"schema": SCHEMA, "command": command, **result.to_dict()}, indent=2, allow_nan=False)
 
 
-def check_output(output: Path | None, *inputs: Path | None) -> None:
+def check_output(output: Path | None, *inputs: Path | None, endings: tuple[str, ...] = ENDINGS) -> None:
     """Refuse an output that cannot be written, or that would replace an input, before any work is done."""
     if output is None:
         return
-    if output.suffix.lower() not in (".json", ".csv", ".txt"):
-        raise RequestError(f"{output}: '{output.suffix}' is not written; end the name in .json, .csv or .txt")
+    if output.suffix.lower() not in endings:
+        allowed = f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise RequestError(f"{output}: '{output.suffix}' is not written; end the name in {allowed}")
     if os.path.isdir(output) or not os.path.isdir(output.parent):
         raise RequestError(f"{output} cannot be written; name a file in a folder that exists")
     if os.path.exists(output) and any(path and os.path.exists(path) and path.samefile(output) for path in inputs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ class CsvText:
         """Decode a file and find its separator."""
         text = decode(content, file, encoding)
         header = text.lstrip("\r\n").split("\n", 1)[0]
-        separator = delimiter or max(",;\t", key=header.count)
+        separator = delimiter or max(",;\t", key=re.sub(r'"[^"]*"', "", header).count)
         if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
             raise RequestError(f"delimiter is {separator!r}; it is one character, such as , or ;")
         return cls(file, text, separator)
@@ -35,7 +36,7 @@ class CsvText:
         """Return every column as texts."""
         import pyarrow.csv as pcsv
 
-        names = self._header()
+        names = self.header()
         bad: list[pcsv.InvalidRow] = []
 
         def note(row: pcsv.InvalidRow) -> str:
@@ -83,7 +84,8 @@ class CsvText:
         except csv.Error as error:
             raise DataError(f"{self.file}: line {begin} is not readable as CSV ({error}); check its quotes") from None
 
-    def _header(self) -> list[str]:
+    def header(self) -> list[str]:
+        """Return the names of the columns, each of which must have one of its own."""
         line, names = next(self._records())
         for position, name in enumerate(names, start=1):
             if not name.strip() and position > 1:

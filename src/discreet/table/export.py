@@ -21,7 +21,11 @@ def frame_from_table(
     count: str,
 ) -> Any:
     """Return a table as a frame; see :meth:`Table.to_frame`."""
-    arrow = arrow_from_table(table, layout=layout, zeros=zeros, count=count)
+    return frame_from_arrow(arrow_from_table(table, layout=layout, zeros=zeros, count=count), backend)
+
+
+def frame_from_arrow(arrow: pa.Table, backend: Literal["pandas", "polars", "pyarrow"]) -> Any:
+    """Return columns as a frame of the kind asked for."""
     if backend == "pyarrow":
         return arrow
     try:

@@ -80,6 +80,13 @@ def read_arrow(path: str | Path, *, encoding: str = "utf-8", delimiter: str | No
     return _read(Path(path), encoding, delimiter)[0]
 
 
+def read_arrow_rows(
+    path: str | Path, *, encoding: str = "utf-8", delimiter: str | None = None
+) -> tuple[pa.Table, Where]:
+    """Read a file as :func:`read_arrow` does, and say what its rows are called in messages."""
+    return _read(Path(path), encoding, delimiter)
+
+
 def _read(file: Path, encoding: str, delimiter: str | None) -> tuple[pa.Table, Where]:
     """Return the columns of a file, and what its rows are called in messages."""
     if os.path.isdir(file):
@@ -117,6 +124,10 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
 def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] | None) -> Table:
     try:
         note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
+        if note.get("kind") == "tabulation":
+            from discreet.table.tabulation_file import tabulation_from_arrow
+
+            return tabulation_from_arrow(arrow).table(*(dimensions or ()))
         schema = note.get("schema")
         if schema != SCHEMA:
             raise DataError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -97,7 +97,7 @@ def table_from_arrow(
     if layout == "auto":
         layout = "wide" if _looks_wide(arrow, count) else "long"
     if layout == "wide":
-        columns, counts, where = _unpivot(arrow, dimensions, where)
+        columns, counts, where = unpivot(arrow, dimensions, where)
         return table_from_columns(columns, counts, where=where, total=total, margins=margins)
     if count not in names:
         raise RequestError(
@@ -152,10 +152,13 @@ def _looks_wide(arrow: pa.Table, count: str) -> bool:
     return bool(pc.count_distinct(arrow.column(0)).as_py() == arrow.num_rows)
 
 
-def _unpivot(
-    arrow: pa.Table, dimensions: Sequence[str] | None, where: Where
+def unpivot(
+    arrow: pa.Table,
+    dimensions: Sequence[str] | None,
+    where: Where,
+    read: Callable[[Any, Where], npt.NDArray[Any]] = counts_from_arrow,
 ) -> tuple[dict[str, Coded], npt.NDArray[Any], Where]:
-    r"""Return the labels and counts of a cross-table, column after column.
+    r"""Return the labels and counts of a cross-table, column after column; `read` turns a column into figures.
 
     A first header such as ``area\religion`` names both dimensions.
     """
@@ -185,7 +188,7 @@ def _unpivot(
         return f"{where(row % rows)}, column {names[figures[row // rows]]!r}"
 
     def counts_of(i: int) -> npt.NDArray[Any]:
-        return counts_from_arrow(arrow.column(i), lambda row: f"{where(row)}, column {names[i]!r}")
+        return read(arrow.column(i), lambda row: f"{where(row)}, column {names[i]!r}")
 
     columns = {}
     for name in [*keys, across] if dimensions is None or across not in dimensions else dimensions:

@@ -1,13 +1,17 @@
-"""A release: what is published about a table, and by which method it was made."""
+"""A release: what is published about a table, or about several that are linked, and how it was made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from discreet.core.errors import DataError
 from discreet.table.table import Table
+
+if TYPE_CHECKING:
+    from discreet.table.figures import Figures
 
 
 @dataclass(frozen=True)
@@ -15,25 +19,72 @@ class Release:
     """Published figures and the name and parameters of the method that made them.
 
     It holds no original value and no seed: somebody who knows the method and the seed could undo a random
-    method.
+    method. ``inner`` holds the inner counts where all of them are published; ``figures`` any published tables with
+    margins, hidden, rounded, perturbed or merged figures, linked by the dimensions that they share.
     """
 
-    table: Table
-    method: str
+    inner: Table | None
+    method: str = "as published"
     parameters: Mapping[str, object] = field(default_factory=dict)
+    figures: tuple[Figures, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the parameters."""
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        object.__setattr__(self, "figures", tuple(self.figures))
+        if self.inner is None and not self.figures:
+            raise DataError("the release publishes nothing; give a table or figures")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle with the parameters thawed; the constructor freezes them again."""
-        return Release, (self.table, self.method, dict(self.parameters))
+        return Release, (self.inner, self.method, dict(self.parameters), self.figures)
+
+    @property
+    def table(self) -> Table:
+        """The published inner counts; an error where some of them are not published."""
+        if self.inner is None:
+            raise DataError(
+                "the release does not publish every inner count, so that it cannot be compared cell by cell; audit it "
+                "(discreet.audit, discreet audit)"
+            )
+        return self.inner
+
+    @classmethod
+    def of(cls, figures: Figures | Iterable[Figures], method: str = "as published") -> Release:
+        """Return the release of one published table, or of several linked ones."""
+        from discreet.table.figures import Figures
+
+        return cls(None, method, {}, (figures,) if isinstance(figures, Figures) else tuple(figures))
+
+    def parts(self) -> tuple[Figures, ...]:
+        """Return everything that is published as figures: those given, or the counts of the table.
+
+        >>> rounded = Release(Table.from_array([3, 6], ["month"]), "random-rounding", {"base": 3})
+        >>> rounded.parts()[0].ranges()[1].tolist()
+        [5, 8]
+        """
+        if self.figures or self.inner is None:
+            return self.figures
+        from discreet.table.figures import Figures
+
+        return (Figures.of_table(self.inner, self._kind(), name=self.method),)
+
+    def _kind(self) -> Any:
+        """Return what is known of the true values, from the method that made the release."""
+        from discreet.table.kinds import EXACT, Kind
+
+        if self.method == "random-rounding":
+            base = self.parameters.get("base")
+            return Kind("random", base=base if isinstance(base, int) else 0)
+        if self.method == "random-sample":
+            return Kind("sample")
+        return EXACT
 
     def __str__(self) -> str:
         """Say how the figures were made, then show them."""
         made = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
-        return f"Release by {self.method}{f' ({made})' if made else ''}\n{self.table}"
+        shown = [str(part) for part in ((self.inner,) if self.inner is not None else ()) + self.figures]
+        return "\n".join([f"Release by {self.method}{f' ({made})' if made else ''}", *shown])
 
     __repr__ = __str__
 
@@ -41,7 +92,9 @@ class Release:
         import html
 
         made = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
-        return f"<p>Release by {html.escape(self.method)} {html.escape(made)}</p>{self.table._repr_html_()}"
+        head = f"<p>Release by {html.escape(self.method)} {html.escape(made)}</p>"
+        lists = "".join(f"<p>{html.escape(str(part))}</p>" for part in self.figures)
+        return f"{head}{self.inner._repr_html_() if self.inner is not None else ''}{lists}"
 
 
 def published(figures: Table | Release) -> Table:

@@ -1,0 +1,294 @@
+"""``discreet audit``: what can be worked out from what is published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import options, show
+from discreet.core.errors import RequestError, nearest
+
+EXAMPLES = {
+    "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
+    "discreet audit rounded.csv --rounded random --base 3 --law method": "a rounded table, by the method's own law",
+    "discreet audit as.csv ar.csv sr.csv --about activity,size,region": "what linked tables give away together",
+    "discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20": "an insider, against a least width",
+}
+PUBLISHED = "How the figures were published"
+KNOWN = "Who looks, and what they know"
+LIMITS = "What counts as safe"
+
+
+def audit(
+    releases: Annotated[list[Path], typer.Argument(help="Published tables, linked by the dimensions that they share.")],
+    original: Annotated[
+        Path | None, typer.Option("--original", help="The true table: checks the release, sets protection levels.")
+    ] = None,
+    about: Annotated[
+        str | None, typer.Option("--about", help="Dimensions whose finest crossing is asked about, with commas.")
+    ] = None,
+    law: Annotated[str, typer.Option("--law", help="interval, tables or method.")] = "interval",
+    insider: Annotated[
+        list[str] | None,
+        typer.Option("--insider", help="CELL:VALUE, as 'size=7:400', or CELL:VALUE:OTHERS.", rich_help_panel=KNOWN),
+    ] = None,
+    coalition: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--coalition", help="Insiders who put their knowledge together; as --insider.", rich_help_panel=KNOWN
+        ),
+    ] = None,
+    contributions: Annotated[
+        Path | None,
+        typer.Option(
+            "--contributions",
+            help="A file of contributions (dimensions, respondent, value, holding): everybody alone or one of two "
+            "is tried.",
+            rich_help_panel=KNOWN,
+        ),
+    ] = None,
+    know: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--know", help="CELL:LOW..HIGH known to everybody; either end may be left out.", rich_help_panel=KNOWN
+        ),
+    ] = None,
+    least: Annotated[float, typer.Option("--least", help="What every value is at least.", rich_help_panel=KNOWN)] = 0,
+    most: Annotated[
+        float | None, typer.Option("--most", help="What every value is at most.", rich_help_panel=KNOWN)
+    ] = None,
+    rounded: Annotated[
+        str | None,
+        typer.Option("--rounded", help="conventional, random or controlled.", rich_help_panel=PUBLISHED),
+    ] = None,
+    base: Annotated[int, typer.Option("--base", help="The rounding base.", rich_help_panel=PUBLISHED)] = 0,
+    bound: Annotated[
+        int | None, typer.Option("--bound", help="Values were moved by at most this.", rich_help_panel=PUBLISHED)
+    ] = None,
+    exact_margins: Annotated[
+        bool, typer.Option("--exact-margins", help="Margins were not changed.", rich_help_panel=PUBLISHED)
+    ] = False,
+    merged: Annotated[
+        list[str] | None,
+        typer.Option("--merged", help="DIMENSION:CATEGORY=PART+PART.", rich_help_panel=PUBLISHED),
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hierarchy",
+            help="DIMENSION=FILE; several files for one dimension may be given.",
+            rich_help_panel=PUBLISHED,
+        ),
+    ] = None,
+    mark: Annotated[
+        list[str] | None,
+        typer.Option("--mark", help="A suppression mark, instead of x, .., c and nothing.", rich_help_panel=PUBLISHED),
+    ] = None,
+    absent: Annotated[
+        str, typer.Option("--absent", help="Cells without a row are empty or unpublished.", rich_help_panel=PUBLISHED)
+    ] = "empty",
+    min_width: Annotated[
+        float | None, typer.Option("--min-width", help="The least width of an interval.", rich_help_panel=LIMITS)
+    ] = None,
+    max_dr: Annotated[
+        float | None, typer.Option("--max-dr", help="The largest disclosure risk 1/H.", rich_help_panel=LIMITS)
+    ] = None,
+    protection: Annotated[
+        float | None,
+        typer.Option(
+            "--protection", help="Per cent of the original that intervals must reach.", rich_help_panel=LIMITS
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds; the rest is marked as incomplete.", min=0.0)
+    ] = None,
+    relaxed: Annotated[
+        bool, typer.Option("--relaxed", help="Intervals over real numbers; faster on large three-way tables.")
+    ] = False,
+    value: Annotated[
+        str | None,
+        typer.Option(
+            "--value", "--count", help="The column of figures of a long file.", rich_help_panel=options.READING
+        ),
+    ] = None,
+    dimensions: options.Dimensions = None,
+    layout: options.Layout = "auto",
+    total: options.Total = "Total",
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    json: options.Json = False,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    output: options.Output = None,
+    top: options.Top = 10,
+) -> None:
+    """Work out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
+
+    Exit code 0 if every hidden figure is safe, 1 if some are not, or if time ran out.
+    """
+    show.check_output(output, *releases, original, contributions)
+    from discreet.auditing.audit import audit as work
+    from discreet.auditing.from_tab import read_tab_release
+    from discreet.auditing.limits import Limits
+    from discreet.table.attacker import Attacker, insiders
+    from discreet.table.kinds import EXACT
+    from discreet.table.release_files import read_release
+
+    kind = _kind(rounded, base, bound)
+    reading: dict[str, Any] = {
+        "value": value,
+        "dimensions": options.names(dimensions),
+        "layout": layout,
+        "total": total,
+        "marks": tuple(mark) if mark else ("x", "..", "c", ""),
+        "hierarchies": _hierarchies(hierarchy),
+        "absent": absent,
+        "encoding": encoding,
+        "delimiter": delimiter,
+    }
+    made = {"kind": kind, "margins": EXACT if exact_margins else None, "merged": _merged(merged)}
+    published = [
+        read_tab_release(path, value=value, encoding=encoding)
+        if path.suffix.lower() == ".tab"
+        else read_release(path, **made, **reading)
+        for path in releases
+    ]
+    truth = None if original is None else read_release(original, **reading).parts()[0]
+    who = [
+        _insider(text, f"insider {i}" if len(insider or ()) > 1 else "insider")
+        for i, text in enumerate(insider or (), 1)
+    ]
+    if coalition:
+        who.append(Attacker.coalition([_insider(text, "member") for text in coalition]))
+    if contributions is not None:
+        who += insiders(_respondents(contributions, encoding, delimiter))
+    with show.Bar() as bar, options.about(*releases):
+        result = work(
+            published,
+            about=options.names(about) or (),
+            attackers=who,
+            knows=[_fact(text) for text in know or ()],
+            law=law,
+            limits=Limits(min_width, max_dr),
+            original=truth,
+            protection=protection,
+            least=least,
+            most=most,
+            relaxed=relaxed,
+            time_limit=time_limit,
+            proofs=None if json or output is not None else max(top, 1),
+            seed=seed,
+            workers=workers,
+            progress=bar,
+        )
+
+    def face(console: Any) -> None:
+        colour = {"safe": "green", "unsafe": "red", "incomplete": "yellow"}[result.verdict]
+        console.print(f"[bold {colour}]{result.verdict}[/bold {colour}]")
+        console.print(result.sentence, markup=False)
+        if result.cells and top:
+            console.print()
+            header, *rows = result.table(top)
+            show.table(console, header, rows)
+            console.print()
+            for cell in result.worst(min(top, 5)):
+                if cell.proof:
+                    console.print(f"  {cell.proof}", markup=False)
+
+    show.deliver("audit", result, json, output, face)
+    if result.verdict != "safe":
+        raise typer.Exit(1)
+
+
+def _kind(rounded: str | None, base: int, bound: int | None) -> Any:
+    from discreet.table.kinds import EXACT, ROUNDINGS, Kind
+
+    if rounded is not None and bound is not None:
+        raise RequestError("give either --rounded with --base, or --bound of a perturbation, not both")
+    if rounded is not None:
+        if rounded not in ROUNDINGS:
+            raise RequestError(f"there is no rounding {rounded!r}; {nearest(rounded, ROUNDINGS)}")
+        return Kind(rounded, base=base)
+    if base:
+        raise RequestError("--base belongs to --rounded conventional, random or controlled; name it")
+    return EXACT if bound is None else Kind("perturbed", bound=bound)
+
+
+def _cell(text: str) -> dict[str, str]:
+    cell = {}
+    for part in text.split(","):
+        name, equals, label = part.partition("=")
+        if not equals or not name.strip():
+            raise RequestError(f"{text!r} names no cell; write dimension=category, with commas between several")
+        cell[name.strip()] = label.strip()
+    return cell
+
+
+def _insider(text: str, name: str) -> Any:
+    from discreet.table.attacker import Attacker
+
+    where, _, rest = text.partition(":")
+    amount, _, others = rest.partition(":")
+    try:
+        return Attacker.insider(_cell(where), float(amount), others=int(others) if others else 1, name=name)
+    except ValueError:
+        raise RequestError(f"insider {text!r} is not CELL:VALUE or CELL:VALUE:OTHERS, as 'size=7:400'") from None
+
+
+def _fact(text: str) -> Any:
+    from discreet.table.attacker import Fact
+
+    where, _, ends = text.partition(":")
+    low, dots, high = ends.partition("..")
+    try:
+        if not dots:
+            raise ValueError
+        return Fact(_cell(where), float(low) if low else None, float(high) if high else None)
+    except ValueError:
+        raise RequestError(f"{text!r} is not CELL:LOW..HIGH, as 'size=7:1..50'") from None
+
+
+def _merged(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for text in texts or ():
+        name, colon, rest = text.partition(":")
+        whole, equals, parts = rest.partition("=")
+        if not colon or not equals:
+            raise RequestError(f"{text!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
+        found.setdefault(name, {})[whole] = parts.split("+")
+    return found
+
+
+def _hierarchies(texts: list[str] | None) -> dict[str, list[Any]]:
+    from discreet.table.hierarchy_files import read_hierarchy
+
+    found: dict[str, list[Any]] = {}
+    for text in texts or ():
+        name, equals, file = text.partition("=")
+        if not equals:
+            raise RequestError(f"{text!r} is not DIMENSION=FILE, as 'region=nuts.hrc'")
+        found.setdefault(name, []).append(read_hierarchy(Path(file)))
+    return found
+
+
+def _respondents(path: Path, encoding: str, delimiter: str | None) -> list[Any]:
+    from discreet.table.attacker import Respondent
+    from discreet.table.files import read_arrow
+
+    arrow = read_arrow(path, encoding=encoding, delimiter=delimiter)
+    for name in ("respondent", "value"):
+        if name not in arrow.column_names:
+            raise RequestError(f"{path} has no column {name!r}; {nearest(name, arrow.column_names)}")
+    found = []
+    for number, row in enumerate(arrow.to_pylist(), start=1):
+        who, amount, holding = row.pop("respondent"), row.pop("value"), row.pop("holding", "") or ""
+        try:
+            found.append(Respondent({k: str(v) for k, v in row.items()}, str(who), float(amount), str(holding)))
+        except (TypeError, ValueError):
+            raise RequestError(f"{path}: row {number} has the value {amount!r}, which is not a number") from None
+    return found
+
+
+audit.__doc__ = options.explained(audit, EXAMPLES)

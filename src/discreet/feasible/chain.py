@@ -1,0 +1,160 @@
+"""Uniform draws of the tables that fit a network, by a Markov chain, for groups too large to count.
+
+A step picks a circle of unknowns at random, in a way that does not depend on the table, and shifts whole units around
+it by an amount drawn evenly from all that fit (hit and run). Every circle can be picked, and circles connect all tables
+that fit a network, so the chain settles on the uniform law. Several chains from different corners tell how far off the
+result may be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.compiled import compiled
+from discreet.core.errors import LimitError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.parallel import run
+from discreet.core.random import Seed, spawn
+from discreet.feasible.highs import Model
+from discreet.feasible.kernels import oriented
+from discreet.feasible.reduction import Group
+
+CHAINS = 8
+LARGEST = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Entropy in bits of each unknown, with its standard error over independent chains, and the draws behind it."""
+
+    bits: FloatArray
+    error: FloatArray
+    draws: int
+
+
+@compiled
+def _walk(
+    tail: IntArray,
+    head: IntArray,
+    begin: IntArray,
+    around: IntArray,
+    lower: IntArray,
+    upper: IntArray,
+    x: IntArray,
+    least: IntArray,
+    offset: IntArray,
+    counts: IntArray,
+    draws: int,
+    thin: int,
+    burn: int,
+    rng: np.random.Generator,
+) -> None:
+    """Run one chain and count the values of every unknown at every `thin`-th step."""
+    nodes, n = begin.size - 1, x.size
+    at = np.full(nodes, -1)
+    path_node, path_edge, path_way = np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1)
+    for step in range(burn + draws * thin):
+        first = rng.integers(0, n)
+        node = tail[first] if rng.random() < 0.5 else head[first]
+        length, last = 0, -1
+        path_node[0] = node
+        at[node] = 0
+        found = -1
+        while True:
+            degree = begin[node + 1] - begin[node]
+            if degree < 2 and last >= 0:
+                break
+            edge = around[begin[node] + rng.integers(0, degree)]
+            if edge == last:
+                if degree == 1:
+                    break
+                continue
+            path_edge[length] = edge
+            path_way[length] = 1.0 if tail[edge] == node else -1.0
+            node = head[edge] if tail[edge] == node else tail[edge]
+            last = edge
+            length += 1
+            path_node[length] = node
+            if at[node] >= 0:
+                found = at[node]
+                break
+            at[node] = length
+        for k in range(length + 1):
+            at[path_node[k]] = -1
+        if found >= 0:
+            up, down = np.int64(2**60), np.int64(2**60)
+            for k in range(found, length):
+                e = path_edge[k]
+                if path_way[k] > 0:
+                    up, down = min(up, upper[e] - x[e]), min(down, x[e] - lower[e])
+                else:
+                    up, down = min(up, x[e] - lower[e]), min(down, upper[e] - x[e])
+            shift = rng.integers(-down, up + 1)
+            for k in range(found, length):
+                x[path_edge[k]] += shift if path_way[k] > 0 else -shift
+        if step >= burn and (step - burn) % thin == 0:
+            for e in range(n):
+                counts[offset[e] + x[e] - least[e]] += 1
+
+
+def draw_tables(
+    group: Group, *, precision: float = 0.02, seed: Seed = None, workers: int | None = None, most_draws: int = 400_000
+) -> Drawn:
+    """Estimate the entropy of every unknown of a network over all tables that fit, each alike.
+
+    Chains are lengthened until twice the standard error of every entropy is below the precision, in bits.
+    """
+    edges = oriented(group)
+    spread = group.most - group.least + 1
+    if edges is None or float(spread.astype(np.float64).sum()) > LARGEST:
+        raise LimitError(
+            f"{group.variables.size} hidden values that depend on each other are too many to count the tables, and "
+            "they form no two-way table to draw from; use the law 'interval'"
+        )
+    tail, head, _ = edges
+    nodes = group.rhs.size + 1
+    ends = np.concatenate([tail, head])
+    around = np.argsort(ends, kind="stable") % tail.size
+    begin = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=nodes))])
+    offset = np.cumsum(spread) - spread
+    states = _corners(group)
+    streams = spawn(seed, CHAINS)
+    counts = np.zeros((CHAINS, int(spread.sum())), np.int64)
+    thin = max(tail.size, 20)
+    draws, burn = 2_000, 200 * tail.size
+
+    def go(c: int) -> None:
+        least, low, up = group.least, group.lower, group.upper
+        _walk(tail, head, begin, around, low, up, states[c], least, offset, counts[c], draws, thin, burn, streams[c])
+
+    while True:
+        run(go, range(CHAINS), workers=workers)
+        burn = 0
+        total = int(counts[0, : spread[0]].sum())
+        bits = np.stack([_entropies(counts[c], offset, spread, total) for c in range(CHAINS)])
+        error: FloatArray = bits.std(axis=0, ddof=1) / np.sqrt(CHAINS)
+        if 2 * error.max() <= precision or total >= most_draws:
+            return Drawn(_entropies(counts.sum(axis=0), offset, spread, CHAINS * total), error, CHAINS * total)
+        draws = total
+
+
+def _entropies(counts: IntArray, offset: IntArray, spread: IntArray, total: int) -> FloatArray:
+    """Return the entropy of each unknown from its histogram, with the usual correction for unseen values."""
+    p = counts / total
+    terms = -p * np.log2(np.where(p > 0, p, 1.0))
+    seen = np.add.reduceat((counts > 0).astype(np.float64), offset)
+    bits: FloatArray = np.add.reduceat(terms, offset) + (seen - 1) / (2 * total * np.log(2))
+    return np.minimum(bits, np.log2(np.maximum(spread, 1)))
+
+
+def _corners(group: Group) -> list[IntArray]:
+    """Return starting tables far apart: corners in random directions."""
+    model, rng = Model(group), np.random.default_rng(3)
+    found = []
+    for _ in range(CHAINS):
+        x = model.best(rng.normal(size=group.variables.size), True)
+        assert x is not None
+        found.append(np.rint(x).astype(np.int64))
+    return found

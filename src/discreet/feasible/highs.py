@@ -1,0 +1,267 @@
+"""Bounds of unknown values in large groups, and over whole numbers, by HiGHS.
+
+One model serves all unknowns of a group: only the objective changes, and the primal simplex method goes on from the
+last corner. Every corner is used for all unknowns, so that most bounds need no search of their own.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.parallel import run
+from discreet.feasible.reduction import Group
+from discreet.table.kinds import UNBOUNDED
+
+CLOSE = 1e-6
+DENOMINATORS = 60
+BLOCK = 32
+"""How many unknowns a thread bounds at a time."""
+
+
+class NothingFitsError(Exception):
+    """No table fits the equations of a group."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Bounds of the unknowns of a group; row 0 holds the lower, row 1 the upper ones.
+
+    ``bound`` is proved over whole numbers, ``relaxed`` the bound over real numbers; ``exact`` says that a table of
+    whole numbers attains the bound, ``finished`` that the search was not cut short.
+    """
+
+    bound: IntArray
+    relaxed: FloatArray
+    exact: IntArray
+    finished: IntArray
+
+
+class Model:
+    """A group as a linear or integer program."""
+
+    def __init__(self, group: Group, whole: bool = False) -> None:
+        import highspy
+
+        self.group, self.highspy = group, highspy
+        n, m = group.variables.size, group.rhs.size
+        lp = highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = n, m
+        lp.col_cost_ = np.zeros(n)
+        lp.col_lower_ = group.lower.astype(np.float64)
+        lp.col_upper_ = np.where(group.upper >= UNBOUNDED, highspy.kHighsInf, group.upper.astype(np.float64))
+        lp.row_lower_ = lp.row_upper_ = group.rhs.astype(np.float64)
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        lp.a_matrix_.start_ = group.starts.astype(np.int32)
+        lp.a_matrix_.index_ = group.columns.astype(np.int32)
+        lp.a_matrix_.value_ = group.signs.astype(np.float64)
+        if whole:
+            lp.integrality_ = [highspy.HighsVarType.kInteger] * n
+        self.solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self.solver.silent()
+        self.solver.setOptionValue("threads", 1)
+        if not whole:
+            self.solver.setOptionValue("presolve", "off")
+            self.solver.setOptionValue("simplex_strategy", 4)
+            # Perturbed bounds help one hard problem, and cost time on thousands of easy ones.
+            self.solver.setOptionValue("primal_simplex_bound_perturbation_multiplier", 0.0)
+            self.solver.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)
+        else:
+            self.solver.setOptionValue("mip_rel_gap", 0.0)
+            self.solver.setOptionValue("mip_abs_gap", 0.5)
+        self.solver.passModel(lp)
+        self.every = np.arange(n, dtype=np.int32)
+
+    def best(self, costs: FloatArray, largest: bool, seconds: float | None = None) -> FloatArray | None:
+        """Return a best solution, or None where the objective has no bound or time ran out."""
+        kind = self.highspy.ObjSense
+        self.solver.changeObjectiveSense(kind.kMaximize if largest else kind.kMinimize)
+        self.solver.changeColsCost(self.every.size, self.every, costs)
+        if seconds is not None:
+            # HiGHS counts the time of all runs of a model together.
+            self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(seconds, 0.01))
+        self.solver.run()
+        status, kinds = self.solver.getModelStatus(), self.highspy.HighsModelStatus
+        if status == kinds.kInfeasible:
+            raise NothingFitsError
+        if status != kinds.kOptimal:
+            return None
+        return np.asarray(self.solver.getSolution().col_value)
+
+    def multipliers(self) -> FloatArray:
+        """Return the multipliers of the equations that prove the last bound."""
+        return np.asarray(self.solver.getSolution().row_dual)
+
+
+def whole_multipliers(y: FloatArray) -> tuple[IntArray, int] | None:
+    """Return multipliers as whole numbers over a small common denominator."""
+    for D in range(1, DENOMINATORS + 1):
+        Y = np.rint(y * D)
+        if (np.abs(y * D - Y) < 1e-5).all():
+            return Y.astype(np.int64), D
+    return None
+
+
+def proved(group: Group, y: FloatArray, k: int, upper: bool) -> int | None:
+    """Return the whole-number bound on an unknown that multipliers of the equations prove, whatever they are."""
+    small = whole_multipliers(y)
+    if small is None:
+        return None
+    Y, D = small
+    g = np.zeros(group.variables.size, np.int64)
+    g[k] = D
+    np.subtract.at(g, group.columns, np.repeat(Y, np.diff(group.starts)) * group.signs)
+    ends = np.where((g > 0) == upper, group.upper, group.lower)
+    used = g != 0
+    if (np.abs(ends[used]) >= UNBOUNDED).any():
+        return None
+    value = int((Y * group.rhs).sum() + (g[used] * ends[used]).sum())
+    return value // D if upper else -((-value) // D)
+
+
+def sparse_bounds(
+    group: Group,
+    wanted: IntArray,
+    deadline: float | None,
+    tick: Callable[[int], None],
+    workers: int | None = None,
+) -> Found:
+    """Bound the wanted unknowns of a large group."""
+    search = _Corners(group, deadline)
+    search.sweep()
+    todo = np.flatnonzero(wanted)
+    blocks = [todo[start : start + BLOCK] for start in range(0, todo.size, BLOCK)]
+    told = [0]
+
+    def report(done: int, total: int, label: str) -> None:
+        tick(sum(block.size for block in blocks[told[0] : done]))
+        told[0] = done
+
+    run(search.bound_all, blocks, workers=workers, progress=report)
+    return Found(search.bound, search.relaxed, (search.seen == search.bound).astype(np.int64), search.finished)
+
+
+class _Corners:
+    """The search for the bounds of one group, and what the corners that it has visited show about all unknowns."""
+
+    def __init__(self, group: Group, deadline: float | None) -> None:
+        n = group.variables.size
+        self.group, self.deadline = group, deadline
+        self.bound = np.stack([group.least, group.most])
+        self.relaxed = self.bound.astype(np.float64)
+        self.finished = np.ones((2, n), np.int64)
+        self.seen = np.stack([np.full(n, np.iinfo(np.int64).max), np.full(n, np.iinfo(np.int64).min)])
+        self.reached = np.stack([np.full(n, np.inf), np.full(n, -np.inf)])
+        self.row = np.repeat(np.arange(group.rhs.size), np.diff(group.starts))
+        self.models: SimpleQueue[Model] = SimpleQueue()
+        self.models.put(Model(group))
+        self.bases: list[Any] = []
+        self.nearest = np.full((2, n), -1)
+
+    def late(self) -> bool:
+        """Say whether time has run out."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def note(self, model: Model, x: FloatArray) -> None:
+        """Learn from a corner: how far it goes for every unknown, and whether its values are whole."""
+        further = (x < self.reached[0] - CLOSE, x > self.reached[1] + CLOSE)
+        np.minimum(self.reached[0], x, out=self.reached[0])
+        np.maximum(self.reached[1], x, out=self.reached[1])
+        if further[0].any() or further[1].any():
+            self.bases.append(model.solver.getBasis())
+            for side in (0, 1):
+                self.nearest[side, further[side]] = len(self.bases) - 1
+        table = np.rint(x).astype(np.int64)
+        if np.abs(x - table).max() > CLOSE:
+            return
+        sums = np.zeros(self.group.rhs.size, np.int64)
+        np.add.at(sums, self.row, table[self.group.columns] * self.group.signs)
+        inside = (table >= self.group.lower).all() and (table <= self.group.upper).all()
+        if inside and (sums == self.group.rhs).all():
+            np.minimum(self.seen[0], table, out=self.seen[0])
+            np.maximum(self.seen[1], table, out=self.seen[1])
+
+    def sweep(self) -> None:
+        """Visit corners at which many unknowns attain their outer bounds at once."""
+        model = self.models.get()
+        for side in (0, 1):
+            sign, before = (1 if side else -1), -1
+            while not self.late():
+                short = sign * self.reached[side] < sign * self.bound[side] - CLOSE
+                missing = short & (np.abs(self.bound[side]) < UNBOUNDED)
+                count = int(missing.sum())
+                if not count or (before >= 0 and count > 0.97 * before):
+                    break
+                before = count
+                x = model.best(missing.astype(np.float64), bool(side))
+                if x is None:
+                    break
+                self.note(model, x)
+        self.models.put(model)
+
+    def bound_all(self, block: IntArray) -> None:
+        """Bound some unknowns, with a model of one's own while they last."""
+        try:
+            model = self.models.get_nowait()
+        except Empty:
+            model = Model(self.group)
+        x: FloatArray | None = None
+        for k in block.tolist():
+            for side in (0, 1):
+                x = self.bound_one(model, k, side, x)
+        self.models.put(model)
+
+    def bound_one(self, model: Model, k: int, side: int, at: FloatArray | None) -> FloatArray | None:
+        """Find one bound by linear programming, unless some corner attains what a single equation allows."""
+        sign = 1 if side else -1
+        if sign * self.reached[side, k] >= sign * self.relaxed[side, k] - CLOSE:
+            return at
+        if self.late():
+            self.finished[side, k] = 0
+            return at
+        near = int(self.nearest[side, k])
+        if near >= 0 and (at is None or sign * (self.reached[side, k] - at[k]) > 0.5):
+            model.solver.setBasis(self.bases[near])
+        costs = np.zeros(self.group.variables.size)
+        costs[k] = 1.0
+        x = model.best(costs, bool(side), None if self.deadline is None else self.deadline - time.monotonic())
+        if x is None:
+            self.finished[side, k] = 0
+            return at
+        self.note(model, x)
+        sure = proved(self.group, model.multipliers(), k, bool(side))
+        self.relaxed[side, k] = x[k]
+        self.bound[side, k] = (
+            sure if sure is not None else math.floor(x[k] + CLOSE) if side else math.ceil(x[k] - CLOSE)
+        )
+        return x
+
+
+def real_bound(group: Group, k: int, upper: bool, seconds: float | None) -> tuple[int, float] | None:
+    """Return the bound of one unknown over real numbers, rounded inwards and as it is; None where time ran out."""
+    model = Model(group)
+    costs = np.zeros(group.variables.size)
+    costs[k] = 1.0
+    x = model.best(costs, upper, seconds)
+    if x is None:
+        return None
+    sure = proved(group, model.multipliers(), k, upper)
+    if sure is None:
+        sure = math.floor(x[k] + CLOSE) if upper else math.ceil(x[k] - CLOSE)
+    return sure, float(x[k])
+
+
+def whole_bound(group: Group, k: int, upper: bool, seconds: float | None) -> int | None:
+    """Return the exact bound of one unknown over whole numbers, None where time ran out."""
+    model = Model(group, whole=True)
+    costs = np.zeros(group.variables.size)
+    costs[k] = 1.0
+    x = model.best(costs, upper, seconds)
+    return None if x is None else round(float(x[k]))

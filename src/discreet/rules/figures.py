@@ -1,0 +1,116 @@
+"""What a rule sees of the cells: counts, totals and the largest contributions, at one level, weighted or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.core.errors import DataError, RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.tabulation import LevelName, Tabulation
+
+
+@dataclass(frozen=True, eq=False)
+class CellFigures:
+    """The figures of one response in every cell.
+
+    Args:
+        tabulation: where the figures are from.
+        level: whose contributions are looked at.
+        weighted: whether a contributor of weight w counts as w alike contributors.
+        units: the number of units.
+        value: the figure that would be published: the sum of the response, or the number of records.
+        count: the number of units, or the sum of their weights.
+        total: X, the sum of the contributions' absolute values.
+        top: the largest contributions, a row per cell; no columns without a response.
+        weights: how many alike contributors each of them stands for; None when every one stands for itself.
+    """
+
+    tabulation: Tabulation
+    level: LevelName
+    weighted: bool
+    units: IntArray
+    value: FloatArray
+    count: FloatArray
+    total: FloatArray
+    top: FloatArray
+    weights: FloatArray | None
+
+    def largest(self, n: int) -> FloatArray:
+        """Return x1 + … + xn of every cell: what its n largest contributors add up to.
+
+        With weights, the n largest of the contributors that the units stand for; a unit of weight 2.5 fills two and
+        a half places.
+        """
+        if not self.tabulation.responses:
+            raise RequestError("this rule judges contributions, but the table has counts only; tabulate a value")
+        if n > self.top.shape[1]:
+            raise RequestError(
+                f"the {n} largest contributions are needed, but the table keeps {self.top.shape[1]}; tabulate again "
+                f"with top={n} (--top {n})"
+            )
+        if self.weights is None:
+            sums: FloatArray = self.top[:, :n].sum(axis=1)
+            return sums
+        before = np.cumsum(self.weights, axis=1) - self.weights
+        places = np.clip(n - before, 0.0, self.weights)
+        short = (self.weights.sum(axis=1) < n) & (self.units > self.top.shape[1])
+        if short.any():
+            cell = self.tabulation.describe(int(np.argmax(short)))
+            raise DataError(
+                f"cell {cell}: the largest contributions that are kept have weights below 1 and stand for fewer than "
+                f"{n} contributors; tabulate again with a larger top (--top {2 * self.top.shape[1]})"
+            )
+        filled: FloatArray = (places * self.top).sum(axis=1)
+        return filled
+
+    def row(self, i: int) -> CellFigures:
+        """Return the figures of cell number i alone."""
+        one = slice(i, i + 1)
+        weights = None if self.weights is None else self.weights[one]
+        return replace(
+            self,
+            units=self.units[one],
+            value=self.value[one],
+            count=self.count[one],
+            total=self.total[one],
+            top=self.top[one],
+            weights=weights,
+        )
+
+
+def cell_figures(
+    tabulation: Tabulation, response: str | None = None, *, level: LevelName = "contributor", weighted: bool = False
+) -> CellFigures:
+    """Return what a rule sees of a tabulation."""
+    if level not in tabulation.levels:
+        if level not in ("contributor", "holding"):
+            raise RequestError(f"level is {level!r}; it is 'contributor' or 'holding'")
+        raise RequestError("the table knows of no holdings; tabulate again with a holding column (--holding)")
+    units = tabulation.levels[level]
+    number = units.units
+    if weighted and units.weighted_units is None:
+        raise RequestError("the table knows of no weights; tabulate again with a weight column (--weight)")
+    count = units.weighted_units if weighted and units.weighted_units is not None else number.astype(np.float64)
+    if not tabulation.responses:
+        if response is not None:
+            tabulation.response(response)
+        records = tabulation.weighted if weighted and tabulation.weighted is not None else tabulation.records
+        value = records.astype(np.float64)
+        return CellFigures(
+            tabulation, level, weighted, number, value, count, value, np.zeros((len(tabulation), 0)), None
+        )
+    at = tabulation.response(response)
+    largest, magnitude = units.largest[at], tabulation.responses[at]
+    if not weighted:
+        return CellFigures(tabulation, level, False, number, magnitude.sums, count, largest.total, largest.top, None)
+    assert largest.weighted_top is not None
+    assert largest.weighted_total is not None
+    assert magnitude.weighted_sums is not None
+    some = largest.top > 0
+    # Who contributes nothing fills a place without adding to it.
+    weights = np.where(some, largest.weighted_top / np.where(some, largest.top, 1.0), 1.0)
+    return CellFigures(
+        tabulation, level, True, number, magnitude.weighted_sums, count, largest.weighted_total, largest.top, weights
+    )

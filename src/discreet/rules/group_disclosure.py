@@ -1,0 +1,138 @@
+"""Group disclosure: a row of a frequency table that tells something of everybody in it.
+
+If all people of a row are in one cell, then knowing that somebody is in the row is knowing the cell. With a few people
+outside it, these know that they are outside, and if they put their heads together they know it of all the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import IntArray
+from discreet.core.text import columns, html_table
+from discreet.table import Table
+from discreet.table.tabulation import Tabulation
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupDisclosure:
+    """The lines of a table (rows, columns, and so on) of which one cell holds all but at most ``coalition`` people.
+
+    Per line: ``parents`` is the position of the cell that sums it, ``cells`` the position of the cell that nearly
+    everybody is in, ``along`` the number of the dimension that runs through the line, ``totals`` the people of the line
+    and ``counts`` those of the cell.
+    """
+
+    tabulation: Tabulation
+    coalition: int
+    along: IntArray
+    parents: IntArray
+    cells: IntArray
+    totals: IntArray
+    counts: IntArray
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return int(self.cells.size)
+
+    def _labels(self, position: int) -> dict[str, str]:
+        codes = np.unravel_index(position, self.tabulation.shape)
+        return {axis.name: axis.codes[int(c)] for axis, c in zip(self.tabulation.axes, codes, strict=True)}
+
+    def line(self, i: int) -> dict[str, Any]:
+        """Return one line as plain data."""
+        name = self.tabulation.names[self.along[i]]
+        line, cell = self._labels(int(self.parents[i])), self._labels(int(self.cells[i]))
+        outside = int(self.totals[i] - self.counts[i])
+        who = "everybody" if not outside else f"all but {outside}"
+        fixed = {key: code for key, code in line.items() if key != name or code != self.tabulation.axis(name).total}
+        phrase = ", ".join(f"{key}={code}" for key, code in fixed.items()) or "the whole table"
+        return {
+            "line": line,
+            "along": name,
+            "cell": cell,
+            "count": int(self.counts[i]),
+            "total": int(self.totals[i]),
+            "reason": f"{who} of the {int(self.totals[i]):,} in {phrase} has {name}={cell[name]}",
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {"coalition": self.coalition, "lines": [self.line(i) for i in range(len(self))]}
+
+    @property
+    def sentence(self) -> str:
+        """How many lines give their people away, in words."""
+        who = "one populated cell" if self.coalition == 0 else f"all but at most {self.coalition} people in one cell"
+        return f"{len(self):,} lines have {who}"
+
+    def rows(self, n: int = 20) -> list[list[str]]:
+        """Return lines as rows of text, the largest first."""
+        order = np.argsort(-self.totals, kind="stable")[:n]
+        return [[self.line(int(i))["reason"], f"{self.counts[i]:,}", f"{self.totals[i]:,}"] for i in order]
+
+    def __str__(self) -> str:
+        """Return the number of lines and the largest of them."""
+        return f"{self.sentence}\n{columns(['line', 'in the cell', 'in the line'], self.rows())}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(["line", "in the cell", "in the line"], self.rows(), caption=self.sentence)
+
+
+def group_disclosure(table: Table | Tabulation, *, coalition: int = 0) -> GroupDisclosure:
+    """Find the rows, columns and other lines of a frequency table that disclose something of everybody in them.
+
+    A line is a cell together with the cells that sum to it along one dimension, at any level of a hierarchy. It
+    discloses if one of these cells holds all n people of the line but at most k: n − c ≤ k. With k = 0 this is a line
+    with one populated cell; with k ≥ 1, members of the line outside that cell who conspire know the cell of all others.
+
+    Args:
+        table: counts of people.
+        coalition: k, how many members of the line conspire.
+
+    >>> table = Table.from_array([[0, 7], [1, 5]], {"area": ["n", "s"], "ill": ["no", "yes"]})
+    >>> [line["reason"] for line in group_disclosure(table).to_dict()["lines"]]
+    ['everybody of the 1 in ill=no has area=s', 'everybody of the 7 in area=n has ill=yes']
+    >>> len(group_disclosure(table, coalition=1))
+    4
+    """
+    if coalition < 0 or coalition != int(coalition):
+        raise RequestError(f"the coalition has {coalition} members; give 0 or more")
+    tabulation = Tabulation.from_table(table) if isinstance(table, Table) else table
+    parts = [_lines(tabulation, number, coalition) for number in range(len(tabulation.axes))]
+    found = [np.concatenate([part[i] for part in parts]) for i in range(5)]
+    return GroupDisclosure(tabulation, coalition, *found)
+
+
+def _lines(tabulation: Tabulation, number: int, coalition: int) -> tuple[IntArray, ...]:
+    """Return the disclosing lines along one dimension."""
+    axis, shape = tabulation.axes[number], tabulation.shape
+    stride = int(np.prod(shape[number + 1 :], dtype=np.int64))
+    codes = tabulation.codes(axis.name)
+    none = np.zeros(0, np.int64)
+    found: list[tuple[IntArray, ...]] = [(none, none, none, none, none)]
+    for parent, children in axis.families():
+        if children.size < 2:
+            # With one category only, the line says nothing that the cell does not say.
+            continue
+        rows = np.flatnonzero(np.isin(codes, children) & (tabulation.records > 0))
+        if not rows.size:
+            continue
+        line = tabulation.cells[rows] + (parent - codes[rows]) * stride
+        counts = tabulation.records[rows]
+        order = np.lexsort((counts, line))
+        line, counts, rows = line[order], counts[order], rows[order]
+        starts = np.flatnonzero(np.diff(line, prepend=-1))
+        ends = np.append(starts[1:], line.size) - 1
+        totals = np.add.reduceat(counts, starts)
+        chosen = np.flatnonzero(totals - counts[ends] <= coalition)
+        last = ends[chosen]
+        along = np.full(chosen.size, number, np.int64)
+        found.append((along, line[last], tabulation.cells[rows[last]], totals[chosen], counts[last]))
+    return tuple(np.concatenate([part[i] for part in found]) for i in range(5))

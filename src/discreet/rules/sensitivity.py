@@ -1,0 +1,205 @@
+"""Which cells are sensitive: rules applied to a tabulation, combined, with reasons and protection levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.text import columns, html_table
+from discreet.rules.figures import CellFigures, cell_figures
+from discreet.rules.rule import CustomRule, Finding, Mask, Rule, amount
+from discreet.table.tabulation import Tabulation
+
+Combine: TypeAlias = Literal["any", "all"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity:
+    """The sensitive cells of a tabulation under one or several rules.
+
+    ``findings`` holds what each rule found in every cell; ``sensitive`` combines them. ``lower`` and ``upper`` are the
+    protection levels, the widest that any rule which calls the cell sensitive asks for.
+    """
+
+    tabulation: Tabulation
+    response: str | None
+    combine: Combine
+    rules: tuple[Rule, ...]
+    figures: tuple[CellFigures, ...]
+    findings: tuple[Finding, ...]
+    sensitive: Mask
+    lower: FloatArray
+    upper: FloatArray
+
+    @property
+    def cells(self) -> IntArray:
+        """The numbers of the sensitive cells."""
+        return np.flatnonzero(self.sensitive)
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        """How many cells there are of each status."""
+        empty = int(np.count_nonzero((self.tabulation.records == 0) & ~self.sensitive))
+        unsafe = int(np.count_nonzero(self.sensitive))
+        return {"safe": len(self.tabulation) - unsafe - empty, "sensitive": unsafe, "empty": empty}
+
+    @property
+    def by_rule(self) -> dict[str, int]:
+        """How many cells each rule calls sensitive."""
+        return {r.title: int(f.sensitive.sum()) for r, f in zip(self.rules, self.findings, strict=True)}
+
+    def broken(self, i: int) -> list[tuple[Rule, CellFigures, Finding]]:
+        """Return the rules that call cell number i sensitive, with their figures."""
+        parts = zip(self.rules, self.figures, self.findings, strict=True)
+        return [part for part in parts if part[2].sensitive[i]]
+
+    def reason(self, i: int) -> str:
+        """Say why a cell is sensitive."""
+        return "; ".join(rule.reason(figures, found, i) for rule, figures, found in self.broken(i))
+
+    def worst(self, n: int | None = None) -> list[int]:
+        """Return the sensitive cells, those that need the widest protection relative to their value first."""
+        cells = self.cells
+        value = np.abs(self.figures[0].value[cells])
+        share = np.nan_to_num(self.upper[cells], nan=np.inf) / np.where(value > 0, value, 1.0)
+        order: list[int] = cells[np.argsort(-share, kind="stable")].tolist()
+        return order if n is None else order[:n]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
+        return {
+            "cells": len(self.tabulation),
+            "response": self.response,
+            "combine": self.combine,
+            "statuses": self.statuses,
+            "rules": [
+                {"rule": rule.name, "title": rule.title, "sensitive": int(found.sensitive.sum())}
+                for rule, found in zip(self.rules, self.findings, strict=True)
+            ],
+            "sensitive": [self._cell(int(i)) for i in self.cells],
+        }
+
+    def _cell(self, i: int) -> dict[str, Any]:
+        broken = self.broken(i)
+        return {
+            "cell": self.tabulation.label(i),
+            "rules": list(dict.fromkeys(rule.name for rule, _, _ in broken)),
+            "value": _plain(self.figures[0].value[i]),
+            "lower": _plain(self.lower[i]),
+            "upper": _plain(self.upper[i]),
+            "reason": self.reason(i),
+            "figures": [
+                {
+                    "rule": rule.title,
+                    "figure": _plain(found.figure[i]),
+                    "limit": _plain(found.limit[i]),
+                    "excess": _plain(found.excess[i]),
+                }
+                for rule, _, found in broken
+            ],
+        }
+
+    @property
+    def sentence(self) -> str:
+        """How many cells are sensitive, in words."""
+        unsafe, every = self.statuses["sensitive"], len(self.tabulation)
+        share = f" ({unsafe / every:.1%})" if every else ""
+        what = f" of {self.response}" if self.response else ""
+        return f"{unsafe:,} of {every:,} cells{what} are sensitive{share}"
+
+    def rows(self, n: int | None = 20) -> list[list[str]]:
+        """Return the sensitive cells as rows of text: cell, value, protection levels, reason."""
+        return [
+            [
+                ", ".join(self.tabulation.label(i).values()),
+                amount(float(self.figures[0].value[i])),
+                _levels(float(self.lower[i]), float(self.upper[i])),
+                self.reason(i),
+            ]
+            for i in self.worst(n)
+        ]
+
+    def __str__(self) -> str:
+        """Return the counts and the sensitive cells with their reasons."""
+        parts = [f"{title}: {count:,}" for title, count in self.by_rule.items()]
+        head = f"{self.sentence}\n{', '.join(parts)}"
+        rows = self.rows()
+        if not rows:
+            return head
+        header = [", ".join(self.tabulation.names), "value", "protection", "reason"]
+        more = len(self.cells) - len(rows)
+        return f"{head}\n{columns(header, rows, left=4)}" + (f"\n… and {more:,} more" if more > 0 else "")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        header = [", ".join(self.tabulation.names), "value", "protection", "reason"]
+        return html_table(header, self.rows(), left=4, caption=self.sentence)
+
+
+def sensitivity(
+    tabulation: Tabulation,
+    rules: Sequence[Rule | Callable[[CellFigures], Any]] | Rule,
+    *,
+    response: str | None = None,
+    combine: Combine = "any",
+) -> Sensitivity:
+    """Judge every cell and margin of a tabulation by the agency's rules.
+
+    Args:
+        tabulation: the cells with their largest contributions.
+        rules: rules with their parameters; a function of the figures is a rule of one's own.
+        response: the magnitude to judge; the only one by default.
+        combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
+
+    >>> import pandas as pd
+    >>> from discreet.rules import Dominance, PPercent
+    >>> from discreet.tabulation import tabulate
+    >>> firms = pd.DataFrame({"cell": ["a"] * 3 + ["b"] * 3, "x": [59, 40, 1, 61, 20, 19]})
+    >>> table = tabulate(firms, ["cell"], value="x", margins=[["cell"]])
+    >>> sensitivity(table, [Dominance(1, 60)]).sensitive.tolist()
+    [False, True]
+    >>> sensitivity(table, [PPercent(10)]).sensitive.tolist()
+    [True, False]
+    """
+    listed = list(rules) if isinstance(rules, Sequence) else [rules]
+    if not listed:
+        raise RequestError("no rule is given; name at least one, for example the p% rule")
+    if combine not in ("any", "all"):
+        raise RequestError(f"combine is {combine!r}; it is 'any' or 'all'")
+    judges: list[Any] = [rule if hasattr(rule, "judge") else CustomRule(rule) for rule in listed]
+    seen: dict[Any, CellFigures] = {}
+    figures, findings = [], []
+    for rule in judges:
+        key = (rule.level, rule.weighted)
+        if key not in seen:
+            seen[key] = cell_figures(tabulation, response, level=rule.level, weighted=rule.weighted)
+        figures.append(seen[key])
+        findings.append(rule.judge(seen[key]))
+    masks = np.stack([found.sensitive for found in findings])
+    sensitive: Mask = np.asarray(masks.any(axis=0) if combine == "any" else masks.all(axis=0))
+    lower = np.fmax.reduce([found.lower for found in findings])
+    upper = np.fmax.reduce([found.upper for found in findings])
+    # A rule of one's own may know no level; where only such rules are broken there is none.
+    unknown = sensitive & np.all([np.isnan(f.upper) | ~f.sensitive for f in findings], axis=0)
+    lower, upper = (np.where(unknown, np.nan, np.where(sensitive, level, 0.0)) for level in (lower, upper))
+    name = tabulation.responses[tabulation.response(response)].name if tabulation.responses else None
+    return Sensitivity(
+        tabulation, name, combine, tuple(judges), tuple(figures), tuple(findings), sensitive, lower, upper
+    )
+
+
+def _plain(value: Any) -> float | None:
+    number = float(value)
+    return None if np.isnan(number) else number
+
+
+def _levels(lower: float, upper: float) -> str:
+    if np.isnan(upper):
+        return "–"
+    return f"±{amount(upper)}" if lower == upper else f"−{amount(lower)} +{amount(upper)}"

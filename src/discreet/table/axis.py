@@ -1,0 +1,159 @@
+"""An axis of a tabulation: a dimension with its total, its finest categories and all groupings between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.core.errors import DataError
+from discreet.core.numerics import IntArray
+from discreet.table.dimension import Dimension
+from discreet.table.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A dimension's name and one or more hierarchies over its categories; they share the total.
+
+    ``codes`` are the nodes of all hierarchies, the total first; a cell's category along the axis is a position in
+    them. The codes of several hierarchies are joined by name: a group that two of them list must hold the same
+    categories in both.
+
+    >>> by_size = Hierarchy.from_parents({"a1": "a", "a2": "a", "b1": "b"})
+    >>> by_coast = Hierarchy.from_parents({"a1": "coast", "b1": "coast"})
+    >>> axis = Axis("region", (by_size, by_coast))
+    >>> axis.codes, axis.leaves
+    (('Total', 'a', 'a1', 'a2', 'b', 'b1', 'coast'), ('a1', 'a2', 'b1'))
+    """
+
+    name: str
+    hierarchies: tuple[Hierarchy, ...]
+    codes: tuple[str, ...] = field(init=False, compare=False)
+    under: tuple[frozenset[int], ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Join the hierarchies and check that they agree."""
+        if not self.hierarchies:
+            raise DataError(f"dimension {self.name!r} has no hierarchy; a plain one is Hierarchy.flat(codes)")
+        total = self.hierarchies[0].total
+        for hierarchy in self.hierarchies[1:]:
+            if hierarchy.total != total:
+                raise DataError(
+                    f"the hierarchies of dimension {self.name!r} have the totals {total!r} and {hierarchy.total!r}; "
+                    "give them the same one"
+                )
+        codes = tuple(dict.fromkeys(code for hierarchy in self.hierarchies for code in hierarchy.codes))
+        object.__setattr__(self, "codes", Dimension(self.name, codes).categories)
+        object.__setattr__(self, "under", self._leaf_sets())
+
+    def __len__(self) -> int:
+        """Return the number of nodes, the total included."""
+        return len(self.codes)
+
+    @property
+    def total(self) -> str:
+        """The code of the total."""
+        return self.codes[0]
+
+    @property
+    def leaf_codes(self) -> IntArray:
+        """The positions of the finest categories."""
+        return np.array([i for i, below in enumerate(self.under) if below == {i}], np.int64)
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The finest categories, those that records are in."""
+        return tuple(self.codes[i] for i in self.leaf_codes)
+
+    @property
+    def dimension(self) -> Dimension:
+        """The dimension whose categories are all nodes."""
+        return Dimension(self.name, self.codes)
+
+    def level_maps(self) -> list[IntArray]:
+        """Return, for each level, the node that each code's records add to, -1 where there is none.
+
+        Levels are made so that no record is in two nodes of one level: grouping by a level counts everybody once.
+        """
+        maps: list[IntArray] = []
+        placed: set[int] = {0}
+        at = {code: i for i, code in enumerate(self.codes)}
+        for hierarchy in self.hierarchies:
+            levels = hierarchy.levels
+            for level in range(1, hierarchy.depth + 1):
+                found = np.full(len(self.codes), -1, np.int64)
+                for code, depth in zip(hierarchy.codes, levels, strict=True):
+                    node = at[code]
+                    if depth == level and node not in placed:
+                        placed.add(node)
+                        found[list(self.under[node])] = node
+                if (found >= 0).any():
+                    maps.append(found)
+        return maps
+
+    def families(self) -> list[tuple[int, IntArray]]:
+        """Return each node that has children with the positions of its children, once per hierarchy."""
+        at = {code: i for i, code in enumerate(self.codes)}
+        found: dict[tuple[int, ...], tuple[int, IntArray]] = {}
+        for hierarchy in self.hierarchies:
+            below: dict[int, list[int]] = {}
+            for code, parent in zip(hierarchy.codes, hierarchy.parents, strict=True):
+                if parent >= 0:
+                    below.setdefault(at[hierarchy.codes[parent]], []).append(at[code])
+            for node, children in below.items():
+                covered = frozenset().union(*(self.under[child] for child in children))
+                # A second hierarchy may group some of the categories only; those groups do not add up to the total.
+                if covered == self.under[node]:
+                    found[(node, *children)] = (node, np.array(children, np.int64))
+        return list(found.values())
+
+    def _leaf_sets(self) -> tuple[frozenset[int], ...]:
+        """Return the leaves under every node, over all hierarchies together."""
+        at = {code: i for i, code in enumerate(self.codes)}
+        below: dict[int, list[tuple[int, ...]]] = {}
+        for hierarchy in self.hierarchies:
+            mine: dict[int, list[int]] = {}
+            for code, parent in zip(hierarchy.codes, hierarchy.parents, strict=True):
+                if parent >= 0:
+                    mine.setdefault(at[hierarchy.codes[parent]], []).append(at[code])
+            for node, children in mine.items():
+                below.setdefault(node, []).append(tuple(children))
+        known: dict[int, frozenset[int]] = {}
+
+        def leaves(node: int, trail: tuple[int, ...]) -> frozenset[int]:
+            if node in trail:
+                raise DataError(
+                    f"dimension {self.name!r}: {self.codes[node]!r} stands above and below "
+                    f"{self.codes[trail[-1]]!r} in two hierarchies; turn one of them round"
+                )
+            if node not in known:
+                groups = [self._union(node, group, trail, leaves) for group in below.get(node, [])]
+                if node == 0:
+                    known[node] = frozenset().union(*groups)
+                    return known[node]
+                for other in groups[1:]:
+                    if other != groups[0]:
+                        odd = self.codes[min(other ^ groups[0])]
+                        raise DataError(
+                            f"dimension {self.name!r}: group {self.codes[node]!r} holds {odd!r} in one hierarchy but "
+                            "not in the other; give the two groups different codes"
+                        )
+                known[node] = groups[0] if groups else frozenset({node})
+            return known[node]
+
+        leaves(0, ())
+        return tuple(leaves(node, ()) for node in range(len(self.codes)))
+
+    def _union(self, node: int, children: tuple[int, ...], trail: tuple[int, ...], leaves: object) -> frozenset[int]:
+        covered: set[int] = set()
+        for child in children:
+            part = leaves(child, (*trail, node))  # type: ignore[operator]
+            twice = covered & part
+            if twice:
+                raise DataError(
+                    f"dimension {self.name!r}: {self.codes[min(twice)]!r} would count twice under "
+                    f"{self.codes[node]!r}; put it, or the group it is in, elsewhere"
+                )
+            covered |= part
+        return frozenset(covered)

@@ -1,0 +1,388 @@
+"""The attacker's equations: every published figure and every additive relation between them, over all linked tables.
+
+A position is a cell, a subtotal or a total. Each has a range: a single value where it is published exactly, a few where
+it is rounded, everything where it is hidden. Each equation says that a position is the sum of others along one
+dimension, so that hidden figures meet only where they share a total, and fall into small groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import DataError, InfeasibleError, LimitError, RequestError
+from discreet.core.numerics import IntArray
+from discreet.table.figures import Figures, decimal_text
+from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.release import Release
+from discreet.table.space import Space, blocks_of, space_of
+from discreet.table.table import Table
+
+LARGEST = 30_000_000
+"""The most positions that are laid out."""
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Equations:
+    """Ranges of all positions, and equations Σ sign·value = 0 among them in compressed rows.
+
+    ``positions`` are sorted. ``source`` is the published table that a position stands in, -1 where none shows it, and
+    ``row`` its place there. ``hidden`` is true where a table marks the position as suppressed.
+    """
+
+    space: Space
+    parts: tuple[Figures, ...]
+    positions: IntArray
+    lower: IntArray
+    upper: IntArray
+    source: IntArray
+    row: IntArray
+    hidden: BoolArray
+    starts: IntArray
+    columns: IntArray
+    signs: IntArray
+    decimals: int = 0
+    sums: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> BoolArray:
+        """True where the range holds a single value."""
+        same: BoolArray = self.lower == self.upper
+        return same
+
+    def find(self, cell: Mapping[str, object]) -> int:
+        """Return the index of a cell among the positions."""
+        position = self.space.position(cell)
+        at = int(np.searchsorted(self.positions, position))
+        if at == self.positions.size or self.positions[at] != position:
+            raise RequestError(
+                f"cell {self.space.describe(position)} is crossed by no published table; ask about the dimensions "
+                "together (about=, --about)"
+            )
+        return at
+
+    def describe(self, i: int) -> str:
+        """Return a position as a phrase."""
+        if i >= self.positions.size:
+            return self.sums[i - self.positions.size]
+        return self.space.describe(int(self.positions[i]))
+
+    def cell(self, i: int) -> dict[str, str]:
+        """Return the labels of a position by dimension."""
+        if i >= self.positions.size:
+            return {"sum": self.sums[i - self.positions.size]}
+        return self.space.label(int(self.positions[i]))
+
+    def text(self, value: float) -> str:
+        """Return a value in units of the last decimal as people write it."""
+        if abs(value) >= UNBOUNDED:
+            return "∞" if value > 0 else "-∞"
+        if float(value).is_integer():
+            return decimal_text(int(value), self.decimals)
+        return f"{value / 10**self.decimals:.{self.decimals + 2}f}"
+
+    def units(self, value: float) -> int:
+        """Return a value in units of the last decimal published."""
+        scaled: int = round(float(value) * 10**self.decimals)
+        if abs(scaled - float(value) * 10**self.decimals) > 1e-6:
+            raise RequestError(f"{value} has more decimals than are published ({self.decimals}); round it")
+        return scaled
+
+    def kind(self, i: int) -> Kind | None:
+        """Return how a position is published, None where no table shows it."""
+        if i >= self.source.size or self.source[i] < 0:
+            return None
+        part = self.parts[int(self.source[i])]
+        return part.kinds[int(part.kind[int(self.row[i])])]
+
+    def published_value(self, i: int) -> int:
+        """Return the figure that stands at a position, in units of the last decimal."""
+        part = self.parts[int(self.source[i])]
+        return int(int(part.values[int(self.row[i])]) * 10 ** (self.decimals - part.decimals))
+
+    def with_ranges(self, ranges: Mapping[int, tuple[int, int]]) -> Equations:
+        """Return the equations of somebody who knows more: the given ranges narrow those of the positions."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for i, (low, high) in ranges.items():
+            lower[i], upper[i] = max(int(lower[i]), low), min(int(upper[i]), high)
+            if lower[i] > upper[i]:
+                raise InfeasibleError(
+                    f"cell {self.describe(i)} would lie between {self.text(low)} and {self.text(high)}, but what is "
+                    f"published leaves {self.text(int(self.lower[i]))} to {self.text(int(self.upper[i]))}; correct "
+                    "what the attacker is said to know"
+                )
+        return replace(self, lower=lower, upper=upper)
+
+    def with_sum(self, cells: Sequence[int], name: str) -> Equations:
+        """Return the equations with one more position, the sum of others, which can be asked about like a cell."""
+        i = self.lower.size
+        low = max(sum(self.lower[list(cells)].tolist()), -UNBOUNDED)
+        high = min(sum(self.upper[list(cells)].tolist()), UNBOUNDED)
+        ends = (np.append(self.starts, self.starts[-1] + 1 + len(cells)), np.append(self.columns, [i, *cells]))
+        return replace(
+            self,
+            lower=np.append(self.lower, low),
+            upper=np.append(self.upper, high),
+            source=np.append(self.source, -1),
+            row=np.append(self.row, -1),
+            hidden=np.append(self.hidden, False),
+            starts=ends[0],
+            columns=ends[1],
+            signs=np.append(self.signs, [1] + [-1] * len(cells)),
+            sums=(*self.sums, name),
+        )
+
+    def __str__(self) -> str:
+        """Say how much is stated."""
+        hidden = int((~self.exact).sum())
+        return f"{self.starts.size - 1:,} equations over {self.lower.size:,} positions, {hidden:,} of them not exact"
+
+    __repr__ = __str__
+
+
+def parts_of(releases: Any) -> tuple[Figures, ...]:
+    """Return the published tables of a release, of several, or of tables taken as published exactly."""
+    several = [releases] if isinstance(releases, Release | Figures | Table) else list(releases)
+    parts: list[Figures] = []
+    for item in several:
+        if isinstance(item, Figures):
+            parts.append(item)
+        elif isinstance(item, Release | Table):
+            parts += (Release(item, "as published") if isinstance(item, Table) else item).parts()
+        else:
+            raise RequestError(f"a {type(item).__name__} is no release; give releases, figures or tables")
+    if not parts:
+        raise RequestError("there is nothing to audit; give at least one release")
+    return tuple(parts)
+
+
+def equations_of(
+    releases: Release | Figures | Table | Iterable[Release | Figures | Table],
+    *,
+    about: Sequence[str] = (),
+    least: float = 0,
+    most: float | None = None,
+) -> Equations:
+    """State what is published about the cells of one or several linked tables.
+
+    Args:
+        releases: what is published; dimensions of the same name are the same dimension.
+        about: dimensions whose crossing is asked about, though no table may show it.
+        least: what every value is at least, in the unit published; counts are never negative.
+        most: what every value is at most.
+
+    >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
+    >>> shown = Figures.from_array([[3, None, 5], [4, None, 9], [7, 7, 14]], both)
+    >>> equations_of(shown)
+    3 equations over 9 positions, 2 of them not exact
+    """
+    parts = parts_of(releases)
+    space = space_of(parts)
+    for name in about:
+        space.axis(name)
+    sets = [frozenset(part.names) for part in parts] + ([frozenset(about)] if about else [])
+    blocks = [[name for name in space.names if name in block] for block in blocks_of(sets)]
+    grids = []
+    for block in blocks:
+        size = int(np.prod([float(len(axis.nodes)) for axis in space.axes if axis.name in block]))
+        if size > LARGEST:
+            raise LimitError(
+                f"{' × '.join(block)} has {size:,} cells, more than {LARGEST:,}; ask about fewer dimensions"
+            )
+        grids.append(space.grid(block))
+    positions = grids[0] if len(grids) == 1 else np.unique(np.concatenate(grids))
+    decimals = max(part.decimals for part in parts)
+    scale = 10**decimals
+    state = _State(
+        space, parts, positions, decimals, round(least * scale), None if most is None else round(most * scale)
+    )
+    for i, part in enumerate(parts):
+        state.add(i, part)
+    starts, columns, signs = _relations(space, blocks, grids, positions)
+    starts, columns, signs = _only_open(starts, columns, signs, state)
+    return Equations(
+        space,
+        parts,
+        positions,
+        state.lower,
+        state.upper,
+        state.source,
+        state.row,
+        state.hidden,
+        starts,
+        columns,
+        signs,
+        decimals=decimals,
+    )
+
+
+class _State:
+    """Ranges of positions while published tables are laid over each other."""
+
+    def __init__(
+        self,
+        space: Space,
+        parts: tuple[Figures, ...],
+        positions: IntArray,
+        decimals: int,
+        least: int,
+        most: int | None,
+    ) -> None:
+        self.space, self.parts, self.positions, self.decimals = space, parts, positions, decimals
+        # A sum is bounded by its cells; only values that may be negative need the number of cells for it.
+        self.lower = np.full(positions.size, least if least >= 0 else max(least * positions.size, -UNBOUNDED))
+        self.upper = np.full(positions.size, UNBOUNDED)
+        inner = np.ones(positions.size, bool)
+        for axis, stride in zip(space.axes, space.strides, strict=True):
+            inner &= np.isin(positions // stride % len(axis.nodes), axis.leaves)
+        self.lower[inner] = least
+        if most is not None:
+            self.upper[inner] = most
+        self.source, self.row = np.full(positions.size, -1), np.full(positions.size, -1)
+        self.hidden = np.zeros(positions.size, bool)
+        self.floor = int(self.lower.min())
+
+    def add(self, number: int, part: Figures) -> None:
+        """Lay one table over what is known."""
+        at = self._places(part)
+        scale = 10 ** (self.decimals - part.decimals)
+        low, high = part.ranges()
+        low, high = _scaled(low, scale), _scaled(high, scale)
+        shown = ~part.hidden
+        values = part.values * scale
+        below = np.flatnonzero(shown & (high < self.floor))
+        if below.size:
+            row = int(below[0])
+            raise DataError(
+                f"{part.name}: cell {part.describe(row)} is {part.text(row)}, which is below the least value "
+                f"{decimal_text(self.floor, self.decimals)}; correct it, or say how low values may be (least=, --least)"
+            )
+        clash = np.flatnonzero((np.maximum(low, self.lower[at]) > np.minimum(high, self.upper[at])) & shown)
+        if clash.size:
+            row = int(clash[0])
+            self._refuse(part, row, int(at[row]))
+        self.lower[at] = np.maximum(self.lower[at], low)
+        self.upper[at] = np.minimum(self.upper[at], high)
+        self.hidden[at] |= part.hidden
+        # The table that says most about a position is the one to cite.
+        first = (self.source[at] < 0) | (shown & (self.lower[at] == self.upper[at]) & (values == self.lower[at]))
+        self.source[at[first]], self.row[at[first]] = number, np.flatnonzero(first)
+        if part.absent == "empty":
+            self._empty(number, part, at)
+
+    def _places(self, part: Figures) -> IntArray:
+        """Return where the rows of a table stand among the positions."""
+        position = np.zeros(len(part), np.int64)
+        for axis, stride in zip(self.space.axes, self.space.strides, strict=True):
+            if axis.name in part.names:
+                known = {label: code for code, label in enumerate(axis.nodes)}
+                recode = np.array(
+                    [0 if label == part.total else known[label] for label in part.labels[axis.name]], np.int64
+                )
+                position += stride * recode[part.codes[:, part.names.index(axis.name)]]
+        if np.unique(position).size < position.size:
+            raise DataError(f"{part.name}: the total is given under two names; keep one of them")
+        return np.searchsorted(self.positions, position)
+
+    def _empty(self, number: int, part: Figures, at: IntArray) -> None:
+        """Take inner cells that a table does not list as empty, if it lists any."""
+        inner = np.zeros(1, np.int64)
+        for axis, stride in zip(self.space.axes, self.space.strides, strict=True):
+            codes = np.array(axis.leaves if axis.name in part.names else (0,), np.int64)
+            inner = (inner[:, None] + stride * codes).ravel()
+        places = np.searchsorted(self.positions, inner)
+        listed = np.zeros(self.positions.size, bool)
+        listed[at] = True
+        missing = places[~listed[places]]
+        if missing.size == places.size:
+            return
+        wrong = missing[(self.lower[missing] > 0) | (self.upper[missing] < 0)]
+        if wrong.size:
+            i = int(wrong[0])
+            raise DataError(
+                f"{part.name} has no row for cell {self.space.describe(int(self.positions[i]))}, so it is empty there, "
+                f"but another table has it between {self.lower[i]} and {self.upper[i]}; list the cell, or say that "
+                'cells without a row are not published (absent="unpublished", --absent unpublished)'
+            )
+        self.lower[missing] = self.upper[missing] = 0
+
+    def _refuse(self, part: Figures, row: int, at: int) -> None:
+        other = self.parts[int(self.source[at])] if self.source[at] >= 0 else None
+        if other is None:
+            raise DataError(
+                f"{part.name}: cell {part.describe(row)} is {part.text(row)}, outside the range from {self.lower[at]} "
+                f"to {self.upper[at]} that every value lies in"
+            )
+        raise DataError(
+            f"cell {part.describe(row)} is {part.text(row)} in {part.name}, but {other.text(int(self.row[at]))} in "
+            f"{other.name}; correct one of them"
+        )
+
+
+def _scaled(values: IntArray, scale: int) -> IntArray:
+    return values if scale == 1 else np.where(np.abs(values) >= UNBOUNDED, values, values * scale)
+
+
+def _relations(
+    space: Space, blocks: list[list[str]], grids: list[IntArray], positions: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the equations of all blocks in compressed rows: every sum along every dimension."""
+    columns, lengths, signs = [], [], []
+    for block, grid in zip(blocks, grids, strict=True):
+        axes = [axis for axis in space.axes if axis.name in block]
+        places = grid if len(grids) == 1 else np.searchsorted(positions, grid)
+        if len(grids) == 1:
+            places = np.arange(positions.size)
+        shaped = places.reshape([len(axis.nodes) for axis in axes])
+        for i, axis in enumerate(axes):
+            along = np.moveaxis(shaped, i, 0).reshape(len(axis.nodes), -1)
+            for parent, children in axis.relations:
+                rows = along[[parent, *children]].T
+                columns.append(rows.ravel())
+                lengths.append(np.full(rows.shape[0], rows.shape[1]))
+                signs.append(np.tile(np.array([1] + [-1] * len(children), np.int64), rows.shape[0]))
+    if not columns:
+        nothing = np.zeros(0, np.int64)
+        return np.zeros(1, np.int64), nothing, nothing
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
+    return starts, np.concatenate(columns), np.concatenate(signs)
+
+
+def _only_open(
+    starts: IntArray, columns: IntArray, signs: IntArray, state: _State
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Check the equations among exact figures, and keep those in which something is not exact, each once."""
+    exact = state.lower == state.upper
+    rows = starts.size - 1
+    if not rows:
+        return starts, columns, signs
+    known = exact[columns]
+    value = np.where(known, state.lower[columns], 0) * signs
+    off = np.add.reduceat(value, starts[:-1])
+    unknown = np.add.reduceat((~known).astype(np.int64), starts[:-1])
+    wrong = np.flatnonzero((unknown == 0) & (off != 0))
+    if wrong.size:
+        e = int(wrong[0])
+        parent = int(columns[starts[e]])
+        stated = int(state.lower[parent])
+        name = state.space.describe(int(state.positions[parent]))
+        more = f" (and {wrong.size - 1:,} more sums that do not add up)" if wrong.size > 1 else ""
+        raise DataError(
+            f"margin '{name}' is {decimal_text(stated, state.decimals)}, but its cells sum to "
+            f"{decimal_text(stated - int(off[e]), state.decimals)}{more}; correct the figures"
+        )
+    keep = unknown > 0
+    # Linked blocks state the sums of the margins that they share once each.
+    mark = np.random.default_rng(0).integers(1, 2**62, state.positions.size, dtype=np.uint64)
+    digest = np.add.reduceat(mark[columns] * signs.astype(np.uint64), starts[:-1])
+    first = np.zeros(rows, bool)
+    first[np.unique(digest, return_index=True)[1]] = True
+    keep &= first
+    entries = np.repeat(keep, np.diff(starts))
+    lengths = np.diff(starts)[keep]
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), columns[entries], signs[entries]

@@ -1,0 +1,189 @@
+"""The published figures of one table, in columns: which cells or margins, with what value, of which kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import IntArray
+from discreet.table.hierarchy import TOTAL, Hierarchy
+from discreet.table.kinds import EXACT, ROUNDINGS, SUPPRESSED, Kind
+from discreet.table.table import Table
+
+Absent: TypeAlias = Literal["empty", "unpublished"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Figures:
+    """One published table: a row per figure, margins and subtotals among them.
+
+    A figure's cell is a label along each dimension: a category, a node of a hierarchy, or the total code. Values are
+    whole numbers of the last decimal published, so that 12.5 with one decimal is 125; a hidden figure has the value 0
+    and the kind ``suppressed``. Nothing of the original is held beside what is published.
+
+    >>> shown = Figures.from_array([[3, None], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
+    >>> shown.hidden.tolist()
+    [False, True, False, False]
+    """
+
+    labels: Mapping[str, tuple[str, ...]]
+    codes: IntArray
+    values: IntArray
+    kind: IntArray
+    kinds: tuple[Kind, ...] = (EXACT, SUPPRESSED)
+    name: str = "release"
+    decimals: int = 0
+    total: str = TOTAL
+    hierarchies: Mapping[str, tuple[Hierarchy, ...]] = field(default_factory=dict)
+    absent: Absent = "empty"
+
+    def __post_init__(self) -> None:
+        """Check the figures and freeze them."""
+        labels = {name: tuple(str(label) for label in found) for name, found in self.labels.items()}
+        trees = {name: tuple(found) for name, found in self.hierarchies.items()}
+        object.__setattr__(self, "labels", MappingProxyType(labels))
+        object.__setattr__(self, "hierarchies", MappingProxyType(trees))
+        if self.absent not in ("empty", "unpublished"):
+            raise RequestError(f"absent is {self.absent!r}; cells without a row are 'empty' or 'unpublished'")
+        if not labels:
+            raise DataError(f"{self.name} has no dimensions; name at least one")
+        for attribute in ("codes", "values", "kind"):
+            array = np.array(getattr(self, attribute), np.int64)
+            array.flags.writeable = False
+            object.__setattr__(self, attribute, array)
+        if self.codes.shape != (self.values.size, len(labels)) or self.kind.shape != self.values.shape:
+            raise DataError(f"{self.name}: give every figure a value, a kind, and a label along each dimension")
+        for name in trees:
+            if name not in labels:
+                raise RequestError(f"there is no dimension {name!r} for its hierarchy; {nearest(name, list(labels))}")
+        self._check_labels()
+        self._check_values()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle through the constructor."""
+        kept = (dict(self.labels), self.codes, self.values, self.kind, self.kinds, self.name, self.decimals)
+        return Figures, (*kept, self.total, dict(self.hierarchies), self.absent)
+
+    def _check_labels(self) -> None:
+        for name, labels in self.labels.items():
+            if len(set(labels)) != len(labels):
+                twice = next(label for label in labels if labels.count(label) > 1)
+                raise DataError(f"{self.name}: dimension {name!r} lists category {twice!r} twice; give it once")
+        for name, trees in self.hierarchies.items():
+            known = {code for tree in trees for code in tree.codes} | {self.total}
+            strange = next((label for label in self.labels[name] if label not in known), None)
+            if strange is not None:
+                raise DataError(
+                    f"{self.name}: category {strange!r} of dimension {name!r} is not in its hierarchy; "
+                    f"{nearest(strange, sorted(known))}"
+                )
+        order = np.lexsort(self.codes.T[::-1])
+        again = np.flatnonzero((np.diff(self.codes[order], axis=0) == 0).all(axis=1))
+        if again.size:
+            row, next_row = int(order[again[0]]), int(order[again[0] + 1])
+            raise DataError(
+                f"{self.name}: cell {self.describe(row)} is given twice, as {self.text(row)} and as "
+                f"{self.text(next_row)}; keep one row per cell"
+            )
+
+    def _check_values(self) -> None:
+        for i, kind in enumerate(self.kinds):
+            rows = np.flatnonzero(self.kind == i)
+            if kind.name in ROUNDINGS:
+                off = rows[self.values[rows] % kind.base != 0]
+                if off.size:
+                    row = int(off[0])
+                    raise DataError(
+                        f"{self.name}: cell {self.describe(row)} is {self.text(row)}, which is not a multiple of the "
+                        f"rounding base {kind.base}; give the base that was used, or say that the figure is exact"
+                    )
+
+    # --- making -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_array(
+        cls, array: Any, dimensions: Mapping[str, Sequence[object]], *, kind: Kind = EXACT, **about: Any
+    ) -> Figures:
+        """Build figures from nested lists; None hides a figure, and a category called as the total is a margin."""
+        cells = np.array(array, dtype=object)
+        shape = tuple(len(labels) for labels in dimensions.values())
+        if cells.shape != shape:
+            raise DataError(f"the figures have the shape {cells.shape}, but the categories {shape}; give one per cell")
+        flat = cells.ravel()
+        hidden = np.array([value is None for value in flat])
+        values = np.array([0 if value is None else int(value) for value in flat], np.int64)
+        codes = np.stack([axis.ravel() for axis in np.indices(shape)], axis=1)
+        labels = {name: tuple(str(label) for label in found) for name, found in dimensions.items()}
+        return cls(labels, codes, values, hidden.astype(np.int64), (kind, SUPPRESSED), **about)
+
+    @classmethod
+    def of_table(cls, table: Table, kind: Kind, **about: Any) -> Figures:
+        """Return the inner counts of a table as figures of one kind; empty cells are published as empty."""
+        if kind.name == "exact":
+            cells, values = table.cells, table.counts
+        else:
+            # A zero is a figure like any other once values were moved; only structural zeros are known to be empty.
+            cells = np.setdiff1d(np.arange(table.size), table.impossible)
+            values = table.at(cells)
+        codes = np.stack([table.codes(name, cells) for name in table.names], axis=1)
+        labels = {dimension.name: dimension.categories for dimension in table.dimensions}
+        return cls(labels, codes, values, np.zeros(values.size, np.int64), (kind, SUPPRESSED), **about)
+
+    # --- what is in it ------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The dimensions' names."""
+        return tuple(self.labels)
+
+    @property
+    def hidden(self) -> Any:
+        """True where the figure is suppressed."""
+        hides = np.array([kind.name == "suppressed" for kind in self.kinds])
+        return hides[self.kind]
+
+    def ranges(self) -> tuple[IntArray, IntArray]:
+        """Return the least and the largest true value that each figure admits."""
+        lower, upper = np.zeros_like(self.values), np.zeros_like(self.values)
+        for i, kind in enumerate(self.kinds):
+            rows = self.kind == i
+            lower[rows], upper[rows] = kind.range(self.values[rows])
+        return lower, upper
+
+    def describe(self, row: int) -> str:
+        """Return the cell of a row as a phrase."""
+        pairs = zip(self.labels.items(), self.codes[row], strict=True)
+        return ", ".join(f"{name}={labels[int(code)]}" for (name, labels), code in pairs)
+
+    def text(self, row: int) -> str:
+        """Return a figure as it is published."""
+        return "hidden" if self.hidden[row] else decimal_text(int(self.values[row]), self.decimals)
+
+    def __len__(self) -> int:
+        """Return the number of figures."""
+        return int(self.values.size)
+
+    def __str__(self) -> str:
+        """Say what is published and how much of it is hidden."""
+        spread = " × ".join(f"{name} ({len(labels)})" for name, labels in self.labels.items())
+        made = ", ".join(dict.fromkeys(kind.phrase for i, kind in enumerate(self.kinds) if (self.kind == i).any()))
+        return f"{self.name}: {spread}, {len(self):,} figures, {int(self.hidden.sum()):,} hidden ({made})"
+
+    __repr__ = __str__
+
+
+def decimal_text(value: int, decimals: int) -> str:
+    """Return a whole number of last decimals as people write it.
+
+    >>> decimal_text(-1250, 2), decimal_text(7, 0)
+    ('-12.50', '7')
+    """
+    if not decimals:
+        return str(value)
+    sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
+    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"

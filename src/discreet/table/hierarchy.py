@@ -1,0 +1,322 @@
+"""A hierarchy: a tree over the codes of a dimension, from its total down to its finest categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.files import write_text
+
+TOTAL = "Total"
+"""The code of a hierarchy's root where none is given."""
+
+
+@dataclass(frozen=True, repr=False)
+class Hierarchy:
+    """A tree over a dimension's codes: its inner nodes are margins, its leaves the categories of the records.
+
+    ``codes`` stand in the order of a table's rows, every code after its parent and the total first; ``parents``
+    holds the position of each code's parent, -1 for the total. Branches may end at any depth.
+
+    >>> tree = Hierarchy.from_parents({"north": "Total", "n1": "north", "n2": "north", "south": "Total"})
+    >>> tree.leaves, tree.children("north"), tree.depth
+    (('n1', 'n2', 'south'), ('n1', 'n2'), 2)
+    """
+
+    codes: tuple[str, ...]
+    parents: tuple[int, ...]
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        """Check that this is a tree with its root first."""
+        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+        if not self.codes or len(self.codes) != len(self.parents):
+            raise DataError(f"a hierarchy has {len(self.codes)} codes and {len(self.parents)} parents; give one each")
+        if len(set(self.codes)) != len(self.codes):
+            raise DataError(f"code {_twice(self.codes)!r} stands twice in the hierarchy; every code needs one place")
+        if "" in self.codes:
+            raise DataError("a code of the hierarchy is empty; give every category a code")
+        if self.parents[0] != -1 or any(not 0 <= parent < i for i, parent in enumerate(self.parents) if i):
+            raise DataError("in a hierarchy the total stands first, and every code after its parent")
+        for code in self.labels:
+            self._at(code)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle through the constructor."""
+        return Hierarchy, (self.codes, self.parents, dict(self.labels))
+
+    # --- making -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_parents(
+        cls,
+        pairs: Mapping[str, str] | Iterable[tuple[object, object]],
+        *,
+        total: str = TOTAL,
+        labels: Mapping[str, str] | None = None,
+    ) -> Hierarchy:
+        """Build a hierarchy from a table of children and their parents.
+
+        Args:
+            pairs: ``{child: parent}``, or pairs of child and parent; a parent that is nobody's child, empty or
+                missing hangs under the total.
+            total: the code of the root.
+            labels: what the codes mean.
+
+        >>> Hierarchy.from_parents([("a1", "a"), ("a2", "a"), ("b", None)]).codes
+        ('Total', 'a', 'a1', 'a2', 'b')
+        """
+        listed = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
+        parent_of: dict[str, str] = {}
+        for child, parent in listed:
+            above = total if parent is None or str(parent) == "" else str(parent)
+            code = str(child)
+            if code == total:
+                raise DataError(f"the total {total!r} stands below {above!r}; the root of a hierarchy has no parent")
+            if code in parent_of:
+                if parent_of[code] == above:
+                    raise DataError(f"code {code!r} stands twice below {above!r}; list every code once")
+                raise DataError(
+                    f"code {code!r} has two parents, {parent_of[code]!r} and {above!r}; a hierarchy is a tree: give "
+                    "each grouping a hierarchy of its own"
+                )
+            parent_of[code] = above
+        for above in list(dict.fromkeys(parent_of.values())):
+            if above != total and above not in parent_of:
+                parent_of[above] = total
+        _refuse_cycle(parent_of, total)
+        named = dict.fromkeys(str(code) for child, parent in listed for code in (parent, child))
+        return cls._grown({code: parent_of[code] for code in named if code in parent_of}, total, labels)
+
+    @classmethod
+    def flat(cls, codes: Iterable[object], *, total: str = TOTAL) -> Hierarchy:
+        """Build the hierarchy of a plain dimension: every code stands under the total.
+
+        >>> Hierarchy.flat(["a", "b"]).parents
+        (-1, 0, 0)
+        """
+        below = [str(code) for code in codes]
+        if total in below:
+            raise DataError(f"category {total!r} is also the code of the total; name the total otherwise (total=...)")
+        return cls((total, *below), (-1, *([0] * len(below))))
+
+    @classmethod
+    def from_columns(cls, rows: Iterable[Sequence[object]], *, total: str = TOTAL) -> Hierarchy:
+        """Build a hierarchy from nested columns, the coarsest first, such as region, district, municipality.
+
+        A branch ends where a column is empty or repeats its parent's code.
+
+        >>> Hierarchy.from_columns([("n", "n1"), ("n", "n2"), ("s", None)]).leaves
+        ('n1', 'n2', 's')
+        """
+        parent_of: dict[str, str] = {}
+        for row in rows:
+            above = total
+            for value in row:
+                code = "" if value is None else str(value)
+                if code in ("", above):
+                    continue
+                if code == total:
+                    raise DataError(
+                        f"category {total!r} is also the code of the total; name the total otherwise (total=...)"
+                    )
+                if parent_of.setdefault(code, above) != above:
+                    raise DataError(
+                        f"code {code!r} has two parents, {parent_of[code]!r} and {above!r}; nested columns need codes "
+                        "that lie in one parent only"
+                    )
+                above = code
+        _refuse_cycle(parent_of, total)
+        return cls._grown(parent_of, total, None)
+
+    @classmethod
+    def from_prefixes(cls, codes: Iterable[object], lengths: Sequence[int], *, total: str = TOTAL) -> Hierarchy:
+        """Build a hierarchy from codes whose beginnings are their parents, as in NACE or NUTS.
+
+        Args:
+            codes: the finest codes.
+            lengths: how many characters each level above the codes keeps, for example ``(1, 3)``.
+            total: the code of the root.
+
+        >>> Hierarchy.from_prefixes(["FR101", "FR102", "FR211"], [2, 4]).path("FR101")
+        ('FR101', 'FR10', 'FR', 'Total')
+        """
+        steps = list(lengths)
+        if not steps or any(length < 1 for length in steps) or sorted(set(steps)) != steps:
+            raise RequestError(f"prefix lengths are {steps}; give rising lengths of 1 or more, such as 1, 3")
+        rows = ([*(code[:length] for length in steps if length < len(code)), code] for code in map(str, codes))
+        return cls.from_columns(rows, total=total)
+
+    @classmethod
+    def from_hrc(cls, text: str, *, lead: str = "@", total: str = TOTAL, source: str = "") -> Hierarchy:
+        r"""Read the text of an indented ``.hrc`` file as τ-ARGUS does: the leading characters give the level.
+
+        >>> Hierarchy.from_hrc("Nr\n@ 1\n@ 2\nOs\n").parents
+        (-1, 0, 1, 1, 0)
+        """
+        where = f"{source}: " if source else ""
+        if len(lead) < 1:
+            raise RequestError("the leading string of a hierarchy file is empty; it is a character such as @")
+        branch: list[str] = [total]
+        parent_of: dict[str, str] = {}
+        for number, line in enumerate(text.splitlines(), start=1):
+            body = line.rstrip()
+            if not body:
+                continue
+            depth = 0
+            while body.startswith(lead):
+                body, depth = body[len(lead) :], depth + 1
+            if not body.strip():
+                raise DataError(f"{where}line {number} has {lead!r} but no code; give the code or drop the line")
+            if depth >= len(branch):
+                raise DataError(
+                    f"{where}line {number}: code {body!r} is on level {depth + 1}, but the line before it on level "
+                    f"{len(branch) - 1}; go down one level at a time"
+                )
+            if body == total or body in parent_of:
+                raise DataError(f"{where}line {number}: code {body!r} stands twice; every code needs one place")
+            parent_of[body] = branch[depth]
+            branch[depth + 1 :] = [body]
+        if not parent_of:
+            raise DataError(f"{where}there are no codes in the hierarchy; list at least one")
+        return cls._grown(parent_of, total, None)
+
+    @classmethod
+    def _grown(cls, parent_of: Mapping[str, str], total: str, labels: Mapping[str, str] | None) -> Hierarchy:
+        """Lay a tree out, each branch whole before the next, in the order in which codes were first named."""
+        below: dict[str, list[str]] = {}
+        for code, parent in parent_of.items():
+            below.setdefault(parent, []).append(code)
+        codes: list[str] = []
+        parents: list[int] = []
+        stack = [(total, -1)]
+        while stack:
+            code, above = stack.pop()
+            codes.append(code)
+            parents.append(above)
+            stack += [(child, len(codes) - 1) for child in reversed(below.get(code, []))]
+        return cls(tuple(codes), tuple(parents), labels or {})
+
+    # --- what is in it ------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the number of codes, the total included."""
+        return len(self.codes)
+
+    @property
+    def total(self) -> str:
+        """The code of the root."""
+        return self.codes[0]
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The codes that nothing stands under, in order."""
+        inner = set(self.parents)
+        return tuple(code for i, code in enumerate(self.codes) if i not in inner)
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """How far each code lies below the total."""
+        depths = [0]
+        for parent in self.parents[1:]:
+            depths.append(depths[parent] + 1)
+        return tuple(depths)
+
+    @property
+    def depth(self) -> int:
+        """The number of levels below the total."""
+        return max(self.levels)
+
+    def children(self, code: object) -> tuple[str, ...]:
+        """Return the codes that stand directly under one."""
+        at = self._at(code)
+        return tuple(child for child, parent in zip(self.codes, self.parents, strict=True) if parent == at)
+
+    def path(self, code: object) -> tuple[str, ...]:
+        """Return a code, its parent, and so on up to the total."""
+        return tuple(self.codes[i] for i in self._climb(self._at(code)))
+
+    def _climb(self, at: int) -> Iterator[int]:
+        while at >= 0:
+            yield at
+            at = self.parents[at]
+
+    def _at(self, code: object) -> int:
+        try:
+            return self.codes.index(str(code))
+        except ValueError:
+            raise RequestError(f"the hierarchy has no code {str(code)!r}; {nearest(str(code), self.codes)}") from None
+
+    def with_codes(self, codes: Iterable[object]) -> Hierarchy:
+        """Put further codes directly under the total.
+
+        >>> Hierarchy.flat(["a"]).with_codes(["z"]).codes
+        ('Total', 'a', 'z')
+        """
+        more = [str(code) for code in codes]
+        return Hierarchy((*self.codes, *more), (*self.parents, *([0] * len(more))), self.labels)
+
+    # --- leaving ------------------------------------------------------------------------------------------
+
+    def to_hrc(self, lead: str = "@") -> str:
+        """Return the text of a ``.hrc`` file; the total is left out, as τ-ARGUS wants it."""
+        lines = [lead * (level - 1) + code for code, level in zip(self.codes, self.levels, strict=True) if level]
+        return "\n".join(lines) + "\n"
+
+    def write(self, path: str | Path, lead: str = "@") -> None:
+        """Write a ``.hrc`` file, whole or not at all."""
+        write_text(path, self.to_hrc(lead))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data."""
+        return {"codes": list(self.codes), "parents": list(self.parents), "labels": dict(self.labels)}
+
+    def __str__(self) -> str:
+        """Return a short drawing of the tree."""
+        head = f"Hierarchy of {len(self.leaves)} leaves, {self.depth} levels under {self.total!r}"
+        lines = [
+            "  " * level + code + (f" ({self.labels[code]})" if code in self.labels else "")
+            for code, level in zip(self.codes[:20], self.levels, strict=False)
+        ]
+        return "\n".join([head, *lines, *(["…"] if len(self.codes) > 20 else [])])
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """A hierarchy to be built from the codes that occur: the first characters of a code name its parents.
+
+    >>> Prefixes((1, 3)).over(["A01", "A02"], total="Total").codes
+    ('Total', 'A', 'A01', 'A02')
+    """
+
+    lengths: tuple[int, ...]
+
+    def over(self, codes: Iterable[str], total: str) -> Hierarchy:
+        """Build the hierarchy of these codes."""
+        return Hierarchy.from_prefixes(codes, self.lengths, total=total)
+
+
+def _twice(codes: Sequence[str]) -> str:
+    seen: set[str] = set()
+    return next(code for code in codes if code in seen or seen.add(code))  # type: ignore[func-returns-value]
+
+
+def _refuse_cycle(parent_of: Mapping[str, str], total: str) -> None:
+    safe = {total}
+    for start in parent_of:
+        trail: dict[str, None] = {}
+        code = start
+        while code not in safe:
+            if code in trail:
+                loop = [*list(trail)[list(trail).index(code) :], code]
+                shown = " → ".join(repr(part) for part in loop[:8])
+                raise DataError(f"the hierarchy goes in a circle: {shown}; take one of these parents away")
+            trail[code] = None
+            code = parent_of[code]
+        safe |= set(trail)

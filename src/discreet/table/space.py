@@ -1,0 +1,187 @@
+"""The space of published positions: the labels along every dimension, and which of them are sums of which."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.core.errors import LimitError, RequestError, nearest
+from discreet.core.numerics import IntArray
+from discreet.table.hierarchy import Hierarchy
+
+if TYPE_CHECKING:
+    from discreet.table.figures import Figures
+
+WHOLE = "Total"
+
+
+@dataclass(frozen=True)
+class AdditiveAxis:
+    """A dimension as publications use it: its labels, the total first, and the sums among them.
+
+    Every relation is a label and those that it is the sum of, one for each inner node of each hierarchy.
+    """
+
+    name: str
+    nodes: tuple[str, ...]
+    relations: tuple[tuple[int, tuple[int, ...]], ...]
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """The labels that are no sums."""
+        sums = {parent for parent, _ in self.relations}
+        return tuple(i for i in range(len(self.nodes)) if i not in sums)
+
+    def code(self, label: object) -> int:
+        """Return the place of a label."""
+        try:
+            return self.nodes.index(str(label))
+        except ValueError:
+            raise RequestError(
+                f"dimension {self.name!r} has no category {str(label)!r}; {nearest(str(label), self.nodes)}"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Space:
+    """All axes; a position is one label along each, numbered in row-major order."""
+
+    axes: tuple[AdditiveAxis, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The dimensions' names."""
+        return tuple(axis.name for axis in self.axes)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """What one step along each axis adds to a position."""
+        lengths = [len(axis.nodes) for axis in self.axes]
+        return tuple(math.prod(lengths[i + 1 :]) for i in range(len(lengths)))
+
+    def axis(self, name: str) -> int:
+        """Return the place of a dimension."""
+        if name not in self.names:
+            raise RequestError(f"there is no dimension {name!r} in what is published; {nearest(name, self.names)}")
+        return self.names.index(name)
+
+    def position(self, cell: Mapping[str, object]) -> int:
+        """Return the position of a cell; dimensions that it does not name are summed over."""
+        place = 0
+        for name, label in cell.items():
+            axis = self.axis(name)
+            place += self.strides[axis] * self.axes[axis].code(label)
+        return place
+
+    def label(self, position: int) -> dict[str, str]:
+        """Return the labels of a position, those of dimensions that are summed over left out where others are not."""
+        labels = {}
+        for axis, stride in zip(self.axes, self.strides, strict=True):
+            labels[axis.name] = axis.nodes[int(position) // stride % len(axis.nodes)]
+        return labels
+
+    def describe(self, position: int, decimals: int = 0) -> str:
+        """Return a position as a phrase that names only what is not summed over."""
+        parts = [
+            f"{name}={label}"
+            for axis, (name, label) in zip(self.axes, self.label(position).items(), strict=True)
+            if label != axis.nodes[0]
+        ]
+        return ", ".join(parts) or "total"
+
+    def grid(self, names: Sequence[str]) -> IntArray:
+        """Return the positions of all combinations of labels along some dimensions, the others summed over."""
+        positions = np.zeros(1, np.int64)
+        for axis, stride in zip(self.axes, self.strides, strict=True):
+            count = len(axis.nodes) if axis.name in names else 1
+            positions = (positions[:, None] + stride * np.arange(count)).ravel()
+        return positions
+
+
+def space_of(parts: Iterable[Figures]) -> Space:
+    """Return the space that published tables share: dimensions of the same name are the same dimension.
+
+    >>> from discreet.table.figures import Figures
+    >>> by_sex = Figures.from_array([3, 5, 8], {"sex": ["m", "f", "Total"]})
+    >>> [axis.nodes for axis in space_of([by_sex]).axes]
+    [('Total', 'm', 'f')]
+    """
+    labels: dict[str, dict[str, None]] = {}
+    trees: dict[str, list[Hierarchy]] = {}
+    for part in parts:
+        for name, found in part.labels.items():
+            kept = labels.setdefault(name, {})
+            kept.update(dict.fromkeys(label for label in found if label != part.total))
+            for tree in part.hierarchies.get(name, ()):
+                if tree not in trees.setdefault(name, []):
+                    trees[name].append(tree)
+    space = Space(tuple(_axis(name, list(found), trees.get(name, [])) for name, found in labels.items()))
+    if math.prod(len(axis.nodes) for axis in space.axes) >= 2**62:
+        raise LimitError(f"the dimensions {list(space.names)} span more positions than can be numbered; audit fewer")
+    return space
+
+
+def _axis(name: str, labels: list[str], trees: list[Hierarchy]) -> AdditiveAxis:
+    """Join hierarchies over one dimension; without any, every label stands under the total."""
+    if not trees:
+        trees = [Hierarchy.flat(labels, total=_unused(labels))]
+    nodes: dict[str, int] = {WHOLE: 0}
+    relations: list[tuple[int, tuple[int, ...]]] = []
+    for tree in trees:
+        place = [0] + [nodes.setdefault(code, len(nodes)) for code in tree.codes[1:]]
+        below: dict[int, list[int]] = {}
+        for at, parent in enumerate(tree.parents):
+            if parent >= 0:
+                below.setdefault(place[parent], []).append(place[at])
+        relations += [(parent, tuple(children)) for parent, children in below.items()]
+    outside = [label for label in labels if label not in nodes]
+    if outside:
+        raise RequestError(
+            f"category {outside[0]!r} of dimension {name!r} is in none of its hierarchies; "
+            f"{nearest(outside[0], list(nodes))}"
+        )
+    return AdditiveAxis(name, tuple(nodes), tuple(dict.fromkeys(relations)))
+
+
+def _unused(labels: list[str]) -> str:
+    total = WHOLE
+    while total in labels:
+        total += " "
+    return total
+
+
+def blocks_of(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """Return groups of dimensions within which additivity has to be stated cell by cell.
+
+    Tables whose dimensions form a tree (acyclic hypergraph) are joined by the margins that they share and by nothing
+    else: any non-negative whole tables that agree on those margins come from one joint table. Then each table keeps its
+    own block. Where they form a cycle, as activity × size, activity × region, size × region do, the cycle is one block.
+
+    >>> sorted(map(sorted, blocks_of([frozenset("AS"), frozenset("AR")])))
+    [['A', 'R'], ['A', 'S']]
+    >>> [sorted(block) for block in blocks_of([frozenset("AS"), frozenset("AR"), frozenset("SR")])]
+    [['A', 'R', 'S']]
+    """
+    largest = list(dict.fromkeys(sets))
+    largest = [s for s in largest if not any(s < other for other in largest)]
+    ears: list[frozenset[str]] = []
+    left = list(largest)
+    while len(left) > 1:
+        ear = next((s for s in left if _is_ear(s, left)), None)
+        if ear is None:
+            # What no ear can be cut from is a cycle.
+            return [*ears, frozenset().union(*left)]
+        left.remove(ear)
+        ears.append(ear)
+    return [*ears, *left]
+
+
+def _is_ear(edge: frozenset[str], edges: list[frozenset[str]]) -> bool:
+    """Say whether all that an edge shares with the others lies in a single one of them (Graham reduction)."""
+    others = [other for other in edges if other is not edge]
+    shared = frozenset(name for name in edge if any(name in other for other in others))
+    return any(shared <= other for other in others)

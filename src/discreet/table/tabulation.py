@@ -1,0 +1,371 @@
+"""A tabulation: every cell and margin of a set of records, with what the sensitivity rules need to know of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import DataError, LimitError, RequestError, nearest
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.text import columns, html_table
+from discreet.table.axis import Axis
+from discreet.table.dimension import Dimension
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.table import DENSE_LIMIT, Table, describe
+
+LevelName: TypeAlias = Literal["contributor", "holding"]
+
+
+class _Columns:
+    """What frozen bundles of arrays share: arrays cannot be written to, and equality compares them."""
+
+    def _freeze(self) -> None:
+        for item in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                value = value.copy()
+                value.flags.writeable = False
+                object.__setattr__(self, item.name, value)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copied and pickled through the constructor, which freezes the arrays again.
+        return type(self), tuple(getattr(self, item.name) for item in fields(self))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Largest(_Columns):
+    """For each cell the sum of what its units contribute to a response, and their largest contributions.
+
+    Contributions are absolute values, so that a loss counts like a gain of the same size. ``top`` has a row per cell,
+    largest first, 0 where there are fewer units. The weighted figures hold w·x of the same units in the same order.
+    """
+
+    total: FloatArray
+    top: FloatArray
+    weighted_total: FloatArray | None = None
+    weighted_top: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        self._freeze()
+
+
+@dataclass(frozen=True, eq=False)
+class Level(_Columns):
+    """How many units are in each cell, and what they contribute to each response.
+
+    Units are contributors, or holdings: groups of contributors that know each other's figures. ``weighted_units``
+    adds the weights of the units instead of counting them.
+    """
+
+    units: IntArray
+    weighted_units: FloatArray | None
+    largest: tuple[Largest, ...]
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        self._freeze()
+
+
+@dataclass(frozen=True, eq=False)
+class Response(_Columns):
+    """A magnitude that is added up over the records of each cell.
+
+    ``shadow`` names the variable by which the rules judge it, where that is another one.
+    """
+
+    name: str
+    shadow: str | None
+    sums: FloatArray
+    weighted_sums: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        self._freeze()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tabulation(_Columns):
+    """The cells of every margin wanted, as columns: counts, sums, and the largest contributions to each.
+
+    ``cells`` are sorted positions, row-major over the nodes of the axes, of the cells that hold records; position 0 is
+    the grand total. ``margins`` lists which dimensions were crossed: a cell is among the margins if its dimensions
+    that are not at their total are exactly one of them. Rules never need the records again.
+
+    >>> figures = Table.from_array([[3, 0], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
+    >>> tabulation = Tabulation.from_table(figures)
+    >>> int(tabulation.records[tabulation.find(area="s")]), len(tabulation)
+    (6, 8)
+    """
+
+    axes: tuple[Axis, ...]
+    margins: tuple[tuple[str, ...], ...]
+    cells: IntArray
+    records: IntArray
+    weighted: FloatArray | None
+    responses: tuple[Response, ...]
+    contributors: Level
+    holdings: Level | None = None
+    dropped: int = 0
+
+    def __post_init__(self) -> None:
+        """Check that all columns have a figure per cell, and freeze them."""
+        if math.prod(self.shape) > np.iinfo(np.int64).max:
+            raise LimitError(f"the dimensions span {math.prod(self.shape):.3g} cells, more than positions can number")
+        self._freeze()
+        if self.cells.size and (self.cells[0] < 0 or self.cells[-1] >= self.size or (np.diff(self.cells) <= 0).any()):
+            raise DataError("cell positions must be sorted, unique and inside the tabulation")
+        for name, column in self._all_columns():
+            if column.shape[0] != self.cells.size:
+                raise DataError(f"{self.cells.size} cells but {column.shape[0]} figures of {name}; give one per cell")
+
+    def _all_columns(self) -> Iterator[tuple[str, Any]]:
+        yield "records", self.records
+        if self.weighted is not None:
+            yield "weighted", self.weighted
+        for response in self.responses:
+            yield response.name, response.sums
+        for name, level in self.levels.items():
+            yield name, level.units
+            for largest in level.largest:
+                yield f"largest of {name}", largest.top
+
+    # --- making -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_table(cls, table: Table, *, total: str = "Total") -> Tabulation:
+        """Lay a frequency table out with all its margins; every person is a contributor."""
+        axes = tuple(Axis(d.name, (Hierarchy.flat(d.categories, total=total),)) for d in table.dimensions)
+        shape = tuple(len(axis) for axis in axes)
+        parts, margins = [], []
+        for mask in range(2 ** len(axes)):
+            kept = [i for i in range(len(axes)) if mask >> i & 1]
+            margins.append(tuple(axes[i].name for i in kept))
+            part = table.margin(*margins[-1]) if kept else None
+            codes = np.zeros((len(axes), part.cells.size if part else 1), np.int64)
+            for i in kept:
+                assert part is not None
+                codes[i] = part.codes(axes[i].name) + 1
+            counts = part.counts if part else np.array([table.total])
+            parts.append((np.ravel_multi_index(tuple(codes), shape), counts))
+        cells = np.concatenate([cell for cell, _ in parts])
+        counts = np.concatenate([count for _, count in parts])
+        order = np.argsort(cells)
+        order = order[counts[order] > 0]
+        level = Level(counts[order], None, ())
+        return cls(axes, tuple(margins), cells[order], counts[order], None, (), level)
+
+    # --- what is in it ------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the number of cells, margins included."""
+        return int(self.cells.size)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The dimensions' names."""
+        return tuple(axis.name for axis in self.axes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of nodes of each dimension."""
+        return tuple(len(axis) for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """The number of combinations of nodes."""
+        return math.prod(self.shape)
+
+    @property
+    def levels(self) -> dict[LevelName, Level]:
+        """The kinds of units there are figures of."""
+        return {"contributor": self.contributors, **({"holding": self.holdings} if self.holdings else {})}
+
+    @property
+    def top(self) -> int:
+        """How many of the largest contributions are kept; 0 without a response."""
+        return self.contributors.largest[0].top.shape[1] if self.contributors.largest else 0
+
+    def axis(self, name: str) -> Axis:
+        """Return a dimension with its nodes."""
+        if name not in self.names:
+            raise RequestError(f"the table has no dimension {name!r}; {nearest(name, self.names)}")
+        return self.axes[self.names.index(name)]
+
+    def response(self, name: str | None = None) -> int:
+        """Return the position of a response, of the only one if none is named."""
+        names = [response.name for response in self.responses]
+        if name is None:
+            if len(names) != 1:
+                raise RequestError(f"the table has {len(names)} responses, {names}; name one")
+            return 0
+        if name not in names:
+            raise RequestError(f"the table has no response {name!r}; {nearest(name, names)}")
+        return names.index(name)
+
+    def codes(self, name: str) -> IntArray:
+        """Return the node of every cell along a dimension, as a position in its axis."""
+        at = self.names.index(self.axis(name).name)
+        codes: IntArray = self.cells // math.prod(self.shape[at + 1 :]) % self.shape[at]
+        return codes
+
+    def label(self, i: int) -> dict[str, str]:
+        """Return the codes of cell number i, by dimension."""
+        codes = np.unravel_index(int(self.cells[i]), self.shape)
+        return {axis.name: axis.codes[int(code)] for axis, code in zip(self.axes, codes, strict=True)}
+
+    def describe(self, i: int) -> str:
+        """Return the codes of cell number i as a phrase."""
+        codes = np.unravel_index(int(self.cells[i]), self.shape)
+        return describe([axis.dimension for axis in self.axes], codes)
+
+    def find(self, fixed: Mapping[str, object] | None = None, /, **more: object) -> int:
+        """Return the number of a cell; dimensions that are not named are at their total."""
+        wanted = {**(fixed or {}), **more}
+        for name in wanted:
+            self.axis(name)
+        codes = [axis.dimension.code(wanted.get(axis.name, axis.total)) for axis in self.axes]
+        position = int(np.ravel_multi_index(codes, self.shape))
+        slot = int(np.searchsorted(self.cells, position))
+        if slot == self.cells.size or self.cells[slot] != position:
+            phrase = describe([axis.dimension for axis in self.axes], codes)
+            here = tuple(axis.name for axis, code in zip(self.axes, codes, strict=True) if code)
+            reason = "holds no record" if here in self.margins else f"is in none of the margins {list(self.margins)}"
+            raise RequestError(f"cell {phrase} {reason}; name another")
+        return slot
+
+    def inner(self, names: Sequence[str]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Say which cells are the finest of a margin: at a leaf along its dimensions, at the total along others."""
+        chosen = np.ones(self.cells.size, bool)
+        for axis in self.axes:
+            codes = self.codes(axis.name)
+            chosen &= np.isin(codes, axis.leaf_codes) if axis.name in names else codes == 0
+        return chosen
+
+    # --- parts --------------------------------------------------------------------------------------------
+
+    def table(self, *names: str, of: Literal["records", "contributors"] = "records") -> Table:
+        """Return the frequency table over some dimensions, by default all, at their finest categories.
+
+        This is what the risk measures take. The margin over these dimensions must have been tabulated.
+        """
+        wanted = names or self.names
+        dims = [self.axis(name) for name in wanted]
+        kept = tuple(name for name in self.names if name in wanted)
+        if kept not in self.margins:
+            raise RequestError(f"margin {list(kept)} was not tabulated; there are {[list(m) for m in self.margins]}")
+        rows = np.flatnonzero(self.inner(wanted))
+        position = np.zeros(rows.size, np.int64)
+        for axis in dims:
+            place = np.full(len(axis), -1, np.int64)
+            place[axis.leaf_codes] = np.arange(axis.leaf_codes.size)
+            position = position * axis.leaf_codes.size + place[self.codes(axis.name)[rows]]
+        order = np.argsort(position)
+        counts = self.records if of == "records" else self.contributors.units
+        dimensions = tuple(Dimension(axis.name, axis.leaves) for axis in dims)
+        return Table(dimensions, position[order], counts[rows][order], np.zeros(0, np.int64))
+
+    def with_empty_cells(self) -> Tabulation:
+        """Return a tabulation that lists also the cells of its margins that hold no record, with figures of 0."""
+        wanted = [self._positions(margin) for margin in self.margins]
+        cells = np.unique(np.concatenate([*wanted, self.cells]))
+        slot = np.searchsorted(cells, self.cells)
+
+        def spread(column: Any) -> Any:
+            if column is None:
+                return None
+            wide = np.zeros((cells.size, *column.shape[1:]), column.dtype)
+            wide[slot] = column
+            return wide
+
+        def filled(level: Level | None) -> Level | None:
+            if level is None:
+                return None
+            largest = tuple(Largest(*(spread(getattr(one, f.name)) for f in fields(one))) for one in level.largest)
+            return Level(spread(level.units), spread(level.weighted_units), largest)
+
+        contributors = filled(self.contributors)
+        assert contributors is not None
+        responses = (Response(r.name, r.shadow, spread(r.sums), spread(r.weighted_sums)) for r in self.responses)
+        return Tabulation(
+            self.axes,
+            self.margins,
+            cells,
+            spread(self.records),
+            spread(self.weighted),
+            tuple(responses),
+            contributors,
+            filled(self.holdings),
+            self.dropped,
+        )
+
+    def _positions(self, margin: tuple[str, ...]) -> IntArray:
+        codes = [np.arange(1, len(axis)) if axis.name in margin else np.zeros(1, np.int64) for axis in self.axes]
+        if math.prod(part.size for part in codes) > DENSE_LIMIT:
+            raise LimitError(f"margin {list(margin)} has more than {DENSE_LIMIT:,} cells; ask for a coarser one")
+        grid = np.meshgrid(*codes, indexing="ij")
+        return np.ravel_multi_index(tuple(part.ravel() for part in grid), self.shape)
+
+    # --- leaving ------------------------------------------------------------------------------------------
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return a frame with a row per cell: a column per dimension, then every figure."""
+        from discreet.table.export import frame_from_arrow
+        from discreet.table.tabulation_file import arrow_from_tabulation
+
+        return frame_from_arrow(arrow_from_tabulation(self), backend)
+
+    def write(self, path: str | Path) -> None:
+        """Write a Parquet file, which keeps everything, or a CSV file, whole or not at all."""
+        from discreet.table.tabulation_file import write_tabulation
+
+        write_tabulation(self, path)
+
+    # --- faces --------------------------------------------------------------------------------------------
+
+    @property
+    def headline(self) -> str:
+        """What was tabulated, in a line."""
+        spread = " × ".join(f"{axis.name} ({axis.leaf_codes.size})" for axis in self.axes)
+        sums = "".join(f", {response.name}" for response in self.responses)
+        lost = f"; {self.dropped:,} records left out" if self.dropped else ""
+        return f"Tabulation {spread}{sums}: {len(self):,} cells in {len(self.margins)} margins{lost}"
+
+    def preview(self, rows: int = 12) -> tuple[list[str], list[list[str]], int]:
+        """Return a header, rows and the number of label columns of a short view."""
+        header = [*self.names, "records", "contributors", *(response.name for response in self.responses)]
+        body = [
+            [
+                *self.label(i).values(),
+                f"{self.records[i]:,}",
+                f"{self.contributors.units[i]:,}",
+                *(f"{response.sums[i]:,.6g}" for response in self.responses),
+            ]
+            for i in range(min(rows, len(self)))
+        ]
+        if len(self) > rows:
+            body.append(["…"] * len(header))
+        return header, body, len(self.names)
+
+    def __str__(self) -> str:
+        """Return a headline and the first cells."""
+        return f"{self.headline}\n{columns(*self.preview())}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        header, body, left = self.preview()
+        return html_table(header, body, left, caption=self.headline)

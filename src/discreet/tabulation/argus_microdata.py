@@ -1,0 +1,125 @@
+"""Records as τ-ARGUS reads them: fixed places (``.asc``) or separated (``.csv``), described by an ``.rda`` file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.table.csv_text import decode
+from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
+from discreet.tabulation.rda import Metadata, read_rda
+from discreet.tabulation.sources import Source
+from discreet.tabulation.spec import DimensionSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """The columns of a data file as texts, and its metadata."""
+
+    file: Path
+    records: pa.Table
+    metadata: Metadata
+
+    def dimension(self, name: str, total: str | None = None) -> DimensionSpec:
+        """Return a variable as a dimension with its hierarchy; codes that it omits stand under the total."""
+        variable = next((one for one in self.metadata.variables if one.name == name), None)
+        if variable is None:
+            names = [one.name for one in self.metadata.variables]
+            raise RequestError(f"{self.metadata.file} has no variable {name!r}; {nearest(name, names)}")
+        tree = self.metadata.hierarchy(variable)
+        code = total or variable.total
+        if isinstance(tree, Hierarchy) and tree.total != code:
+            tree = Hierarchy((code, *tree.codes[1:]), tree.parents)
+        trees: tuple[Hierarchy | Prefixes, ...] = () if tree is None else (tree,)
+        return DimensionSpec(name, hierarchies=trees, total=code, outside="total")
+
+    def prepared(
+        self, by: Mapping[str, str | Sequence[str]] | Sequence[str], *, total: str = TOTAL
+    ) -> tuple[Source, list[DimensionSpec]]:
+        """Return the records and the dimensions, ready to tabulate."""
+        dimensions = []
+        for name in by:
+            columns = by[name] if isinstance(by, Mapping) else name
+            if not isinstance(columns, str):
+                dimensions.append(DimensionSpec(name, tuple(columns), total=total, outside="total"))
+                continue
+            dimensions.append(self.dimension(columns, None if total == TOTAL else total))
+        return Source("arrow", native=self.records), dimensions
+
+
+def read_microdata(path: str | Path, rda: str | Path | None = None, *, encoding: str = "utf-8") -> Microdata:
+    """Read records with τ-ARGUS metadata, by default the ``.rda`` file of the same name.
+
+    Args:
+        path: the data file.
+        rda: its metadata.
+        encoding: the encoding of both.
+    """
+    file = Path(path)
+    metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
+    try:
+        text = decode(file.read_bytes(), file, encoding)
+    except OSError as error:
+        raise RequestError(f"{file} cannot be read ({error.strerror}); check the name and the folder") from None
+    if not text.strip():
+        raise DataError(f"{file} is empty; there is nothing to tabulate")
+    rows = _fixed(text, file, metadata) if metadata.separator is None else _separated(text, file, metadata)
+    names = [variable.name for variable in metadata.variables]
+    columns: dict[str, Any] = {}
+    for i, (name, variable) in enumerate(zip(names, metadata.variables, strict=True)):
+        values = [row[i] for row in rows]
+        if variable.role in ("response", "weight", "shadow", "cost"):
+            comma = metadata.separator != ","
+            values = [value.strip().replace(",", ".") if comma else value.strip() for value in values]
+        columns[name] = pa.array([value or None for value in values], pa.string())
+    return Microdata(file, pa.table(columns), metadata)
+
+
+def _fixed(text: str, file: Path, metadata: Metadata) -> list[list[str]]:
+    """Cut lines at the places of the variables."""
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        row = []
+        for variable in metadata.variables:
+            assert variable.start is not None
+            assert variable.length is not None
+            end = variable.start - 1 + variable.length
+            # Editors strip blanks at the end of a line; a line that ends before a variable begins is cut off.
+            if len(line) < variable.start:
+                raise DataError(
+                    f"{file}: line {number} has {len(line)} characters, but {variable.name!r} begins at "
+                    f"{variable.start}; give every line all variables"
+                )
+            value = line[variable.start - 1 : end]
+            row.append(value if variable.role == "dimension" and value.strip() else value.strip())
+        rows.append(row)
+    return rows
+
+
+def _separated(text: str, file: Path, metadata: Metadata) -> list[list[str]]:
+    assert metadata.separator is not None
+    names = [variable.name for variable in metadata.variables]
+    rows: list[list[str]] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=metadata.separator)
+    for row in reader:
+        if not row:
+            continue
+        if len(row) != len(names):
+            raise DataError(
+                f"{file}: line {reader.line_num} has {len(row)} fields, but the metadata name {len(names)} variables; "
+                "give every record as many"
+            )
+        if not rows and [field.strip().lower() for field in row] == [name.lower() for name in names]:
+            # Some programs write the names first; τ-ARGUS itself wants none.
+            continue
+        rows.append(row)
+    return rows

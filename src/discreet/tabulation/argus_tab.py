@@ -1,0 +1,289 @@
+"""Tables as τ-ARGUS reads and writes them: a ``.tab`` file of cells with its ``.rda`` file and ``.hrc`` files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import DataError, RequestError
+from discreet.core.files import write_text
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.axis import Axis
+from discreet.table.csv_text import decode
+from discreet.table.hierarchy import Hierarchy, Prefixes
+from discreet.table.table import describe
+from discreet.table.tabulation import Largest, Level, Response, Tabulation
+from discreet.tabulation.rda import Metadata, Variable, read_rda
+
+STATUSES = {"S": "safe", "U": "sensitive", "E": "empty", "P": "protected", "M": "secondary"}
+
+
+@dataclass(frozen=True, eq=False)
+class TabularFile:
+    """The cells of a ``.tab`` file, with what else τ-ARGUS keeps of each: status, cost and protection levels."""
+
+    tabulation: Tabulation
+    status: tuple[str, ...] | None
+    cost: FloatArray | None
+    lower: FloatArray | None
+    upper: FloatArray | None
+
+
+def read_tab(
+    path: str | Path, rda: str | Path | None = None, *, encoding: str = "utf-8", check: bool = True
+) -> TabularFile:
+    """Read a table of τ-ARGUS, by default with the ``.rda`` file of the same name.
+
+    Codes that a hierarchy file omits stand under the total.
+
+    Args:
+        path: the ``.tab`` file.
+        rda: its metadata.
+        encoding: the encoding of both.
+        check: whether every margin must be the sum of its cells, up to the rounding of the decimals.
+    """
+    file = Path(path)
+    metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
+    try:
+        text = decode(file.read_bytes(), file, encoding)
+    except OSError as error:
+        raise RequestError(f"{file} cannot be read ({error.strerror}); check the name and the folder") from None
+    rows, lines = _rows(text, file, metadata)
+    dims, responses = metadata.of("dimension"), metadata.of("response")
+    if not dims or not metadata.of("frequency"):
+        raise DataError(f"{metadata.file}: a table needs <RECODEABLE> variables and one <FREQUENCY>; mark them")
+    place = {variable.name: i for i, variable in enumerate(metadata.variables)}
+
+    def numbers(variable: Variable) -> FloatArray:
+        return _numbers([row[place[variable.name]] for row in rows], lines, variable, file, metadata)
+
+    axes = tuple(_axis(variable, [row[place[variable.name]] for row in rows], metadata, encoding) for variable in dims)
+    cells = np.zeros(len(rows), np.int64)
+    for axis, variable in zip(axes, dims, strict=True):
+        at = {code: i for i, code in enumerate(axis.codes)}
+        cells = cells * len(axis) + np.array([at[row[place[variable.name]]] for row in rows], np.int64)
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    twice = np.flatnonzero(np.diff(cells) == 0)
+    if twice.size:
+        raise DataError(f"{file}: line {lines[order[twice[0] + 1]]}: the cell was given before; keep one line per cell")
+    counts = numbers(metadata.of("frequency")[0])[order]
+    if (counts != np.rint(counts)).any() or (counts < 0).any():
+        odd = int(np.argmax((counts != np.rint(counts)) | (counts < 0)))
+        raise DataError(f"{file}: line {lines[order[odd]]}: frequency {counts[odd]:g} is no count; give whole numbers")
+    records = counts.astype(np.int64)
+    top = np.stack([numbers(one)[order] for one in metadata.of("top")] or [np.zeros((len(rows), 0))], axis=-1)
+    top = top.reshape(len(rows), -1)
+    shadow = metadata.of("shadow")
+    judged = numbers(shadow[0])[order] if shadow else None
+    sums = [numbers(one)[order] for one in responses]
+    level = Level(records, None, tuple(Largest(np.abs(one if judged is None else judged), np.abs(top)) for one in sums))
+    tabulation = Tabulation(
+        axes,
+        _margins(axes, cells),
+        cells,
+        records,
+        None,
+        tuple(
+            Response(variable.name, shadow[0].name if shadow else None, one)
+            for variable, one in zip(responses, sums, strict=True)
+        ),
+        level,
+    )
+    if check:
+        _check_sums(tabulation, file, responses)
+
+    def maybe(role: str) -> FloatArray | None:
+        found = metadata.of(role)
+        return numbers(found[0])[order] if found else None
+
+    status = metadata.of("status")
+    marks = tuple(rows[i][place[status[0].name]].strip() for i in order) if status else None
+    return TabularFile(tabulation, marks, maybe("cost"), maybe("lower"), maybe("upper"))
+
+
+def _rows(text: str, file: Path, metadata: Metadata) -> tuple[list[list[str]], list[int]]:
+    if metadata.separator is None:
+        raise DataError(f'{metadata.file} names no separator; a .tab file needs one, as <SEPARATOR> ";"')
+    rows, lines = [], []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=metadata.separator)
+    for row in reader:
+        if not row:
+            continue
+        if len(row) != len(metadata.variables):
+            raise DataError(
+                f"{file}: line {reader.line_num} has {len(row)} fields, but the metadata name "
+                f"{len(metadata.variables)} variables; give every cell as many"
+            )
+        rows.append(row)
+        lines.append(reader.line_num)
+    if not rows:
+        raise DataError(f"{file} is empty; a table needs at least one cell")
+    return rows, lines
+
+
+def _numbers(texts: list[str], lines: list[int], variable: Variable, file: Path, metadata: Metadata) -> FloatArray:
+    comma = metadata.separator != ","
+    values = np.zeros(len(texts))
+    for i, text in enumerate(texts):
+        plain = text.strip().replace(",", ".") if comma else text.strip()
+        try:
+            values[i] = float(plain)
+        except ValueError:
+            raise DataError(
+                f"{file}: line {lines[i]}: {variable.name!r} is {text!r}, which is not a number; correct it"
+            ) from None
+    return values
+
+
+def _axis(variable: Variable, codes: list[str], metadata: Metadata, encoding: str) -> Axis:
+    total = variable.total
+    present = [code for code in dict.fromkeys(codes) if code != total]
+    tree = metadata.hierarchy(variable, encoding)
+    if isinstance(tree, Prefixes):
+        tree = tree.over(present, total)
+    if tree is None:
+        tree = Hierarchy.flat(present, total=total)
+    omitted = [code for code in present if code not in set(tree.codes)]
+    return Axis(variable.name, (tree.with_codes(omitted),))
+
+
+def _margins(axes: tuple[Axis, ...], cells: IntArray) -> tuple[tuple[str, ...], ...]:
+    codes = np.unravel_index(cells, tuple(len(axis) for axis in axes))
+    patterns = np.stack([code > 0 for code in codes], axis=1)
+    names = [axis.name for axis in axes]
+    found = {tuple(np.array(names, object)[row].tolist()) for row in np.unique(patterns, axis=0)}
+    return tuple(sorted(found, key=lambda margin: (len(margin), [names.index(name) for name in margin])))
+
+
+def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -> None:
+    """Compare every margin that is given with the sum of its cells along each dimension."""
+    figures: list[tuple[str, Any, float]] = [("frequency", tabulation.records, 0.0)]
+    for variable, response in zip(responses, tabulation.responses, strict=True):
+        decimals = int((variable.keywords.get("DECIMALS") or ["0"])[0])
+        figures.append((variable.name, response.sums, 0.5 * 10.0**-decimals))
+    for number, axis in enumerate(tabulation.axes):
+        stride = int(np.prod(tabulation.shape[number + 1 :], dtype=np.int64))
+        codes = tabulation.codes(axis.name)
+        # Finer sums first: a wrong subtotal is named before the total that it no longer adds up to.
+        for parent, children in reversed(axis.families()):
+            rows = np.flatnonzero(np.isin(codes, children))
+            line = tabulation.cells[rows] + (parent - codes[rows]) * stride
+            slot = np.minimum(np.searchsorted(tabulation.cells, line), len(tabulation) - 1)
+            given = tabulation.cells[slot] == line
+            for name, figure, rounding in figures:
+                sums = np.zeros(len(tabulation))
+                np.add.at(sums, slot[given], figure[rows[given]])
+                parents = np.unique(slot[given])
+                allowed = rounding * (children.size + 1) + 1e-9 * np.abs(figure[parents])
+                wrong = parents[np.abs(sums[parents] - figure[parents]) > allowed]
+                if wrong.size:
+                    i = int(wrong[0])
+                    codes_of = np.unravel_index(int(tabulation.cells[i]), tabulation.shape)
+                    cell = describe([one.dimension for one in tabulation.axes], codes_of)
+                    raise DataError(
+                        f"{file}: {name} of margin '{cell}' is {figure[i]:,.10g}, but its cells along {axis.name!r} "
+                        f"sum to {sums[i]:,.10g}; correct the figures, or read them as they are with check=False "
+                        "(--margins recompute)"
+                    )
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def write_tab(
+    tabulation: Tabulation,
+    path: str | Path,
+    *,
+    response: str | None = None,
+    sensitive: Any = None,
+    lower: FloatArray | None = None,
+    upper: FloatArray | None = None,
+    separator: str = ";",
+) -> list[Path]:
+    """Write a table for τ-ARGUS: the ``.tab`` file, its ``.rda`` file, and a ``.hrc`` file per hierarchy.
+
+    Args:
+        tabulation: the cells.
+        path: the ``.tab`` file; the others stand beside it.
+        response: the magnitude to write; the only one by default, the counts if there is none.
+        sensitive: true at cells that get the status U, as rules find them; without it no status is written.
+        lower: the lower protection levels.
+        upper: the upper protection levels.
+        separator: what separates the fields.
+
+    Returns:
+        The files that were written.
+    """
+    file = Path(path)
+    for axis in tabulation.axes:
+        if len(axis.hierarchies) > 1:
+            raise RequestError(
+                f"dimension {axis.name!r} has {len(axis.hierarchies)} hierarchies, but a .tab file has room for one; "
+                "write a table for each"
+            )
+    at = tabulation.response(response) if tabulation.responses else None
+    value = tabulation.records if at is None else tabulation.responses[at].sums
+    name = "Freq_Value" if at is None else tabulation.responses[at].name
+    columns: list[tuple[str, list[str], Any]] = [
+        (name, ["<NUMERIC>", f"<DECIMALS> {_decimals(value)}"], value),
+        ("Freq", ["<FREQUENCY>"], tabulation.records),
+    ]
+    if at is not None:
+        largest = tabulation.contributors.largest[at]
+        if tabulation.responses[at].shadow is not None:
+            columns.append((f"{name}_Shadow", ["<NUMERIC> <SHADOW>"], largest.total))
+        columns += [(f"Top{i + 1}", ["<MAXSCORE>"], largest.top[:, i]) for i in range(largest.top.shape[1])]
+    if sensitive is not None:
+        marks = np.where(np.asarray(sensitive), "U", np.where(tabulation.records > 0, "S", "E"))
+        columns.append(("Status", ["<STATUS>"], marks))
+    if lower is not None:
+        columns.append(("LowerPL", ["<NUMERIC> <LOWERPL>"], np.nan_to_num(lower)))
+    if upper is not None:
+        columns.append(("UpperPL", ["<NUMERIC> <UPPERPL>"], np.nan_to_num(upper)))
+    written: list[Path] = []
+    meta = [f'   <SEPARATOR> "{separator}"']
+    for axis in tabulation.axes:
+        meta += [axis.name, "    <RECODEABLE>", f'    <TOTCODE> "{axis.total}"']
+        tree = axis.hierarchies[0]
+        if tree.depth > 1:
+            target = file.with_name(f"{file.stem}_{_plain(axis.name)}.hrc")
+            tree.write(target)
+            written.append(target)
+            meta += ["    <HIERARCHICAL>", f'    <HIERCODELIST> "{target.name}"', '    <HIERLEADSTRING> "@"']
+    for variable, keywords, _ in columns:
+        meta += [variable, *(f"    {keyword}" for keyword in keywords)]
+    stream = io.StringIO()
+    labels = [[f'"{axis.codes[code]}"' for code in tabulation.codes(axis.name)] for axis in tabulation.axes]
+    figures = [[_figure(figure) for figure in column] for _, _, column in columns]
+    for row in zip(*labels, *figures, strict=True):
+        stream.write(separator.join(row) + "\n")
+    metadata = file.with_suffix(".rda")
+    write_text(metadata, "\n".join(meta) + "\n")
+    write_text(file, stream.getvalue())
+    return [*written, metadata, file]
+
+
+def _decimals(values: Any) -> int:
+    """Return how many decimals are needed, up to 6."""
+    finite = np.asarray(values, np.float64)
+    for decimals in range(6):
+        if np.allclose(finite, np.round(finite, decimals), rtol=1e-12, atol=0.0):
+            return decimals
+    return 6
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, str):
+        return str(value)
+    number = float(value)
+    return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
+
+
+def _plain(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name)

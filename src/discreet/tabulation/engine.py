@@ -1,0 +1,72 @@
+"""What an engine offers; each one is a file in ``engines`` and an entry of :data:`ENGINES`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import TracebackType
+from typing import Any, Protocol
+
+from discreet.core.errors import RequestError, nearest
+from discreet.core.progress import Progress
+from discreet.tabulation.plan import Key, Plan
+from discreet.tabulation.sources import Source
+from discreet.tabulation.spec import TableSpec
+
+ENGINES = {
+    "duckdb": "discreet.tabulation.engines.duckdb",
+    "spark": "discreet.tabulation.engines.spark",
+    "reference": "discreet.tabulation.engines.reference",
+}
+"""The engines and the modules that hold them; others join through the entry points ``discreet.engines``."""
+
+
+class Session(Protocol):
+    """An engine at work on some records; it is closed when the work is over."""
+
+    dropped: int
+
+    def __enter__(self) -> Session:
+        """Begin."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go of whatever the work needed."""
+
+    def labels(self) -> Sequence[Sequence[Key]]:
+        """Return, for each dimension, the codes that occur; None where a code is empty."""
+
+    def place(self, column: str, code: str | None) -> str:
+        """Name the file and row of the first record with a code in a column, for messages."""
+
+    def cells(self, plan: Plan) -> Mapping[str, Any]:
+        """Return the figures of all cells, in columns named as in a tabulation's file, sorted by ``cell``."""
+
+
+class Engine(Protocol):
+    """Makes sessions."""
+
+    name: str
+
+    def open(
+        self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
+    ) -> Session:
+        """Check the records against the specification, and get ready."""
+
+
+def get_engine(name: str) -> Engine:
+    """Return an engine by its name.
+
+    >>> get_engine("duckdb").name
+    'duckdb'
+    """
+    if name in ENGINES:
+        engine: Engine = import_module(ENGINES[name]).ENGINE
+        return engine
+    added = {point.name: point for point in entry_points(group="discreet.engines")}
+    if name in added:
+        loaded: Engine = added[name].load()
+        return loaded
+    raise RequestError(f"there is no engine {name!r}; {nearest(name, [*ENGINES, *added])}")

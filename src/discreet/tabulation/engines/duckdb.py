@@ -1,0 +1,339 @@
+"""DuckDB, embedded: the default engine. It works on disk when the records do not fit into memory."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.errors import DataError, RequestError
+from discreet.core.parallel import available_cores
+from discreet.core.progress import Progress
+from discreet.table.counts import numpy_from_arrow
+from discreet.tabulation.engines.duckdb_input import (
+    Input,
+    literal,
+    open_input,
+    quoted,
+    unreadable,
+)
+from discreet.tabulation.engines.duckdb_sql import LEVELS, Sql
+from discreet.tabulation.plan import Key, Plan
+from discreet.tabulation.sources import Source
+from discreet.tabulation.spec import TableSpec
+
+STEPS = 1000
+"""Parts of a query's progress."""
+
+
+class DuckDbSession:
+    """A connection of its own, with the records as relation ``r``."""
+
+    def __init__(
+        self, source: Source, spec: TableSpec, memory: str, workers: int | None, progress: Progress | None
+    ) -> None:
+        """Connect and look at the records."""
+        import duckdb
+
+        self.spec, self.source, self.progress = spec, source, progress
+        self.dropped = 0
+        self._done, self._steps = 0, 4
+        self._folder = tempfile.TemporaryDirectory(prefix="discreet-")
+        self._duckdb = duckdb
+        self.connection = duckdb.connect()
+        try:
+            self._set(memory, workers)
+            self.input = self._open()
+            negative = self._look()
+            repeated = frozenset(self._repeated())
+            self.sql = Sql(spec, frozenset(negative), repeated)
+            self._make_rows(repeated)
+            self.figures = self.sql.figures()
+            self._run(self.sql.base(self.figures))
+            self._check_finite()
+        except BaseException:
+            self.close()
+            raise
+
+    def _set(self, memory: str, workers: int | None) -> None:
+        run = self.connection.execute
+        run(f"SET temp_directory = {literal(self._folder.name)}")
+        try:
+            run(f"SET memory_limit = {literal(memory)}")
+        except self._duckdb.Error:
+            raise RequestError(f"memory is {memory!r}; give a size such as 2GB") from None
+        run(f"SET threads = {workers or available_cores()}")
+        run("SET enable_progress_bar = true")
+        run("SET enable_progress_bar_print = false")
+
+    def _open(self) -> Input:
+        opened: Input = self._ask(lambda: open_input(self.connection, self.source, self.spec, Path(self._folder.name)))
+        self._done += STEPS
+        return opened
+
+    # --- records ------------------------------------------------------------------------------------------
+
+    def _look(self) -> list[str]:
+        """Make the relation of rows, check the magnitudes and weights, and return which have negative values."""
+        spec, records = self.spec, self.input
+        for column in (*spec.magnitudes, *([spec.weight] if spec.weight else [])):
+            if not records.is_number(column) and not records.is_text(column):
+                kind = records.types[column]
+                raise DataError(f"{self.source.shown}: column {column!r} is of type {kind}; give numbers")
+        kept = self._kept()
+        if kept:
+            self.dropped = self._one(f"SELECT count(*) FROM src WHERE NOT coalesce({kept}, false)")[0]
+        where = f" WHERE {kept}" if kept else ""
+        self._where = where
+        negative = []
+        for column in (*spec.magnitudes, *([spec.weight] if spec.weight else [])):
+            # A plain column is answered from the statistics of a Parquet file.
+            number = quoted(column) if records.is_number(column) else records.number(column)
+            facts = f"count(*), count({number}), min({number}), max({number})"
+            rows, given, low, high = self._one(f"SELECT {facts} FROM src{where}")
+            if given < rows:
+                self._refuse_numbers(column)
+            if rows and column == spec.weight and low <= 0:
+                value = self._one(f"SELECT {number} FROM src WHERE {number} <= 0 LIMIT 1")[0]
+                raise DataError(f"{self._place(f'{number} <= 0')}: weight {column!r} is {value:g}; weights are above 0")
+            if rows and not np.isfinite([float(low), float(high)]).all():
+                self._refuse_infinite(column)
+            if rows and low < 0:
+                negative.append(column)
+                if spec.negative == "error":
+                    place = self._place(f"{number} < 0")
+                    raise DataError(f"{place}: {column!r} is negative; correct it, or count absolute values (negative)")
+        if spec.contributor is not None:
+            own = quoted(spec.contributor)
+            empty = (
+                f"coalesce(CAST({own} AS VARCHAR), '') = ''" if records.is_text(spec.contributor) else f"{own} IS NULL"
+            )
+            if kept:
+                empty = f"{empty} AND {kept}"
+            if self._one(f"SELECT count(*) FROM src WHERE {empty}")[0]:
+                place = self._place(empty)
+                raise DataError(f"{place}: contributor {spec.contributor!r} is empty; say whose record it is")
+        return negative
+
+    def _kept(self) -> str:
+        """Return the condition of records that are not left out; empty if all are kept."""
+        if self.spec.missing != "drop":
+            return ""
+        conditions = []
+        for dimension in self.spec.dimensions:
+            for j, column in enumerate(dimension.columns):
+                text = f"nullif(CAST({quoted(column)} AS VARCHAR), '')"
+                if j == 0:
+                    conditions.append(f"{text} IS NOT NULL")
+                if dimension.missing:
+                    codes = ", ".join(literal(code) for code in dimension.missing)
+                    conditions.append(f"coalesce({text} NOT IN ({codes}), true)")
+        for column in self.spec.magnitudes:
+            given = f"nullif(CAST({quoted(column)} AS VARCHAR), '')" if self.input.is_text(column) else quoted(column)
+            conditions.append(f"{given} IS NOT NULL")
+        return " AND ".join(f"({condition})" for condition in conditions)
+
+    def _refuse_numbers(self, column: str) -> None:
+        number, where = self.input.number(column), self._where.replace(" WHERE ", " AND ")
+        condition = f"{number} IS NULL{where}"
+        place = self._place(condition)
+        value = self._one(f"SELECT {quoted(column)} FROM src WHERE {condition} LIMIT 1")[0]
+        if value is None:
+            raise DataError(
+                f"{place}: {column!r} is empty; write the number, or leave such records out (missing='drop')"
+            )
+        raise DataError(f"{place}: {column!r} is {value!r}, which is not a number; correct it, or the decimal sign")
+
+    def _refuse_infinite(self, column: str) -> None:
+        place = self._place(f"NOT isfinite({self.input.number(column)})")
+        raise DataError(f"{place}: {column!r} is not a finite number; correct it")
+
+    def _check_finite(self) -> None:
+        """Refuse what the statistics of a Parquet file do not tell: numbers that are none."""
+        for column in self.spec.magnitudes:
+            name = f"sum:{column}"
+            if name in self.figures.result and not np.isfinite(
+                self._one(f"SELECT coalesce(fsum({self.figures.result[name]}), 0) FROM base")[0]
+            ):
+                self._refuse_infinite(column)
+
+    def _place(self, condition: str) -> str:
+        place: str = self._ask(lambda: self.input.place(condition))
+        return place
+
+    def _keys(self) -> dict[str, str]:
+        """Return the expressions that say which unit a record belongs to; missing if it is one by itself."""
+        spec = self.spec
+        keys = {}
+        if spec.contributor is not None:
+            keys["contributor"] = quoted(spec.contributor)
+        if spec.holding is not None:
+            holding = f"'h' || nullif(CAST({quoted(spec.holding)} AS VARCHAR), '')"
+            other = f"'c' || CAST({quoted(spec.contributor)} AS VARCHAR)" if spec.contributor is not None else "NULL"
+            keys["holding"] = f"coalesce({holding}, {other})"
+        return keys
+
+    def _repeated(self) -> list[str]:
+        """Note the units of several records, and return the levels that have some."""
+        found = []
+        for level, key in self._keys().items():
+            letter = LEVELS[level]
+            self._steps += 1
+            self._run(
+                f"CREATE TEMP TABLE repeated_{letter} AS SELECT k FROM (SELECT {key} AS k FROM src{self._where}) "
+                "WHERE k IS NOT NULL GROUP BY k HAVING count(*) > 1"
+            )
+            if self._one(f"SELECT count(*) FROM repeated_{letter}")[0]:
+                found.append(level)
+                self._steps += 2
+        return found
+
+    def _make_rows(self, repeated: frozenset[str]) -> None:
+        spec = self.spec
+        columns = [
+            f"{quoted(column)} AS d{i}_{j}"
+            for i, dimension in enumerate(spec.dimensions)
+            for j, column in enumerate(dimension.columns)
+        ]
+        columns += [f"{self.input.number(column)} AS {self.sql.magnitude(column)}" for column in spec.magnitudes]
+        if spec.weight is not None:
+            columns.append(f"{self.input.number(spec.weight)} AS w")
+        keys = self._keys()
+        columns += [f"{keys[level]} AS k{LEVELS[level]}" for level in repeated]
+        rows = f"SELECT {', '.join(columns)} FROM src{self._where}"
+        if repeated:
+            flags = ", ".join(f"repeated_{LEVELS[level]}.k IS NOT NULL AS f{LEVELS[level]}" for level in repeated)
+            joins = " ".join(
+                f"LEFT JOIN repeated_{LEVELS[level]} ON rows.k{LEVELS[level]} = repeated_{LEVELS[level]}.k"
+                for level in repeated
+            )
+            rows = f"SELECT rows.*, {flags} FROM ({rows}) rows {joins}"
+        self.connection.execute(f"CREATE TEMP VIEW r AS {rows}")
+
+    # --- the interface ------------------------------------------------------------------------------------
+
+    def __enter__(self) -> DuckDbSession:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connection and remove what it kept on disk."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection and remove what it kept on disk."""
+        self.connection.close()
+        self._folder.cleanup()
+
+    def labels(self) -> Sequence[Sequence[Key]]:
+        """Return the codes that occur."""
+        found = []
+        for i, dimension in enumerate(self.spec.dimensions):
+            columns = [f"d{i}_{j}" for j in range(len(dimension.columns))]
+            sets = [margin for margin in self.spec.finest if dimension.name in margin]
+            if sets:
+                query = f"SELECT DISTINCT {', '.join(columns)} FROM base WHERE gid = {self.sql.number(sets[0])}"
+            else:
+                texts = ", ".join(f"nullif(CAST({column} AS VARCHAR), '')" for column in columns)
+                query = f"SELECT DISTINCT {texts} FROM r"
+            found.append([tuple(row) for row in self._ask(lambda q=query: self.connection.execute(q).fetchall())])  # type: ignore[misc]
+        return found
+
+    def place(self, column: str, code: str | None) -> str:
+        """Name the file and row of the first record with a code in a column."""
+        text = f"nullif(CAST({quoted(column)} AS VARCHAR), '')"
+        return self._place(f"{text} IS NULL" if code is None else f"{text} = {literal(code)}")
+
+    def cells(self, plan: Plan) -> Mapping[str, Any]:
+        """Add the finest margins up to all cells."""
+        for i, one in enumerate(plan.maps):
+            data: dict[str, Any] = {
+                f"k{j}": pa.array([key[j] for key in one.keys], pa.string())
+                for j in range(len(self.spec.dimensions[i].columns))
+            }
+            for j, nodes in enumerate(one.levels):
+                data[f"l{i}_{j}"] = pa.array(nodes, pa.int64(), mask=nodes < 0)
+            self.connection.register(f"map{i}", pa.table(data))
+        queries = " UNION ALL ".join(self.sql.cells(plan, self.figures))
+        self._run(f"CREATE TEMP TABLE direct AS {queries}")
+        for level, letter in self.sql.levels():
+            if level in self.sql.repeated:
+                self._run(self.sql.units(level, letter))
+                self._run(self.sql.keyed(plan, level, letter))
+        arrow = self._ask(lambda: self.connection.sql(self.sql.result(self.figures)).to_arrow_table())
+        self._tell(self._steps * STEPS)
+        return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
+
+    # --- running ------------------------------------------------------------------------------------------
+
+    def _one(self, query: str) -> tuple[Any, ...]:
+        row: tuple[Any, ...] = self._ask(lambda: self.connection.execute(query).fetchone())
+        return row
+
+    def _run(self, query: str) -> None:
+        """Run a long query, one of the steps of which progress tells."""
+        self._ask(lambda: self.connection.execute(query))
+        self._done += STEPS
+        self._tell(self._done)
+
+    def _ask(self, work: Callable[[], Any]) -> Any:
+        """Do something in DuckDB; what it cannot read is a fault of the data."""
+        try:
+            return self._beside(work)
+        except self._duckdb.OutOfMemoryException:
+            raise MemoryError from None
+        except self._duckdb.Error as error:
+            raise unreadable(self.source, error) from None
+
+    def _beside(self, work: Callable[[], Any]) -> Any:
+        """Work beside this thread, which meanwhile tells how far it is and can be interrupted."""
+        result: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                result.set_result(work())
+            except BaseException as error:
+                result.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        # The future is waited for, not the thread: Python takes a thread for finished when its join is interrupted.
+        try:
+            while not wait([result], 0.1).done:
+                if self.progress is not None:
+                    share = max(self.connection.query_progress(), 0.0) / 100
+                    self._tell(self._done + int(share * STEPS))
+        except BaseException:
+            # Between two queries there is nothing to interrupt, so that once may not be enough.
+            while not result.done():
+                self.connection.interrupt()
+                wait([result], 0.1)
+            raise
+        return result.result()
+
+    def _tell(self, done: int) -> None:
+        if self.progress is not None:
+            self.progress(min(done, self._steps * STEPS), self._steps * STEPS, "tabulating")
+
+
+class DuckDbEngine:
+    """The embedded engine."""
+
+    name = "duckdb"
+
+    def open(
+        self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
+    ) -> DuckDbSession:
+        """Connect and look at the records."""
+        return DuckDbSession(source, spec, memory, workers, progress)
+
+
+ENGINE = DuckDbEngine()

@@ -1,0 +1,170 @@
+"""How records enter DuckDB, and where in their files a faulty one stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
+from discreet.tabulation.spec import TableSpec
+
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
+TEXTS = ("VARCHAR", "ENUM")
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL wants it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: object) -> str:
+    """Return a text as SQL wants it."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """The relation ``src`` of the records in a DuckDB connection."""
+
+    connection: Any
+    source: Source
+    types: Mapping[str, str]
+    separators: Mapping[Path, str] = field(default_factory=dict)
+
+    def is_number(self, column: str) -> bool:
+        """Say whether a column holds numbers, not texts of them."""
+        return self.types[column].split("(")[0] in NUMBERS
+
+    def is_text(self, column: str) -> bool:
+        """Say whether a column holds texts."""
+        return self.types[column].split("(")[0] in TEXTS
+
+    def number(self, column: str) -> str:
+        """Return the expression of a column as a floating number, missing where it is none."""
+        if self.is_number(column):
+            return f"CAST({quoted(column)} AS DOUBLE)"
+        text = f"trim(CAST({quoted(column)} AS VARCHAR))"
+        if self.source.decimal == ",":
+            text = f"replace({text}, ',', '.')"
+        # Other programs write NaN for what is missing; it is no number.
+        return f"TRY_CAST(nullif({text}, '') AS DOUBLE)"
+
+    def place(self, condition: str) -> str:
+        """Name the file and row of the first record that meets a condition."""
+        names = literal_list(self.source.paths)
+        if self.source.kind == "parquet":
+            found = self.connection.execute(
+                f"SELECT filename, file_row_number FROM read_parquet({names}, filename=true, file_row_number=true) "
+                f"WHERE {condition} ORDER BY 1, 2 LIMIT 1"
+            ).fetchone()
+            return f"{found[0]}: row {found[1] + 1}" if found else self.source.shown
+        if self.source.kind == "csv":
+            rows = "(SELECT rowid AS row, min(rowid) OVER (PARTITION BY file) AS first, * FROM src)"
+            found = self.connection.execute(
+                f"SELECT file, row - first FROM {rows} WHERE {condition} ORDER BY row LIMIT 1"
+            ).fetchone()
+            if not found:
+                return self.source.shown
+            path = Path(self.source.paths[int(found[0])])
+            return f"{path}: line {csv_line(path, self.source.encoding, self.separators[path], int(found[1]))}"
+        found = self.connection.execute(
+            f"SELECT row FROM (SELECT row_number() OVER () AS row, * FROM src) WHERE {condition} ORDER BY row LIMIT 1"
+        ).fetchone()
+        return f"{self.source.shown}: row {found[0]}" if found else self.source.shown
+
+
+def literal_list(items: Any) -> str:
+    """Return a list of texts as SQL wants it."""
+    return "[" + ", ".join(literal(item) for item in items) + "]"
+
+
+def open_input(connection: Any, source: Source, spec: TableSpec, folder: Path) -> Input:
+    """Make the relation ``src``, and check that it has the columns that are needed."""
+    import duckdb
+
+    separators: dict[Path, str] = {}
+    try:
+        if source.kind == "csv":
+            separators = _load_csv(connection, source, spec, folder)
+        elif source.kind == "parquet":
+            connection.execute(f"CREATE TEMP VIEW src AS SELECT * FROM read_parquet({literal_list(source.paths)})")
+        elif source.kind == "arrow":
+            connection.register("src", source.native)
+        elif source.kind == "database":
+            connection.execute(f"ATTACH {literal(source.paths[0])} AS discreet_source (READ_ONLY)")
+            connection.execute("USE discreet_source")
+            connection.execute(f"CREATE TEMP VIEW src AS {source.query}")
+        elif source.kind == "relation":
+            reader = source.native.to_arrow_reader()
+            connection.register("discreet_reader", reader)
+            connection.execute("CREATE TEMP TABLE src AS SELECT * FROM discreet_reader")
+            connection.unregister("discreet_reader")
+        else:
+            raise RequestError("a Spark DataFrame is tabulated by Spark; pass engine='spark' or leave it out")
+        described = connection.execute("DESCRIBE src").fetchall()
+    except duckdb.Error as error:
+        raise unreadable(source, error) from None
+    types = {str(name): str(kind) for name, kind, *_ in described if source.kind != "csv" or name != "file"}
+    check_columns(source, spec, list(types))
+    _check_dimensions(source, spec, types)
+    return Input(connection, source, types, separators)
+
+
+def unreadable(source: Source, error: Exception) -> DataError:
+    """Say in a line why DuckDB could not read the records."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    message = lines[0] if lines else type(error).__name__
+    ragged = re.search(r"CSV Error on Line: (\d+)", str(error))
+    if ragged:
+        reason = next((line for line in lines if line.startswith(("Expected", "Value", "Unquoted"))), message)
+        return DataError(f"{source.shown}: line {ragged[1]} cannot be read ({reason}); check its fields and quotes")
+    if source.kind == "parquet":
+        return DataError(f"{source.shown} is not a whole Parquet file ({message}); write it again")
+    return DataError(f"{source.shown} cannot be read ({message}); check it")
+
+
+def check_columns(source: Source, spec: TableSpec, names: list[str]) -> None:
+    """Refuse a specification that names columns which are not there."""
+    for column, role in spec.roles():
+        if column not in names:
+            raise RequestError(f"{source.shown}: there is no {role} column {column!r}; {nearest(column, names)}")
+
+
+def _check_dimensions(source: Source, spec: TableSpec, types: Mapping[str, str]) -> None:
+    for dimension in spec.dimensions:
+        for column in dimension.columns:
+            kind = types[column].split("(")[0]
+            if (
+                kind in ("FLOAT", "DOUBLE", "DECIMAL")
+                or kind.endswith("[]")
+                or kind.startswith(("STRUCT", "MAP", "BLOB"))
+            ):
+                raise DataError(
+                    f"{source.shown}: dimension column {column!r} is of type {types[column]}; codes are texts or whole "
+                    "numbers"
+                )
+
+
+def _load_csv(connection: Any, source: Source, spec: TableSpec, folder: Path) -> dict[Path, str]:
+    """Read the columns that are needed, as texts, into a table that DuckDB keeps on disk if it is large."""
+    separators: dict[Path, str] = {}
+    needed = list(dict.fromkeys(column for column, _ in spec.roles()))
+    for number, path in enumerate(source.paths):
+        header, separator, empty = csv_head(source, path)
+        check_columns(Source("csv", (path,)), spec, header)
+        separators[path] = separator
+        text = utf8_copy(path, source.encoding, folder / f"{number}.csv")
+        columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
+        select = ", ".join(quoted(name) for name in needed)
+        query = (
+            f"SELECT {select}, {number} AS file FROM read_csv({literal(text)}, header=true, auto_detect=false, "
+            f"delim={literal(separator)}, quote='\"', escape='\"', nullstr='', columns={{{columns}}}, "
+            f"skip={empty}, strict_mode=true, null_padding=false)"
+        )
+        connection.execute(f"INSERT INTO src {query}" if number else f"CREATE TEMP TABLE src AS {query}")
+    return separators

@@ -1,0 +1,189 @@
+"""The slow twin of the other engines: plain Python over the records, one at a time, as anybody would write it."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import product
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.progress import Progress
+from discreet.tabulation.plan import Key, Plan
+from discreet.tabulation.sources import Source
+from discreet.tabulation.spec import TableSpec
+
+
+class ReferenceSession:
+    """Records as a list of dicts."""
+
+    def __init__(self, source: Source, spec: TableSpec, progress: Progress | None) -> None:
+        """Read and check every record."""
+        self.spec, self.source, self.progress = spec, source, progress
+        if source.kind == "arrow":
+            rows = source.native
+        elif source.kind in ("csv", "parquet"):
+            from discreet.table.files import read_arrow
+
+            rows = read_arrow(source.paths[0], encoding=source.encoding, delimiter=source.delimiter)
+        else:
+            raise RequestError("the reference engine reads files and frames; use duckdb or spark")
+        for column, role in spec.roles():
+            if column not in rows.column_names:
+                raise RequestError(
+                    f"{source.shown}: there is no {role} {column!r}; {nearest(column, rows.column_names)}"
+                )
+        listed = rows.to_pylist()
+        kept = [row for row in listed if spec.missing != "drop" or not self._missing(row)]
+        self.dropped = len(listed) - len(kept)
+        self.rows = [self._plain(number, row) for number, row in enumerate(kept)]
+
+    def _missing(self, row: dict[str, Any]) -> bool:
+        for dimension in self.spec.dimensions:
+            codes = [text(row[column]) for column in dimension.columns]
+            if codes[0] is None or any(code in dimension.missing for code in codes):
+                return True
+        return any(row[column] in (None, "") for column in self.spec.magnitudes)
+
+    def _plain(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
+        spec = self.spec
+
+        def fail(column: str, reason: str) -> DataError:
+            return DataError(f"{self.source.shown}: row {number + 1}: {column!r} is {row[column]!r}; {reason}")
+
+        plain: dict[str, Any] = {
+            "keys": [tuple(text(row[column]) for column in d.columns) for d in spec.dimensions],
+            "x": {},
+            "w": 1.0,
+            "contributor": ("record", number),
+        }
+        for column in spec.magnitudes:
+            plain["x"][column] = _number(row[column])
+            if not math.isfinite(plain["x"][column]):
+                raise fail(column, "give a number")
+            if plain["x"][column] < 0 and spec.negative == "error":
+                raise fail(column, "it is negative")
+        if spec.weight is not None:
+            plain["w"] = _number(row[spec.weight])
+            if not (math.isfinite(plain["w"]) and plain["w"] > 0):
+                raise fail(spec.weight, "weights are above 0")
+        if spec.contributor is not None:
+            if text(row[spec.contributor]) is None:
+                raise fail(spec.contributor, "say whose record it is")
+            plain["contributor"] = ("contributor", text(row[spec.contributor]))
+        plain["holding"] = plain["contributor"]
+        if spec.holding is not None and text(row[spec.holding]) is not None:
+            plain["holding"] = ("holding", text(row[spec.holding]))
+        return plain
+
+    def __enter__(self) -> ReferenceSession:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing is held."""
+
+    def labels(self) -> Sequence[Sequence[Key]]:
+        """Return the codes that occur."""
+        return [list(dict.fromkeys(row["keys"][i] for row in self.rows)) for i in range(len(self.spec.dimensions))]
+
+    def place(self, column: str, code: str | None) -> str:
+        """Name the first row with a code."""
+        for number, row in enumerate(self.rows):
+            for dimension, key in zip(self.spec.dimensions, row["keys"], strict=True):
+                if column in dimension.columns and key[dimension.columns.index(column)] == code:
+                    return f"{self.source.shown}: row {number + 1}"
+        return self.source.shown
+
+    def cells(self, plan: Plan) -> Mapping[str, Any]:
+        """Put every record into all its cells, then look at each cell."""
+        members: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        for done, row in enumerate(self.rows):
+            if self.progress is not None and done % 10_000 == 0:
+                self.progress(done, len(self.rows), "tabulating")
+            nodes = []
+            for one, key in zip(plan.maps, row["keys"], strict=True):
+                leaf = int(one.leaf[one.keys.index(key)])
+                nodes.append([node for node, under in enumerate(one.axis.under) if leaf in under])
+            for codes in product(*nodes):
+                crossed = tuple(n for n, code in zip(self.spec.names, codes, strict=True) if code)
+                if crossed in self.spec.crossed:
+                    members[sum(c * s for c, s in zip(codes, plan.strides, strict=True))].append(row)
+        order = sorted(members)
+        figures = [self._figures(members[cell]) for cell in order]
+        columns = {name: np.array([figure[name] for figure in figures]) for name in figures[0]}
+        return {"cell": np.array(order, np.int64), **columns}
+
+    def _figures(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
+        spec, weighted = self.spec, self.spec.weight is not None
+        found: dict[str, Any] = {"records": len(rows)}
+        if weighted:
+            found["weighted"] = math.fsum(row["w"] for row in rows)
+        for response in spec.responses:
+            found[f"sum:{response.name}"] = math.fsum(row["x"][response.name] for row in rows)
+            if weighted:
+                found[f"weighted_sum:{response.name}"] = math.fsum(row["w"] * row["x"][response.name] for row in rows)
+        for level in ["contributor", *(["holding"] if spec.holding is not None else [])]:
+            units: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+            for row in rows:
+                units[row[level]].append(row)
+            found[f"{level}:units"] = len(units)
+            if weighted:
+                weights = (math.fsum(row["w"] for row in unit) / len(unit) for unit in units.values())
+                found[f"{level}:weighted_units"] = math.fsum(weights)
+            for response in spec.responses:
+                judged = response.shadow or response.name
+                sizes = sorted(
+                    (
+                        (
+                            abs(math.fsum(row["x"][judged] for row in unit)),
+                            abs(math.fsum(row["w"] * row["x"][judged] for row in unit)),
+                        )
+                        for unit in units.values()
+                    ),
+                    reverse=True,
+                )
+                found[f"{level}:total:{response.name}"] = math.fsum(size for size, _ in sizes)
+                if weighted:
+                    found[f"{level}:weighted_total:{response.name}"] = math.fsum(heavy for _, heavy in sizes)
+                sizes += [(0.0, 0.0)] * spec.top
+                for i in range(spec.top):
+                    found[f"{level}:top{i + 1}:{response.name}"] = sizes[i][0]
+                    if weighted:
+                        found[f"{level}:weighted_top{i + 1}:{response.name}"] = sizes[i][1]
+        return found
+
+
+def text(value: object) -> str | None:
+    """Return a code as text; None where it is missing."""
+    if value is None or value == "" or value != value:
+        return None
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+class ReferenceEngine:
+    """The twin for tests, and for small files when in doubt."""
+
+    name = "reference"
+
+    def open(
+        self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
+    ) -> ReferenceSession:
+        """Read the records."""
+        return ReferenceSession(source, spec, progress)
+
+
+ENGINE = ReferenceEngine()

@@ -1,0 +1,207 @@
+"""Where records come from: files, frames, databases, queries."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from discreet.core.errors import DataError, RequestError
+from discreet.table.csv_text import CsvText
+
+Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
+KINDS: dict[str, Kind] = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".duckdb": "database",
+    ".db": "database",
+}
+HEAD = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Records, wherever they are.
+
+    ``paths`` are the files of a CSV, Parquet or database source; ``native`` is the frame or relation of the others;
+    ``query`` is what to select from a database.
+    """
+
+    kind: Kind
+    paths: tuple[Path, ...] = ()
+    native: Any = None
+    query: str | None = None
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    decimal: str = "."
+
+    @property
+    def shown(self) -> str:
+        """How messages name the source."""
+        if self.paths:
+            return str(self.paths[0]) if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more"
+        return "the records"
+
+
+def source_of(
+    records: Any,
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    decimal: str = ".",
+) -> Source:
+    """Recognise what was given as records.
+
+    Args:
+        records: a path, several, or a pattern such as ``parts/*.parquet``; a pandas, polars or Arrow frame; a DuckDB
+            relation; a Spark DataFrame.
+        table: the table of a DuckDB database file.
+        query: the query to run on a DuckDB database file.
+        encoding: the encoding of CSV files.
+        delimiter: what separates the columns of CSV files; found from the header when not given.
+        decimal: the decimal sign of CSV files.
+    """
+    if decimal not in (".", ","):
+        raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
+    if isinstance(records, str | Path) or _are_paths(records):
+        paths = _files([records] if isinstance(records, str | Path) else list(records))
+        kinds = {KINDS.get(path.suffix.lower()) for path in paths}
+        if None in kinds or len(kinds) > 1:
+            shown = ", ".join(sorted({path.suffix or path.name for path in paths}))
+            raise RequestError(f"{paths[0]}: '{shown}' is not read; give .csv, .parquet or .duckdb files of one kind")
+        kind = kinds.pop()
+        assert kind is not None
+        if kind == "database":
+            return Source(kind, paths, query=_selection(paths, table, query))
+        if table is not None or query is not None:
+            raise RequestError(f"{paths[0]} is no database; table and query belong to a .duckdb file")
+        for path in paths:
+            _check_readable(path)
+        return Source(kind, paths, encoding=encoding, delimiter=delimiter, decimal=decimal)
+    home = type(records).__module__.split(".")[0]
+    if home == "pyspark":
+        return Source("spark", native=records)
+    if home in ("duckdb", "_duckdb"):
+        return Source("relation", native=records)
+    from discreet.table.frames import to_arrow
+
+    return Source("arrow", native=to_arrow(records))
+
+
+def _are_paths(records: Any) -> bool:
+    return isinstance(records, list | tuple) and bool(records) and all(isinstance(one, str | Path) for one in records)
+
+
+def _files(given: Sequence[str | Path]) -> tuple[Path, ...]:
+    found: list[Path] = []
+    for one in given:
+        path = Path(one)
+        if path.is_dir():
+            inside = sorted(path.glob("*.parquet"))
+            if not inside:
+                raise RequestError(f"{path} is a folder without .parquet files; name files")
+            found += inside
+        elif not path.exists() and glob.has_magic(str(one)):
+            inside = [Path(name) for name in sorted(glob.glob(str(one)))]
+            if not inside:
+                raise RequestError(f"no file fits {one}; check the pattern and the folder")
+            found += inside
+        elif not path.exists():
+            raise RequestError(f"{path} does not exist; check the name and the folder")
+        else:
+            found.append(path)
+    return tuple(found)
+
+
+def _selection(paths: tuple[Path, ...], table: str | None, query: str | None) -> str:
+    if len(paths) > 1:
+        raise RequestError("records come from one database at a time; name one")
+    if (table is None) == (query is None):
+        raise RequestError(f"{paths[0]} is a database: name a table (--table) or a query (--query)")
+    return query if query is not None else f'SELECT * FROM "{table}"'
+
+
+def _check_readable(path: Path) -> None:
+    try:
+        with path.open("rb") as stream:
+            if not stream.read(HEAD).strip():
+                raise DataError(f"{path} is empty; there is nothing to tabulate")
+    except OSError as error:
+        raise RequestError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
+
+
+# --- CSV --------------------------------------------------------------------------------------------------
+
+
+def csv_head(source: Source, path: Path) -> tuple[list[str], str, int]:
+    """Return the header of a CSV file, what separates its columns, and how many empty lines stand before it."""
+    with path.open("rb") as stream:
+        content = stream.read(HEAD)
+    line = content.lstrip(b"\r\n")
+    first = line.split(b"\n", 1)[0] if source.encoding.lower().replace("-", "") not in ("utf16", "utf32") else content
+    text = CsvText.of(first, path, source.encoding, source.delimiter)
+    return text.header(), text.separator, content[: len(content) - len(line)].count(b"\n")
+
+
+def utf8_copy(path: Path, encoding: str, target: Path) -> Path:
+    """Check that a file is in its encoding throughout; return it, or a copy in UTF-8 if it is in another one."""
+    plain = encoding.lower() in ("utf-8", "utf8")
+    try:
+        decoder = codecs.getincrementaldecoder("utf-8-sig" if plain else encoding)()
+    except LookupError:
+        raise RequestError(f"encoding {encoding!r} is not known; for example utf-8, latin-1, cp1252") from None
+    line = 1
+    with path.open("rb") as stream, open(target, "wb") if not plain else _Nowhere() as copy:
+        while True:
+            block = stream.read(1 << 24)
+            try:
+                text = decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                here = error.object[: error.start]
+                raise DataError(
+                    f"{path}: line {line + here.count(10)} has a byte (0x{error.object[error.start]:02x}) that is not "
+                    f"{encoding}; save the file as UTF-8, or name its encoding (for example latin-1)"
+                ) from None
+            if "\0" in text:
+                nul = line + text.count("\n", 0, text.index("\0"))
+                raise DataError(f"{path}: line {nul} has a byte 0x00, which no text has; name its encoding")
+            line += block.count(b"\n")
+            if not plain:
+                copy.write(text.encode())
+            if not block:
+                return path if plain else target
+
+
+class _Nowhere:
+    """A file that is not there."""
+
+    def __enter__(self) -> _Nowhere:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def write(self, _: bytes) -> int:
+        return 0
+
+
+def csv_line(path: Path, encoding: str, separator: str, row: int) -> int:
+    """Return the line on which a row of a CSV file begins; rows count from 0 and leave out empty lines."""
+    with path.open(encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline="") as stream:
+        reader = csv.reader(stream, delimiter=separator)
+        begin, seen = 1, -1
+        for record in reader:
+            if record:
+                if seen == row:
+                    return begin
+                seen += 1
+            begin = reader.line_num + 1
+    return row + 2

@@ -1,0 +1,160 @@
+"""What to tabulate: the same specification for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeAlias, get_args
+
+from discreet.core.errors import RequestError
+from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
+
+Outside: TypeAlias = Literal["error", "total"]
+Missing: TypeAlias = Literal["error", "category", "drop"]
+Negative: TypeAlias = Literal["absolute", "error"]
+MarginsWanted: TypeAlias = Literal["all"] | int | Sequence[Sequence[str]]
+MISSING = "Missing"
+"""The code of the records whose category is missing, where they are tabulated."""
+
+
+@dataclass(frozen=True)
+class DimensionSpec:
+    """A dimension of the table: the column, or nested columns, that hold its codes, and its hierarchies.
+
+    Args:
+        name: the dimension's name.
+        columns: nested columns of the records, the coarsest first; by default one column of the dimension's name.
+        hierarchies: trees over the codes; the nested columns are one by themselves.
+        missing: codes that mean that the category is not known; an empty one always does.
+        total: the code of the total.
+        outside: codes that no hierarchy has are an error, or stand directly under the total.
+    """
+
+    name: str
+    columns: tuple[str, ...] = ()
+    hierarchies: tuple[Hierarchy | Prefixes, ...] = ()
+    missing: tuple[str, ...] = ()
+    total: str = TOTAL
+    outside: Outside = "error"
+
+    def __post_init__(self) -> None:
+        """Fill in the column and check the choices."""
+        object.__setattr__(self, "columns", tuple(self.columns) or (self.name,))
+        object.__setattr__(self, "hierarchies", tuple(self.hierarchies))
+        object.__setattr__(self, "missing", tuple(str(code) for code in self.missing))
+        _check("outside", self.outside, get_args(Outside))
+
+
+@dataclass(frozen=True)
+class ResponseSpec:
+    """A magnitude to add up, and the shadow variable by which the rules judge it, if that is another one."""
+
+    name: str
+    shadow: str | None = None
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """What to tabulate.
+
+    Args:
+        dimensions: how the records are classified.
+        responses: the magnitudes to add up; none for a table of counts.
+        contributor: the column that says whose record it is; by default every record is a contributor of its own.
+        holding: the column that says which holding the contributor belongs to; empty where it belongs to none.
+        weight: the column of sampling weights, all above 0.
+        margins: which dimensions are crossed: ``"all"`` subsets, those of at most so many dimensions, or a list.
+        top: how many of the largest contributions to keep.
+        missing: records whose category is missing are an error, get the category ``Missing``, or are left out.
+        negative: negative contributions count by their absolute value in the rules, or are an error.
+    """
+
+    dimensions: tuple[DimensionSpec, ...]
+    responses: tuple[ResponseSpec, ...] = ()
+    contributor: str | None = None
+    holding: str | None = None
+    weight: str | None = None
+    margins: tuple[tuple[str, ...], ...] | Literal["all"] | int = "all"
+    top: int = 2
+    missing: Missing = "error"
+    negative: Negative = "absolute"
+
+    def __post_init__(self) -> None:
+        """Check the choices and list the margins."""
+        names = [dimension.name for dimension in self.dimensions]
+        if not names:
+            raise RequestError("no dimension is named; say by which columns to tabulate")
+        for what, listed in (("dimension", names), ("response", [r.name for r in self.responses])):
+            if len(set(listed)) != len(listed):
+                twice = next(name for name in listed if listed.count(name) > 1)
+                raise RequestError(f"{what} {twice!r} is named twice; name each once")
+        if self.top < 2:
+            raise RequestError(f"top is {self.top}; the rules need the 2 largest contributions or more")
+        _check("missing", self.missing, get_args(Missing))
+        _check("negative", self.negative, get_args(Negative))
+        object.__setattr__(self, "margins", _margins(self.margins, names))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The dimensions' names."""
+        return tuple(dimension.name for dimension in self.dimensions)
+
+    @property
+    def crossed(self) -> tuple[tuple[str, ...], ...]:
+        """The margins wanted, each as the names of its dimensions in the table's order."""
+        assert isinstance(self.margins, tuple)
+        return self.margins
+
+    @property
+    def finest(self) -> tuple[tuple[str, ...], ...]:
+        """The margins that no other one is a margin of; everything else adds up from them."""
+        return tuple(m for m in self.crossed if not any(set(m) < set(other) for other in self.crossed))
+
+    @property
+    def magnitudes(self) -> tuple[str, ...]:
+        """The columns of responses and shadow variables, each once."""
+        columns = [column for r in self.responses for column in (r.name, r.shadow) if column is not None]
+        return tuple(dict.fromkeys(columns))
+
+    def roles(self) -> Iterator[tuple[str, str]]:
+        """Go through the columns that are needed, each with what it is for."""
+        for dimension in self.dimensions:
+            for column in dimension.columns:
+                yield column, "dimension"
+        for response in self.responses:
+            yield response.name, "response"
+            if response.shadow is not None:
+                yield response.shadow, "shadow variable"
+        for given, role in ((self.contributor, "contributor"), (self.holding, "holding"), (self.weight, "weight")):
+            if given is not None:
+                yield given, role
+
+
+def _check(what: str, given: object, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        choices = ", ".join(repr(choice) for choice in allowed)
+        raise RequestError(f"{what} is {given!r}; it is one of {choices}")
+
+
+def _margins(wanted: MarginsWanted, names: list[str]) -> tuple[tuple[str, ...], ...]:
+    """List margins in one order, from the grand total to the full cross."""
+    if isinstance(wanted, bool) or (isinstance(wanted, str) and wanted != "all"):
+        raise RequestError(f"margins is {wanted!r}; it is 'all', a number of dimensions, or a list of lists of names")
+    if isinstance(wanted, str | int):
+        most = len(names) if wanted == "all" else int(wanted)
+        if not 0 <= most <= len(names):
+            raise RequestError(f"margins of up to {most} dimensions are wanted, but there are {len(names)} dimensions")
+        return tuple(part for size in range(most + 1) for part in combinations(names, size))
+    listed = []
+    for margin in wanted:
+        given = [margin] if isinstance(margin, str) else list(margin)
+        for name in given:
+            if name not in names:
+                from discreet.core.errors import nearest
+
+                raise RequestError(f"margin {given} names {name!r}, which is no dimension; {nearest(name, names)}")
+        listed.append(tuple(name for name in names if name in given))
+    if not listed:
+        raise RequestError("the list of margins is empty; name at least one")
+    return tuple(sorted(set(listed), key=lambda margin: (len(margin), [names.index(name) for name in margin])))

@@ -1,0 +1,199 @@
+"""Records to a tabulation, by the engine asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.progress import Progress
+from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
+from discreet.table.tabulation import Tabulation
+from discreet.table.tabulation_file import tabulation_from_columns
+from discreet.tabulation.engine import get_engine
+from discreet.tabulation.plan import make_plan
+from discreet.tabulation.sources import Source, source_of
+from discreet.tabulation.spec import (
+    DimensionSpec,
+    MarginsWanted,
+    Missing,
+    Negative,
+    Outside,
+    ResponseSpec,
+    TableSpec,
+)
+
+MEMORY = "2GB"
+"""How much memory the embedded engine may use before it works on disk."""
+
+
+def tabulate(
+    records: Any,
+    by: TableSpec | Sequence[str | DimensionSpec] | Mapping[str, str | Sequence[str]],
+    *,
+    value: str | Sequence[str] | None = None,
+    contributor: str | None = None,
+    holding: str | None = None,
+    weight: str | None = None,
+    shadow: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    missing_codes: Mapping[str, Sequence[object]] | None = None,
+    missing: Missing = "error",
+    outside: Outside = "error",
+    negative: Negative = "absolute",
+    margins: MarginsWanted = "all",
+    top: int = 2,
+    total: str = TOTAL,
+    engine: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    decimal: str = ".",
+    memory: str = MEMORY,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Tabulation:
+    """Count and add up records by the dimensions named, with every margin and the largest contributions to each cell.
+
+    The result holds all that the sensitivity rules need, so that the records are not needed again.
+
+    Args:
+        records: a CSV, Parquet or DuckDB file, several files or a pattern; a pandas, polars or Arrow frame; a DuckDB
+            relation; a Spark DataFrame.
+        by: the columns that classify; ``{dimension: [nested columns]}``; or a whole :class:`TableSpec`.
+        value: the magnitudes to add up.
+        contributor: the column that says whose record it is; by default every record is a contributor of its own.
+        holding: the column that says which holding a contributor belongs to; empty where it belongs to none.
+        weight: the column of sampling weights.
+        shadow: the column by which the rules judge the magnitudes, where that is another one.
+        hierarchies: for a dimension a :class:`Hierarchy`, a file of one, :class:`Prefixes`, or a list of these.
+        missing_codes: for a dimension the codes that mean that the category is not known.
+        missing: records whose category is missing are an ``"error"``, get a ``"category"``, or ``"drop"`` out.
+        outside: codes that no hierarchy has are an ``"error"``, or stand directly under the ``"total"``.
+        negative: negative contributions count by their ``"absolute"`` value in the rules, or are an ``"error"``.
+        margins: which dimensions are crossed: ``"all"`` subsets, those of at most so many dimensions, or a list.
+        top: how many of the largest contributions to keep.
+        total: the code of the totals.
+        engine: ``"duckdb"`` (the default), ``"spark"`` (the default for a Spark DataFrame) or ``"reference"``.
+        table: the table of a DuckDB database file.
+        query: the query to run on a DuckDB database file.
+        encoding: the encoding of CSV files.
+        delimiter: what separates the columns of CSV files; found from the header when not given.
+        decimal: the decimal sign of CSV files.
+        memory: how much memory the embedded engine may use before it works on disk.
+        workers: threads of the embedded engine; one per core by default.
+        progress: told how far the work is.
+
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame({"region": ["n", "n", "n", "s"], "turnover": [59, 40, 1, 7]})
+    >>> cells = tabulate(firms, ["region"], value="turnover")
+    >>> cells.responses[0].sums.tolist(), cells.contributors.largest[0].top.tolist()
+    ([107.0, 100.0, 7.0], [[59.0, 40.0], [59.0, 40.0], [7.0, 0.0]])
+    """
+    if isinstance(by, TableSpec):
+        beside: dict[str, Any] = {
+            "value": value,
+            "contributor": contributor,
+            "holding": holding,
+            "weight": weight,
+            "shadow": shadow,
+        }
+        beside |= {"hierarchies": hierarchies, "missing_codes": missing_codes}
+        twice = next((name for name, given in beside.items() if given is not None), None)
+        if twice is not None:
+            raise RequestError(f"{twice} is given beside a whole TableSpec; say it in one place, the specification")
+        spec = by
+    else:
+        spec = _specification(
+            by,
+            value,
+            shadow,
+            hierarchies or {},
+            missing_codes or {},
+            total,
+            outside,
+            contributor=contributor,
+            holding=holding,
+            weight=weight,
+            margins=margins if isinstance(margins, str | int) else tuple(tuple(m) for m in margins),
+            top=top,
+            missing=missing,
+            negative=negative,
+        )
+    source = (
+        records
+        if isinstance(records, Source)
+        else source_of(records, table=table, query=query, encoding=encoding, delimiter=delimiter, decimal=decimal)
+    )
+    chosen = get_engine(engine or ("spark" if source.kind == "spark" else "duckdb"))
+    with chosen.open(source, spec, memory=memory, workers=workers, progress=progress) as session:
+        labels = session.labels()
+        if not labels[0]:
+            raise DataError(f"{source.shown}: there are no records to tabulate; check the file, and what was left out")
+        plan = make_plan(spec, labels, session.place)
+        columns = session.cells(plan)
+        dropped = session.dropped
+    responses = [(response.name, response.shadow) for response in spec.responses]
+    return tabulation_from_columns(plan.axes, spec.crossed, responses, columns, top=spec.top, dropped=dropped)
+
+
+def _specification(
+    by: Sequence[str | DimensionSpec] | Mapping[str, str | Sequence[str]],
+    value: str | Sequence[str] | None,
+    shadow: str | None,
+    hierarchies: Mapping[str, Any],
+    missing_codes: Mapping[str, Sequence[object]],
+    total: str,
+    outside: Outside,
+    **rest: Any,
+) -> TableSpec:
+    """Put the arguments of the short form together."""
+    given: list[str | DimensionSpec] = []
+    if isinstance(by, str):
+        given = [by]
+    elif isinstance(by, Mapping):
+        given = [DimensionSpec(n, (c,) if isinstance(c, str) else tuple(c)) for n, c in by.items()]
+    else:
+        given = list(by)
+    names = [one if isinstance(one, str) else one.name for one in given]
+    for what, listed in (("hierarchies", hierarchies), ("missing_codes", missing_codes)):
+        for name in listed:
+            if name not in names:
+                raise RequestError(f"{what} names {name!r}, which is no dimension; {nearest(name, names)}")
+    dimensions = []
+    for one in given:
+        base = DimensionSpec(one) if isinstance(one, str) else one
+        codes = missing_codes.get(base.name, ())
+        dimensions.append(
+            DimensionSpec(
+                base.name,
+                base.columns,
+                (*base.hierarchies, *_hierarchies(hierarchies.get(base.name), total)),
+                (*base.missing, *([codes] if isinstance(codes, str) else list(codes))),
+                total if base.total == TOTAL else base.total,
+                outside if base.outside == "error" else base.outside,
+            )
+        )
+    values = [] if value is None else [value] if isinstance(value, str) else list(value)
+    if shadow is not None and not values:
+        raise RequestError("a shadow variable stands behind a magnitude; name the magnitude (value, --value)")
+    return TableSpec(tuple(dimensions), tuple(ResponseSpec(name, shadow) for name in values), **rest)
+
+
+def _hierarchies(given: Any, total: str) -> list[Hierarchy | Prefixes]:
+    """Read hierarchies that were given as files."""
+    if given is None:
+        return []
+    found: list[Hierarchy | Prefixes] = []
+    for one in given if isinstance(given, list | tuple) else [given]:
+        if isinstance(one, str | Path):
+            from discreet.table.hierarchy_files import read_hierarchy
+
+            found.append(read_hierarchy(one, total=total))
+        elif isinstance(one, Hierarchy | Prefixes):
+            found.append(one)
+        else:
+            raise RequestError(f"a hierarchy is a Hierarchy, Prefixes or a file, not a {type(one).__name__}")
+    return found

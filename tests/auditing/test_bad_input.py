@@ -1,0 +1,157 @@
+"""Whatever is wrong with a release is an error or a finding that names it; nothing passes in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.auditing.examples import TABLE_1, csv_of
+
+import discreet as dc
+from discreet import Attacker, DataError, Figures, Hierarchy, InfeasibleError, Kind, RequestError
+from discreet.auditing.from_tab import read_tab_release
+from discreet.table.release_files import release_from_frame
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "t.csv"
+    path.write_text(csv_of(TABLE_1, "x"))
+    return path
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("mark", ["x", "..", "c", ""])
+@pytest.mark.parametrize("wide", [False, True])
+def test_marks_and_layouts(tmp_path: Path, mark: str, wide: bool) -> None:
+    path = write(tmp_path / "t.csv", csv_of(TABLE_1, mark, wide))
+    result = dc.audit(dc.read_release(path))
+    assert [c.values for c in result.cells] == [407] * 4
+
+
+def test_parquet_and_frames(tmp_path: Path) -> None:
+    rows = [
+        (a, s, v) for a, row in TABLE_1.items() for s, v in zip(["4", "5", "6", "7", "8", "Total"], row, strict=True)
+    ]
+    arrow = pa.table({"activity": [r[0] for r in rows], "size": [r[1] for r in rows], "value": [r[2] for r in rows]})
+    pq.write_table(arrow, tmp_path / "t.parquet")
+    assert len(dc.audit(dc.read_release(tmp_path / "t.parquet")).cells) == 4
+    assert len(dc.audit(release_from_frame(arrow.to_pandas())).cells) == 4
+
+
+def test_unknown_marks_and_impossible_figures(tmp_path: Path) -> None:
+    for text, message in [
+        ("?", r"line 2: the figure is '\?', neither a number nor a suppression mark"),
+        ("-3", "line 2: the figure -3 is negative"),
+        ("nan", "line 2: the figure is 'nan'"),
+        ("1e3", "line 2: the figure is '1e3'"),
+    ]:
+        path = write(tmp_path / "t.csv", f"x,count\n1,{text}\n2,4\nTotal,9\n")
+        with pytest.raises(DataError, match=message):
+            dc.read_release(path)
+    with pytest.raises(DataError, match="the figure is nan"):
+        release_from_frame(pa.table({"x": ["1"], "count": [float("nan")]}))
+    with pytest.raises(DataError, match="neither a number nor a suppression mark"):
+        dc.read_release(write(tmp_path / "t.csv", "x,count\n1,x\n"), marks=["hidden"])
+    with pytest.raises(RequestError, match="mark '0' is a number"):
+        dc.read_release(tmp_path / "t.csv", marks=["0"])
+
+
+def test_margins_that_do_not_add_up_are_named_with_both_figures(tmp_path: Path, file: Path) -> None:
+    write(file, file.read_text().replace('Total",4,1448', 'Total",4,1148'))
+    with pytest.raises(DataError, match=r"margin 'size=4' is 1148, but its cells sum to 1448"):
+        dc.audit(dc.read_release(file))
+
+
+def test_conflicts_name_a_smallest_set_of_figures() -> None:
+    shown = Figures.from_array(
+        [[None, None, 5], [None, None, 4], [3, 7, None], [1, 1, 2], [4, 9, None]],
+        {"r": [1, 2, "g", 3, "Total"], "c": [1, 2, "Total"]},
+        hierarchies={"r": (Hierarchy.from_parents({"1": "g", "2": "g", "g": "Total", "3": "Total"}),)},
+    )
+    with pytest.raises(DataError, match="margin 'c=2' is 9, but its cells sum to 8"):
+        dc.audit(shown)
+    both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
+    with pytest.raises(InfeasibleError, match=r"figures contradict each other") as caught:
+        dc.audit(Figures.from_array([[None, None, 5], [None, None, 4], [3, 7, None]], both))
+    for part in ("r=1 = 5", "r=2 = 4", "c=1 = 3", "c=2 = 7"):
+        assert part in str(caught.value)
+    narrow = Figures.from_array([[4, None], [None, None]], {"r": [1, "Total"], "c": [1, "Total"]}, absent="unpublished")
+    with pytest.raises(InfeasibleError, match="2 figures contradict each other"):
+        dc.audit([narrow, Figures.from_array([3], {"r": ["Total"]}, name="other", absent="unpublished")])
+
+
+def test_tables_that_disagree() -> None:
+    a, b = (Figures.from_array([v], {"x": ["1"]}, name=n) for v, n in ((3, "first"), (4, "second")))
+    with pytest.raises(DataError, match="cell x=1 is 4 in second, but 3 in first"):
+        dc.audit([a, b])
+    with pytest.raises(DataError, match="has no row for cell x=2, so it is empty there"):
+        dc.audit([Figures.from_array([3, 5], {"x": ["1", "2"]}, name="first"), a])
+
+
+def test_a_suppressed_value_shown_elsewhere_is_a_finding() -> None:
+    hidden = Figures.from_array([None, None, 9], {"x": ["1", "2", "Total"]}, name="a")
+    shown = Figures.from_array([4], {"x": ["1"]}, name="b", absent="unpublished")
+    result = dc.audit([hidden, shown])
+    assert result.verdict == "unsafe"
+    assert all(c.values == 1 for c in result.cells)
+    assert "published in b" in result.cell(x="1").proof
+
+
+def test_rounding_that_is_none() -> None:
+    with pytest.raises(DataError, match=r"cell x=1 is 7, which is not a multiple of the rounding base 5"):
+        Figures.from_array([7], {"x": ["1"]}, kind=Kind("random", base=5))
+    with pytest.raises(RequestError, match="rounding base is 1"):
+        Kind("random", base=1)
+    with pytest.raises(RequestError, match="did you mean 'random'"):
+        Kind("randm")
+
+
+def test_hierarchies_that_do_not_match() -> None:
+    tree = Hierarchy.from_parents({"a": "Total"})
+    with pytest.raises(DataError, match="category 'b' of dimension 'x' is not in its hierarchy"):
+        Figures.from_array([1, 2], {"x": ["a", "b"]}, hierarchies={"x": (tree,)})
+    with pytest.raises(RequestError, match="no dimension 'y' for its hierarchy"):
+        Figures.from_array([1], {"x": ["a"]}, hierarchies={"y": (tree,)})
+
+
+def test_insiders_that_cannot_be() -> None:
+    shown = Figures.from_array([None, None, 9], {"x": ["1", "2", "Total"]})
+    with pytest.raises((DataError, InfeasibleError)):
+        dc.audit(shown, attackers=[Attacker.insider({"x": "1"}, 10)])
+    exact = Figures.from_array([4, None, 9], {"x": ["1", "2", "Total"]})
+    with pytest.raises(DataError, match="insider contributes 5 to cell x=1, which is at most 4"):
+        dc.audit(exact, attackers=[Attacker.insider({"x": "1"}, 5)])
+    with pytest.raises(RequestError, match="has no category '7'"):
+        dc.audit(shown, attackers=[Attacker.insider({"x": "7"}, 5)])
+
+
+def test_requests_that_make_no_sense() -> None:
+    shown = Figures.from_array([None, None, 9], {"x": ["1", "2", "Total"]})
+    with pytest.raises(RequestError, match="no law 'table'; did you mean 'tables'"):
+        dc.audit(shown, law="table")
+    with pytest.raises(RequestError, match="there is no dimension 'y'"):
+        dc.audit(shown, about=["y"])
+    with pytest.raises(RequestError, match="give the original too"):
+        dc.audit(shown, protection=10)
+    with pytest.raises(DataError, match="lists category '1' twice"):
+        Figures.from_array([1, 2], {"x": ["1", "1"]})
+
+
+def test_tab_files_keep_no_suppressed_value(tmp_path: Path) -> None:
+    rows = ["Total,9,9,S", "1,4,4,U", "2,3,3,M", "3,2,2,S"]
+    (tmp_path / "t.tab").write_text("\n".join(rows) + "\n")
+    (tmp_path / "t.rda").write_text(
+        '<SEPARATOR> ","\nx 5\n<RECODEABLE>\n<TOTCODE> "Total"\nvalue 9\n<NUMERIC>\n<RESPONSE>\n'
+        "freq 9\n<NUMERIC>\n<FREQUENCY>\nstatus 1\n<STATUS>\n"
+    )
+    release = read_tab_release(tmp_path / "t.tab")
+    part = release.parts()[0]
+    assert part.values[part.hidden].tolist() == [0, 0]
+    assert [(c.lower, c.upper) for c in dc.audit(release).cells] == [(0, 7), (0, 7)]

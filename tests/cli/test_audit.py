@@ -1,0 +1,99 @@
+"""``discreet audit``: what it prints is what the library returns, and its exit code is the verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.auditing.examples import TABLE_1, TABLE_2, csv_of
+from tests.cli.running import refused, rows_of, run
+
+import discreet as dc
+from discreet import Attacker, Kind
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "t.csv"
+    path.write_text(csv_of(TABLE_1, "x"))
+    return path
+
+
+def answer(*arguments: object, code: int = 0) -> dict[str, Any]:
+    outcome = run("audit", *arguments, "--json")
+    assert (outcome.code, outcome.err) == (code, "")
+    data: dict[str, Any] = json.loads(outcome.out)
+    assert (data.pop("schema"), data.pop("command")) == (1, "audit")
+    return data
+
+
+def test_same_as_the_library(table: Path) -> None:
+    assert answer(table) == json.loads(json.dumps(dc.audit(dc.read_release(table), proofs=None).to_dict()))
+    for cell in answer(table)["cells"]:
+        assert {"cell", "lower", "upper", "values", "bits", "dr", "proof", "attacker"} <= set(cell)
+        assert (cell["values"], cell["determined"]) == (407, False)
+        assert cell["proof"]
+
+
+def test_exit_codes_are_verdicts(table: Path) -> None:
+    assert run("audit", table).code == 0
+    assert answer(table, "--min-width", 500, code=1)["verdict"] == "unsafe"
+    assert answer(table, "--max-dr", 0.1, code=1)["verdict"] == "unsafe"
+    assert answer(table, "--time-limit", 0, code=1)["verdict"] == "incomplete"
+    assert refused(run("audit", table, "--mark", "y")).startswith(f"{table}: line ")
+
+
+def test_for_people(table: Path) -> None:
+    out = run("audit", table).out
+    assert out.startswith("safe\n4 intervals were worked out")
+    assert "3898 − 592 − 329 − 1440" in " ".join(out.split())
+
+
+def test_insiders_rounding_and_redesign(table: Path, tmp_path: Path) -> None:
+    rounded = tmp_path / "r.csv"
+    rounded.write_text("x,count\n1,1000\n2,20\n")
+    data = answer(rounded, "--rounded", "conventional", "--base", 10, "--insider", "x=1:400")
+    inside = next(c for c in data["cells"] if c["attacker"] == "insider")
+    assert (inside["lower"], inside["upper"]) == (595, 604)
+    same = dc.audit(
+        dc.read_release(rounded, kind=Kind("conventional", base=10)),
+        attackers=[Attacker.insider({"x": "1"}, 400)],
+        proofs=None,
+    )
+    assert data == json.loads(json.dumps(same.to_dict()))
+    merged = tmp_path / "m.csv"
+    merged.write_text(csv_of(TABLE_2))
+    data = answer(merged, "--merged", "activity:5,6=5+6", "--about", "activity,size", "--absent", "unpublished")
+    found = {(c["cell"]["activity"], c["cell"]["size"]): (c["lower"], c["upper"]) for c in data["cells"]}
+    assert found["5", "4"] == (0, 649)
+    assert found["6", "8"] == (0, 3467)
+
+
+def test_contributions_of_firms(tmp_path: Path) -> None:
+    shown, firms = tmp_path / "t.csv", tmp_path / "firms.csv"
+    shown.write_text("x,value\n1,x\n2,x\nTotal,9\n")
+    firms.write_text("x,respondent,value\n1,A,4\n2,B,1\n2,C,2\n2,D,2\n")
+    data = answer(shown, "--contributions", firms, code=1)
+    assert next(c for c in data["cells"] if c["attacker"] == "A" and c["cell"] == {"x": "2"})["lower"] == 5
+    assert "has no column 'respondent'" in refused(run("audit", shown, "--contributions", shown))
+
+
+def test_linked_files_and_output(tmp_path: Path) -> None:
+    a, b, out = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "out.csv"
+    a.write_text("x,count\n1,x\n2,x\nTotal,9\n")
+    b.write_text("x,count\n1,4\n")
+    outcome = run("audit", a, b, "--absent", "unpublished", "--output", out)
+    assert outcome.code == 1
+    assert [row["lower"] for row in rows_of(out)] == ["4", "5"]
+    assert "published in b.csv" in rows_of(out)[0]["proof"]
+
+
+def test_laws_and_knowledge(table: Path) -> None:
+    data = answer(table, "--law", "tables", "--know", "activity=5,size=5:10..20")
+    assert data["tables"] == 11
+    assert "no law" in refused(run("audit", table, "--law", "x"))
+    assert "is not CELL:LOW..HIGH" in refused(run("audit", table, "--know", "activity=5:3"))
+    assert "names no cell" in refused(run("audit", table, "--insider", "5:3"))
+    assert "--base belongs to --rounded" in refused(run("audit", table, "--base", 3))

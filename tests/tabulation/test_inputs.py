@@ -1,0 +1,251 @@
+"""Every kind of records gives the same tabulation, and every fault of records is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pcsv
+import pyarrow.parquet as pq
+import pytest
+from tests.tabulation.test_agreement import agree, firms
+
+from discreet.core.errors import DataError, DiscreetError, RequestError
+from discreet.table.hierarchy import Hierarchy, Prefixes
+from discreet.tabulation import DimensionSpec, ResponseSpec, TableSpec, tabulate
+
+OPTIONS: dict[str, Any] = {
+    "by": ["region", "lower"],
+    "value": "turnover",
+    "contributor": "id",
+    "holding": "group",
+    "weight": "w",
+}
+
+
+@pytest.fixture
+def records() -> pa.Table:
+    return firms(300, 7)
+
+
+def test_files(records: pa.Table, tmp_path: Path) -> None:
+    expected = tabulate(records, **OPTIONS)
+    pq.write_table(records, tmp_path / "whole.parquet")
+    pcsv.write_csv(records, tmp_path / "whole.csv")
+    (tmp_path / "parts").mkdir()
+    for i in range(3):
+        pq.write_table(records.slice(100 * i, 100), tmp_path / "parts" / f"{i}.parquet")
+    lines = (tmp_path / "whole.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "one.csv").write_text("".join(lines[:120]))
+    (tmp_path / "two.csv").write_text("".join([lines[0], *lines[120:]]))
+    semicolons = (tmp_path / "whole.csv").read_text().replace(",", ";").replace(".", ",")
+    (tmp_path / "continental.csv").write_bytes(semicolons.encode("utf-16"))
+    agree(tabulate(tmp_path / "whole.parquet", **OPTIONS), expected)
+    agree(tabulate(str(tmp_path / "whole.csv"), **OPTIONS), expected)
+    agree(tabulate(str(tmp_path / "parts" / "*.parquet"), **OPTIONS), expected)
+    agree(tabulate(tmp_path / "parts", **OPTIONS), expected)
+    agree(tabulate([tmp_path / "one.csv", tmp_path / "two.csv"], **OPTIONS), expected)
+    agree(tabulate(tmp_path / "continental.csv", **OPTIONS, decimal=",", encoding="utf-16"), expected)
+
+
+def test_frames(records: pa.Table) -> None:
+    expected = tabulate(records, **OPTIONS)
+    agree(tabulate(records.to_pandas(), **OPTIONS), expected)
+    agree(tabulate(pl.from_arrow(records), **OPTIONS), expected)
+    agree(tabulate(pl.from_arrow(records).lazy(), **OPTIONS), expected)  # type: ignore[union-attr]
+
+
+def test_databases(records: pa.Table, tmp_path: Path) -> None:
+    expected = tabulate(records, **OPTIONS)
+    path = tmp_path / "firms.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.register("arrow", records)
+        connection.execute("CREATE TABLE firms AS SELECT * FROM arrow")
+    agree(tabulate(path, **OPTIONS, table="firms"), expected)
+    agree(tabulate(path, **OPTIONS, query="SELECT * FROM firms WHERE true"), expected)
+    with duckdb.connect() as connection:
+        connection.register("arrow", records)
+        agree(tabulate(connection.sql("SELECT * FROM arrow"), **OPTIONS), expected)
+    with pytest.raises(RequestError, match=r"name a table \(--table\) or a query"):
+        tabulate(path, **OPTIONS)
+    with pytest.raises(DataError, match="cannot be read"):
+        tabulate(path, **OPTIONS, table="none")
+
+
+def test_codes_keep_their_zeros(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("code,x\n01,1\n1,2\n001,3\n")
+    assert set(tabulate(tmp_path / "r.csv", ["code"], value="x").axes[0].leaves) == {"01", "001", "1"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a,x\r\nn,1\r\ns,2\r\n",
+        b"\xef\xbb\xbfa,x\nn,1\ns,2\n",
+        b"a,x\nn,1\n\ns,2\n\n\n",
+        b"\n\na,x\nn,1\ns,2",
+        b'"a","x"\n"n","1"\n"s","2"\n',
+        b"a\tx\nn\t1\ns\t2\n",
+        b"a,x\nn, 1\ns,2 \n",
+        b"a,x\nn,1e0\ns,+2\n",
+    ],
+)
+def test_ways_to_write_a_csv_file(content: bytes, tmp_path: Path) -> None:
+    cells = tabulate(bad(tmp_path, content), ["a"], value="x")
+    assert cells.axes[0].leaves == ("n", "s")
+    assert cells.responses[0].sums.tolist() == [3.0, 1.0, 2.0]
+
+
+def test_a_column_of_one(tmp_path: Path) -> None:
+    assert tabulate(bad(tmp_path, "a\nn\ns\nn\n"), ["a"]).records.tolist() == [3, 2, 1]
+
+
+def test_categories_stand_in_their_order() -> None:
+    numbers = tabulate(pa.table({"a": [10, 2, 1]}), ["a"])
+    assert numbers.axes[0].codes == ("Total", "1", "2", "10")
+    assert tabulate(pa.table({"a": ["b", "é", "a"]}), ["a"]).axes[0].leaves == ("a", "b", "é")
+    assert tabulate(pa.table({"a": [True, False]}), ["a"]).axes[0].leaves == ("false", "true")
+
+
+def test_missing_codes() -> None:
+    records = pa.table({"a": ["x", "9", None, ""], "t": [1.0, 2.0, 4.0, 8.0]})
+    with pytest.raises(DataError, match=r"the records: row 3: dimension 'a' is empty; .*missing='category'"):
+        tabulate(records, ["a"], value="t")
+    kept = tabulate(records, ["a"], value="t", missing="category", missing_codes={"a": ["9"]})
+    assert kept.axes[0].leaves == ("x", "Missing")
+    assert kept.responses[0].sums.tolist() == [15.0, 1.0, 14.0]
+    dropped = tabulate(records, ["a"], value="t", missing="drop", missing_codes={"a": "9"})
+    assert (dropped.dropped, dropped.responses[0].sums.tolist()) == (3, [1.0, 1.0])
+    with pytest.raises(DataError, match="row 2: dimension 'a' is '9', which means missing"):
+        tabulate(records.slice(0, 2), ["a"], missing_codes={"a": ["9"]})
+
+
+def test_codes_outside_the_hierarchy() -> None:
+    records = pa.table({"a": ["n1", "zz", "yy"]})
+    tree = Hierarchy.from_parents({"n1": "n", "n2": "n"})
+    with pytest.raises(DataError, match="row 3: 2 codes of dimension 'a' are in no hierarchy: 'yy', 'zz'"):
+        tabulate(records, ["a"], hierarchies={"a": tree})
+    cells = tabulate(records, ["a"], hierarchies={"a": tree}, outside="total")
+    assert cells.axes[0].codes == ("Total", "n", "n1", "n2", "yy", "zz")
+    with pytest.raises(DataError, match="'n' of dimension 'a' is a group of its hierarchy"):
+        tabulate(pa.table({"a": ["n"]}), ["a"], hierarchies={"a": tree})
+
+
+def test_several_hierarchies_over_one_dimension() -> None:
+    records = pa.table({"a": ["a1", "a2", "b1"], "x": [1.0, 2.0, 4.0]})
+    coast = Hierarchy.from_parents({"a1": "coast", "b1": "coast"})
+    cells = tabulate(records, ["a"], value="x", hierarchies={"a": [Prefixes((1,)), coast]})
+    sums = {cells.label(i)["a"]: cells.responses[0].sums[i] for i in range(len(cells))}
+    assert sums == {"Total": 7, "a": 3, "a1": 1, "a2": 2, "b": 4, "b1": 4, "coast": 5}
+
+
+def bad(tmp_path: Path, content: str | bytes, name: str = "r.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+GOOD = "region,id,w,turnover\nn,1,1,10\ns,2,1,20\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (GOOD, {"by": ["regoin"]}, "no dimension column 'regoin'; did you mean 'region'"),
+        (GOOD, {"value": "turnovr"}, "no response column 'turnovr'; did you mean 'turnover'"),
+        (GOOD, {"weight": "weight"}, "no weight column 'weight'"),
+        (GOOD, {"contributor": "ids"}, "no contributor column 'ids'; did you mean 'id'"),
+        (GOOD, {"value": "region"}, r"r\.csv: line 2: 'region' is 'n', which is not a number"),
+        (GOOD + "s,3,1,twelve\n", {}, r"r\.csv: line 4: 'turnover' is 'twelve', which is not a number"),
+        (GOOD + '"s\n",3,1,1\ns,4,1,x\n', {}, r"r\.csv: line 6: 'turnover' is 'x'"),
+        (GOOD + "s,3,1,\n", {}, r"r\.csv: line 4: 'turnover' is empty"),
+        (GOOD + "s,3,1,inf\n", {}, r"r\.csv: line 4: 'turnover' is not a finite number"),
+        (GOOD + "s,3,1,nan\n", {}, r"r\.csv: line 4: 'turnover' is not a finite number"),
+        (GOOD + "s,3,0,1\n", {"weight": "w"}, r"r\.csv: line 4: weight 'w' is 0; weights are above 0"),
+        (GOOD + "s,3,-2,1\n", {"weight": "w"}, r"r\.csv: line 4: weight 'w' is -2"),
+        (GOOD + "s,,1,1\n", {"contributor": "id"}, r"r\.csv: line 4: contributor 'id' is empty"),
+        (GOOD + ",3,1,1\n", {}, r"r\.csv: line 4: dimension 'region' is empty"),
+        (GOOD + "s,3,1,-5\n", {"negative": "error"}, r"r\.csv: line 4: 'turnover' is negative"),
+        (GOOD + "Total,3,1,5\n", {}, r"r\.csv: line 4: category 'Total' of dimension 'region' is also the code of the"),
+        (GOOD + "s,3\n", {}, r"r\.csv: line 4 cannot be read"),
+        (GOOD + "s,3,1,1,9\n", {}, r"r\.csv: line 4 cannot be read"),
+        (GOOD.encode() + b"s\xe9,3,1,5\n", {}, r"r\.csv: line 4 has a byte \(0xe9\) that is not utf-8"),
+        (GOOD, {"encoding": "klingon"}, "encoding 'klingon' is not known"),
+        (b"", {}, r"r\.csv is empty"),
+        (b" \n\n", {}, r"r\.csv is empty"),
+        ("region,id,w,turnover\n", {}, "there are no records to tabulate"),
+        ("region,region,turnover\nn,n,1\n", {}, "two columns are called 'region'"),
+        (GOOD, {"top": 1}, "top is 1; the rules need the 2 largest"),
+        (GOOD, {"margins": 3}, "margins of up to 3 dimensions are wanted"),
+        (GOOD, {"margins": [["size"]]}, "names 'size', which is no dimension"),
+        (GOOD, {"margins": "some"}, "margins is 'some'"),
+        (GOOD, {"missing": "ignore"}, "missing is 'ignore'; it is one of"),
+        (GOOD, {"outside": "drop"}, "outside is 'drop'; it is one of"),
+        (GOOD, {"memory": "much"}, "memory is 'much'"),
+        (GOOD, {"engine": "duckbd"}, "no engine 'duckbd'; did you mean 'duckdb'"),
+        (GOOD, {"hierarchies": {"size": "x.hrc"}}, "hierarchies names 'size', which is no dimension"),
+        (GOOD, {"decimal": ";"}, "decimal is ';'"),
+        (GOOD, {"shadow": "staff", "value": None}, "a shadow variable stands behind a magnitude"),
+        (GOOD, {"by": ["region", "region"]}, "dimension 'region' is named twice"),
+        (GOOD, {"by": []}, "no dimension is named"),
+    ],
+)
+def test_faults(content: str | bytes, options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = bad(tmp_path, content)
+    with pytest.raises(DiscreetError, match=message):
+        tabulate(path, **({"by": ["region"], "value": "turnover"} | options))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_faults_of_parquet(records: pa.Table, tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    pq.write_table(records, path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(DataError, match=r"r\.parquet is not a whole Parquet file"):
+        tabulate(path, ["region"])
+    path.write_bytes(b"region,x\nn,1\n")
+    with pytest.raises(DataError, match=r"r\.parquet is not a whole Parquet file"):
+        tabulate(path, ["region"])
+    pq.write_table(pa.table({"region": ["n", "s", "s"], "x": [1.0, float("nan"), 3.0]}), path)
+    with pytest.raises(DataError, match=r"r\.parquet: row 2: 'x' is not a finite number"):
+        tabulate(path, ["region"], value="x")
+    pq.write_table(pa.table({"region": ["n", None], "x": [1.0, 2.0]}), path)
+    with pytest.raises(DataError, match=r"r\.parquet: row 2: dimension 'region' is empty"):
+        tabulate(path, ["region"], value="x")
+    pq.write_table(pa.table({"region": [1.5, 2.5], "x": [[1], [2]]}), path)
+    with pytest.raises(DataError, match="dimension column 'region' is of type DOUBLE"):
+        tabulate(path, ["region"])
+    with pytest.raises(DataError, match=r"column 'x' is of type .*give numbers"):
+        tabulate(pa.table({"a": ["x"], "x": [[1]]}), ["a"], value="x")
+
+
+def test_other_things_are_no_records(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="is not a frame"):
+        tabulate(42, ["a"])
+    with pytest.raises(RequestError, match="does not exist"):
+        tabulate(tmp_path / "none.csv", ["a"])
+    with pytest.raises(RequestError, match="no file fits"):
+        tabulate(str(tmp_path / "*.parquet"), ["a"])
+    with pytest.raises(RequestError, match=r"'\.xlsx' is not read"):
+        tabulate(bad(tmp_path, "x", "r.xlsx"), ["a"])
+
+
+def test_a_whole_specification_does_the_same() -> None:
+    records = firms(50, 9)
+    spec = TableSpec((DimensionSpec("region"), DimensionSpec("lower")), (ResponseSpec("turnover"),), weight="w")
+    agree(tabulate(records, spec), tabulate(records, ["region", "lower"], value="turnover", weight="w"))
+    with pytest.raises(RequestError, match="value is given beside a whole TableSpec"):
+        tabulate(records, spec, value="turnover")
+    pandas = pd.DataFrame({"a": ["x"]})
+    assert len(tabulate(pandas, "a")) == 2
+
+
+def test_progress_is_told(records: pa.Table) -> None:
+    told: list[tuple[int, int, str]] = []
+    tabulate(records, **OPTIONS, progress=lambda done, total, label: told.append((done, total, label)))
+    assert told[-1][0] == told[-1][1]
+    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)

@@ -1,0 +1,84 @@
+"""Spark gives the same as the other engines; it needs Java, which `make setup` sees to."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from tests.tabulation.strategies import Case, cases
+from tests.tabulation.test_agreement import LONG, WHOLE, agree, firms, outcome
+
+from discreet.core.errors import DataError, RequestError
+from discreet.tabulation import tabulate
+
+# Spark warns of pandas versions and of its own clean-up, neither of which is used or in our hands.
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("spark")]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName("tests")
+        for key, value in {
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "2",
+            # For a handful of records, compiling the plans takes longer than running them.
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.sql.adaptive.enabled": "false",
+            "spark.driver.memory": "1g",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.ui.showConsoleProgress": "false",
+        }.items():
+            builder = builder.config(key, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+@given(case=cases(most=15))
+@settings(max_examples=6, deadline=None, suppress_health_check=LONG)
+def test_spark_agrees_with_the_twin(spark: Any, case: Case) -> None:
+    agree(outcome(case, "spark"), outcome(case, "reference"))
+
+
+@pytest.mark.long
+@given(case=cases(most=40))
+@settings(max_examples=100, deadline=None, suppress_health_check=LONG)
+def test_spark_agrees_with_the_twin_on_many(spark: Any, case: Case) -> None:
+    agree(outcome(case, "spark"), outcome(case, "reference"))
+
+
+def test_spark_agrees_with_duckdb_on_firms(spark: Any, tmp_path: Path) -> None:
+    records = firms(3000, 5)
+    pq.write_table(records, tmp_path / "firms.parquet")
+    frame = spark.read.parquet(str(tmp_path / "firms.parquet"))
+    agree(tabulate(frame, **WHOLE), tabulate(tmp_path / "firms.parquet", **WHOLE))
+
+
+def test_spark_refuses_what_duckdb_refuses(spark: Any, tmp_path: Path) -> None:
+    text = pa.table({"a": ["x", "y"], "t": ["1", "two"], "w": [1.0, 0.0]})
+    with pytest.raises(DataError, match="'t' is 'two' in 1 of 2 records"):
+        tabulate(text, ["a"], value="t", engine="spark")
+    with pytest.raises(DataError, match="weight 'w' is not above 0 in 1 of 2"):
+        tabulate(text, ["a"], weight="w", engine="spark")
+    with pytest.raises(RequestError, match="no dimension column 'b'"):
+        tabulate(text, ["b"], engine="spark")
+    (tmp_path / "r.csv").write_text("a,t\nx,1\n,2\n")
+    with pytest.raises(DataError, match="column 'a': dimension 'a' is empty"):
+        tabulate(tmp_path / "r.csv", ["a"], value="t", engine="spark")
+    agree(
+        tabulate(tmp_path / "r.csv", ["a"], value="t", engine="spark", missing="drop"),
+        tabulate(tmp_path / "r.csv", ["a"], value="t", missing="drop"),
+    )
