@@ -124,6 +124,20 @@ def test_whole_numbers_can_leave_less_than_real_ones() -> None:
     assert "whole numbers leave 1" in proof.text(equations)
 
 
+@pytest.mark.parametrize("block", range(4))
+def test_bounds_over_real_numbers_are_finished_only_where_they_are_whole(block: int) -> None:
+    """What is called finished must be what whole numbers leave; the rest must contain it."""
+    for seed in range(40 * block, 40 * (block + 1)):
+        parts, names = release(seed)
+        equations = equations_of(parts, about=names)
+        whole, real = bounds(equations), bounds(equations, relaxed=True)
+        sure = real.finished
+        assert (whole.lower[sure] == real.lower[sure]).all()
+        assert (whole.upper[sure] == real.upper[sure]).all()
+        assert (real.lower <= whole.lower).all()
+        assert (real.upper >= whole.upper).all()
+
+
 def test_rounding_law_of_one_cell() -> None:
     shown = Figures.from_array([3], {"month": ["1"]}, kind=Kind("random", base=3))
     found = bounds(equations_of(shown))

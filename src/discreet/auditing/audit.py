@@ -69,8 +69,8 @@ def audit(
         protection: per cent of the original value that intervals must reach to either side.
         least: what every value is at least; counts and amounts are not negative.
         most: what every value is at most.
-        relaxed: take intervals over real numbers as they are, where whole numbers may leave less; much faster on large
-            tables of three and more dimensions.
+        relaxed: take intervals over real numbers as they are; much faster on large tables of three and more dimensions.
+            Figures of which whole numbers may leave less are marked as not finished, and are never called safe.
         time_limit: seconds; what is not finished then is marked so, and never safe.
         proofs: how many of the worst figures get a proof; None for all.
         precision: for the law ``"tables"``, twice the standard error in bits at which drawing stops.

@@ -112,7 +112,7 @@ class Audit:
         exact = sum(cell.values == 1 for cell in self.cells)
         parts = [f"{len(self.cells):,} intervals were worked out: {counts['safe']:,} safe, {counts['unsafe']:,} unsafe"]
         if counts["incomplete"]:
-            parts.append(f"{counts['incomplete']:,} not finished in time, which are not called safe")
+            parts.append(f"{counts['incomplete']:,} not finished, which are not called safe")
         if exact:
             parts.append(f"{exact:,} {'value is' if exact == 1 else 'values are'} determined exactly")
         linked = sum(cell.by_linking and cell.verdict == "unsafe" for cell in self.cells)

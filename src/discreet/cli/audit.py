@@ -105,7 +105,8 @@ def audit(
         float | None, typer.Option("--time-limit", help="Seconds; the rest is marked as incomplete.", min=0.0)
     ] = None,
     relaxed: Annotated[
-        bool, typer.Option("--relaxed", help="Intervals over real numbers; faster on large three-way tables.")
+        bool,
+        typer.Option("--relaxed", help="Intervals over real numbers: faster; where whole ones may differ, never safe."),
     ] = False,
     value: Annotated[
         str | None,

@@ -34,8 +34,8 @@ class Bounds:
     """Feasible intervals of positions, in units of the last decimal.
 
     ``lower`` and ``upper`` are the bounds over whole numbers, ``relaxed_lower`` and ``relaxed_upper`` those over real
-    numbers (linear programming), which can be wider. ``finished`` is false where a time limit left the interval wider
-    than it may be: it still contains every value that is possible.
+    numbers (linear programming), which can be wider. ``finished`` is false where a time limit, or the wish for bounds
+    over real numbers only, left the interval wider than it may be: it still contains every value that is possible.
     """
 
     equations: Equations
@@ -164,6 +164,10 @@ class _Search:
             uncertain += self._gaps(group, np.maximum(result.exact, 1 - result.finished))
         if whole:
             self._close(uncertain, workers)
+        else:
+            # Over whole numbers these intervals may be narrower than they look: they must not be called finished.
+            for group, k, _ in uncertain:
+                self.finished[group.variables[k]] = False
 
     def _close(self, uncertain: list[tuple[Group, int, int]], workers: int | None) -> None:
         """Find bounds over whole numbers by integer programming."""
