@@ -8,7 +8,7 @@ from pathlib import Path
 
 from discreet.core.files import write_text
 
-BENCHMARKS = ("audit", "replay", "tables", "uniques", "tabulation")
+BENCHMARKS = ("replay", "tables", "uniques", "tabulation", "audit")
 HEAD = """# Benchmark results
 
 Times are the best of a few, taken in turn in one run on a shared machine; read the ratios. `make bench` writes this
@@ -17,13 +17,15 @@ file.
 
 
 def main() -> None:
-    sections = []
+    results = Path(__file__).resolve().parent / "RESULTS.md"
+    sections = [HEAD.strip()]
     for name in sys.argv[1:] or BENCHMARKS:
         print(f"== {name}", file=sys.stderr, flush=True)
         sections.append(importlib.import_module(name).main())
         print(sections[-1], flush=True)
-    if not sys.argv[1:]:
-        write_text(Path(__file__).parent / "RESULTS.md", "\n\n".join([HEAD.strip(), *sections]) + "\n")
+        if not sys.argv[1:]:
+            # After every part, so that what was measured is kept when a later part is stopped.
+            write_text(results, "\n\n".join(sections) + "\n")
 
 
 if __name__ == "__main__":
