@@ -230,7 +230,7 @@ def main() -> str:
                 peers,
             ),
             "Larger instances, on a greedy pattern of our own (in every sum no or at least two figures are hidden), "
-            f"stopped after {PATIENCE:.0f} s; intervals that are unfinished then, or that only whole numbers could settle, "
+            f"stopped after {PATIENCE:.0f} s; intervals that are unfinished then, or that whole numbers could narrow, "
             "are never called safe.",
             table(
                 ["instance", "bounds over", "hidden", "unfinished", "largest group", "seconds", "GiB"],
