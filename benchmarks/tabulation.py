@@ -113,7 +113,7 @@ def with_pandas(path: Path) -> tuple[float, float]:
     def count(records: Any) -> list[Any]:
         return [records.groupby(list(pair), observed=True).size() for pair in PAIRS]
 
-    return best(lambda: count(frame), 2), best(lambda: count(coded), 2)
+    return best(lambda: count(frame), 3), best(lambda: count(coded), 3)
 
 
 def with_pandas_by_pairs(path: Path) -> tuple[float, float]:
@@ -169,7 +169,7 @@ def main() -> str:
         make(path, 10**7)
         check(path)
         lines += compared(path, 10**7, 3)
-        mine = best(ours(path), 2)
+        mine = best(ours(path), 5)
         text, coded = with_pandas(path)
         lines.append(
             [
