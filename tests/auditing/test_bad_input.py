@@ -155,3 +155,11 @@ def test_tab_files_keep_no_suppressed_value(tmp_path: Path) -> None:
     part = release.parts()[0]
     assert part.values[part.hidden].tolist() == [0, 0]
     assert [(c.lower, c.upper) for c in dc.audit(release).cells] == [(0, 7), (0, 7)]
+
+
+def test_a_release_that_hides_nothing_is_not_called_safe() -> None:
+    """The audit has nothing to work out there, and so nothing that it could show to be safe."""
+    shown = Figures.from_array([[1, 5, 6], [2, 0, 2], [3, 5, 8]], {"a": ["x", "y", "Total"], "b": ["m", "n", "Total"]})
+    result = dc.audit(shown)
+    assert result.verdict == "incomplete"
+    assert "discreet rules" in result.sentence

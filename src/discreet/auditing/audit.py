@@ -104,7 +104,8 @@ def audit(
             cells += run.judge(_known(everybody, attacker), mine, attacker, None)[0]
     cells.sort(key=lambda cell: (_RANK[cell.verdict], cell.bits, cell.upper - cell.lower, cell.attacker, cell.name))
     verdicts = {cell.verdict for cell in cells}
-    verdict: Verdict = "unsafe" if "unsafe" in verdicts else "incomplete" if "incomplete" in verdicts else "safe"
+    # Where nothing was worked out, nothing was shown to be safe.
+    verdict: Verdict = "unsafe" if "unsafe" in verdicts else "safe" if verdicts == {"safe"} else "incomplete"
     published = sum(int((~part.hidden).sum()) for part in parts)
     return Audit(verdict, tuple(cells), law, published, tables, note)
 

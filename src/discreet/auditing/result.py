@@ -107,7 +107,10 @@ class Audit:
     def sentence(self) -> str:
         """The verdict in words."""
         if not self.cells:
-            return f"All {self.published:,} figures are published exactly; nothing is hidden that could be worked out."
+            return (
+                f"All {self.published:,} figures are published exactly, so there is nothing to work out; whether they "
+                "may be published is for the rules and the risk measures to say (discreet rules, discreet risk)."
+            )
         counts = self.counts
         exact = sum(cell.values == 1 for cell in self.cells)
         parts = [f"{len(self.cells):,} intervals were worked out: {counts['safe']:,} safe, {counts['unsafe']:,} unsafe"]
