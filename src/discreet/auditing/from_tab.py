@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import FloatArray
 from discreet.table.figures import Figures
 from discreet.table.release import Release
-from discreet.table.tabulation import Tabulation
 from discreet.tabulation.argus_tab import read_tab
 
 HIDDEN = ("U", "M")
@@ -32,25 +30,4 @@ def read_tab_release(
     if found.status is None:
         raise DataError(f"{path} has no column of statuses, so that nothing says what is hidden; mark it <STATUS>")
     hidden = np.array([status.upper() in HIDDEN for status in found.status], bool)
-    return Release.of(published_part(found.tabulation, hidden, value=value, name=Path(path).name))
-
-
-def published_part(tabulation: Tabulation, hidden: np.ndarray, *, value: str | None = None, name: str) -> Figures:
-    """Return the figures of a tabulation that are not hidden, with its hierarchies."""
-    sums: FloatArray = (
-        tabulation.responses[tabulation.response(value)].sums
-        if tabulation.responses
-        else tabulation.records.astype(np.float64)
-    )
-    decimals = next((d for d in range(7) if np.allclose(sums, np.round(sums, d), rtol=0, atol=1e-9)), 6)
-    units = np.rint(sums * 10**decimals).astype(np.int64)
-    return Figures(
-        {axis.name: axis.codes for axis in tabulation.axes},
-        np.stack([tabulation.codes(axis.name) for axis in tabulation.axes], axis=1),
-        np.where(hidden, 0, units),
-        hidden.astype(np.int64),
-        name=name,
-        decimals=decimals,
-        total=tabulation.axes[0].codes[0],
-        hierarchies={axis.name: axis.hierarchies for axis in tabulation.axes},
-    )
+    return Release.of(Figures.of_tabulation(found.tabulation, response=value, hidden=hidden, name=Path(path).name))

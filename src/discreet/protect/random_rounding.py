@@ -18,6 +18,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed, generator
 from discreet.table import Release, Table
+from discreet.table.kinds import Kind
 
 
 def round_randomly(F: IntArray, base: int, rng: np.random.Generator, size: int) -> IntArray:
@@ -63,7 +64,12 @@ class RandomRounding:
         """Round the table once."""
         self.check(table)
         rounded = round_randomly(table.counts, self.base, generator(seed), 1)[0]
-        return Release(table.with_counts(table.cells, rounded), self.name, self.parameters)
+        return Release(
+            table.with_counts(table.cells, rounded),
+            self.name,
+            self.parameters,
+            kind=Kind("random", base=int(self.base)),
+        )
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return released counts of the table's non-empty cells, one draw per row; empty cells stay empty."""

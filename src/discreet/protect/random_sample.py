@@ -17,6 +17,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed, generator
 from discreet.table import Release, Table
+from discreet.table.kinds import Kind
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class RandomSample:
         """Draw one sample."""
         self.check(table)
         counts = self.draws(table, generator(seed), 1)[0]
-        return Release(table.with_counts(table.cells, counts), self.name, self.parameters)
+        return Release(table.with_counts(table.cells, counts), self.name, self.parameters, kind=Kind("sample"))
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return sample counts of the table's non-empty cells, one draw per row."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from discreet.core.numerics import IntArray
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT, ROUNDINGS, SUPPRESSED, Kind
 from discreet.table.table import Table
+
+if TYPE_CHECKING:
+    from discreet.table.tabulation import Tabulation
 
 Absent: TypeAlias = Literal["empty", "unpublished"]
 
@@ -134,6 +137,47 @@ class Figures:
         labels = {dimension.name: dimension.categories for dimension in table.dimensions}
         return cls(labels, codes, values, np.zeros(values.size, np.int64), (kind, SUPPRESSED), **about)
 
+    @classmethod
+    def of_tabulation(
+        cls,
+        tabulation: Tabulation,
+        *,
+        response: str | None = None,
+        hidden: Any = None,
+        values: IntArray | None = None,
+        kind: Kind = EXACT,
+        **about: Any,
+    ) -> Figures:
+        """Return the cells and margins of a tabulation as figures, with its hierarchies.
+
+        Args:
+            tabulation: the cells.
+            response: the magnitude that is published; by default the first, or the counts where there is none.
+            hidden: true for the cells that are suppressed; their values do not enter the figures.
+            values: published values where they are not the sums themselves, in units of the last decimal of the sums.
+            kind: what a reader knows of the true values behind the figures that are shown.
+            about: the name and other fields of the figures.
+
+        >>> from discreet.table.tabulation import Tabulation
+        >>> by_sex = Tabulation.from_table(Table.from_array([3, 5], {"sex": ["m", "f"]}))
+        >>> Figures.of_tabulation(by_sex, hidden=[False, True, True])
+        release: sex (3), 3 figures, 2 hidden (exact, suppressed)
+        """
+        units, decimals = units_of(tabulation, response)
+        shown = units if values is None else np.asarray(values, np.int64)
+        covered = np.zeros(shown.size, bool) if hidden is None else np.asarray(hidden, bool)
+        return cls(
+            {axis.name: axis.codes for axis in tabulation.axes},
+            np.stack([tabulation.codes(axis.name) for axis in tabulation.axes], axis=1),
+            np.where(covered, 0, shown),
+            covered.astype(np.int64),
+            (kind, SUPPRESSED),
+            decimals=decimals,
+            total=tabulation.axes[0].codes[0],
+            hierarchies={axis.name: axis.hierarchies for axis in tabulation.axes},
+            **about,
+        )
+
     # --- what is in it ------------------------------------------------------------------------------------
 
     @property
@@ -175,6 +219,15 @@ class Figures:
         return f"{self.name}: {spread}, {len(self):,} figures, {int(self.hidden.sum()):,} hidden ({made})"
 
     __repr__ = __str__
+
+
+def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntArray, int]:
+    """Return the sums of a response, or the counts, as whole numbers of their last decimal, and how many decimals."""
+    if not tabulation.responses:
+        return tabulation.records, 0
+    chosen = tabulation.responses[0 if response is None else tabulation.response(response)]
+    decimals = next((d for d in range(7) if np.allclose(chosen.sums, np.round(chosen.sums, d), rtol=0, atol=1e-9)), 6)
+    return np.rint(chosen.sums * 10**decimals).astype(np.int64), decimals
 
 
 def decimal_text(value: int, decimals: int) -> str:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import DataError
+from discreet.table.kinds import EXACT, Kind
 from discreet.table.table import Table
 
 if TYPE_CHECKING:
@@ -20,13 +21,15 @@ class Release:
 
     It holds no original value and no seed: somebody who knows the method and the seed could undo a random
     method. ``inner`` holds the inner counts where all of them are published; ``figures`` any published tables with
-    margins, hidden, rounded, perturbed or merged figures, linked by the dimensions that they share.
+    margins, hidden, rounded, perturbed or merged figures, linked by the dimensions that they share. ``kind`` says what
+    a reader knows of the true counts behind ``inner`` where no figures say it.
     """
 
     inner: Table | None
     method: str = "as published"
     parameters: Mapping[str, object] = field(default_factory=dict)
     figures: tuple[Figures, ...] = ()
+    kind: Kind = EXACT
 
     def __post_init__(self) -> None:
         """Freeze the parameters."""
@@ -37,7 +40,7 @@ class Release:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle with the parameters thawed; the constructor freezes them again."""
-        return Release, (self.inner, self.method, dict(self.parameters), self.figures)
+        return Release, (self.inner, self.method, dict(self.parameters), self.figures, self.kind)
 
     @property
     def table(self) -> Table:
@@ -59,7 +62,7 @@ class Release:
     def parts(self) -> tuple[Figures, ...]:
         """Return everything that is published as figures: those given, or the counts of the table.
 
-        >>> rounded = Release(Table.from_array([3, 6], ["month"]), "random-rounding", {"base": 3})
+        >>> rounded = Release(Table.from_array([3, 6], ["month"]), "random-rounding", kind=Kind("random", base=3))
         >>> rounded.parts()[0].ranges()[1].tolist()
         [5, 8]
         """
@@ -67,18 +70,7 @@ class Release:
             return self.figures
         from discreet.table.figures import Figures
 
-        return (Figures.of_table(self.inner, self._kind(), name=self.method),)
-
-    def _kind(self) -> Any:
-        """Return what is known of the true values, from the method that made the release."""
-        from discreet.table.kinds import EXACT, Kind
-
-        if self.method == "random-rounding":
-            base = self.parameters.get("base")
-            return Kind("random", base=base if isinstance(base, int) else 0)
-        if self.method == "random-sample":
-            return Kind("sample")
-        return EXACT
+        return (Figures.of_table(self.inner, self.kind, name=self.method),)
 
     def __str__(self) -> str:
         """Say how the figures were made, then show them."""

@@ -1,0 +1,147 @@
+"""What every protection is: frozen parameters that turn an original into a release, and say what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress
+from discreet.core.random import Seed
+from discreet.core.text import html_table
+from discreet.table import Release, Table
+from discreet.table.figures import decimal_text
+from discreet.table.tabulation import Tabulation
+
+Original: TypeAlias = Table | Tabulation
+"""What can be protected: inner counts, or cells with all their margins, hierarchies and magnitudes."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How far published figures are from the original ones, hidden figures apart.
+
+    Distances are in units of the last decimal; ``decimals`` says how many there are.
+    """
+
+    figures: int
+    changed: int
+    hidden: int
+    largest: int
+    distance: int
+    original_total: int
+    published_total: int
+    decimals: int = 0
+
+    @classmethod
+    def between(
+        cls, original: IntArray, published: IntArray, hidden: Any = None, *, total: tuple[int, int], decimals: int = 0
+    ) -> Changes:
+        """Compare figures one by one; ``total`` is the original and the published grand total.
+
+        >>> Changes.between(np.array([1, 5]), np.array([3, 5]), total=(6, 8)).sentence
+        '1 of 2 figures changed, by 2 at most and 2 in all; the total went from 6 to 8.'
+        """
+        shown = np.ones(original.size, bool) if hidden is None else ~np.asarray(hidden, bool)
+        moved = np.abs(published[shown] - original[shown])
+        return cls(
+            int(original.size),
+            int(np.count_nonzero(moved)),
+            int(np.count_nonzero(~shown)),
+            int(moved.max(initial=0)),
+            int(moved.sum()),
+            *total,
+            decimals,
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What changed, in words."""
+        parts = []
+        if self.hidden:
+            parts.append(f"{self.hidden:,} of {self.figures:,} figures are hidden")
+        if self.changed or not self.hidden:
+            by = (
+                f", by {self._text(self.largest)} at most and {self._text(self.distance)} in all"
+                if self.changed
+                else ""
+            )
+            parts.append(f"{self.changed:,} of {self.figures:,} figures changed{by}")
+        if self.original_total != self.published_total:
+            parts.append(f"the total went from {self._text(self.original_total)} to {self._text(self.published_total)}")
+        return "; ".join(parts) + "."
+
+    def _text(self, value: int) -> str:
+        return decimal_text(value, self.decimals)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, in the unit that is published."""
+        scale = 10**self.decimals
+        return {
+            "figures": self.figures,
+            "changed": self.changed,
+            "hidden": self.hidden,
+            "largest": self.largest / scale if scale > 1 else self.largest,
+            "distance": self.distance / scale if scale > 1 else self.distance,
+        }
+
+
+@dataclass(frozen=True)
+class Protected:
+    """A release, and what its making did to the original: for the person who signs, not for publication.
+
+    ``notes`` are findings in words, such as a constraint that had to be relaxed; ``details`` are a method's own
+    figures as plain data.
+    """
+
+    release: Release
+    changes: Changes
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how the release was made and what it changed, as ``--json`` prints it."""
+        return {
+            "method": self.release.method,
+            "parameters": dict(self.release.parameters),
+            **self.changes.to_dict(),
+            "sentence": self.sentence,
+            "notes": list(self.notes),
+            **self.details,
+        }
+
+    @property
+    def sentence(self) -> str:
+        """What was done, in words."""
+        return " ".join([self.changes.sentence, *self.notes])
+
+    def __str__(self) -> str:
+        """Say what was done and how."""
+        made = ", ".join(f"{name} {value}" for name, value in self.release.parameters.items())
+        return f"{self.release.method}{f' ({made})' if made else ''}: {self.sentence}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = [[str(name), str(value)] for name, value in self.to_dict().items() if not isinstance(value, list | dict)]
+        return html_table(["", ""], rows)
+
+
+class Method(Protocol):
+    """A protection with its parameters.
+
+    A random one also has ``draws(table, rng, size)``, which returns released counts of a table, one draw per row, for
+    the cells of ``support(table)``.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the release says about how it was made."""
+
+    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+        """Protect an original."""
