@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.auditing.examples import TABLE_1, csv_of
 
 import discreet as dc
-from discreet import Attacker, DataError, Figures, Hierarchy, InfeasibleError, Kind, RequestError
+from discreet import Attacker, DataError, Figures, Hierarchy, InfeasibleError, Kind, Limits, RequestError
 from discreet.auditing.from_tab import read_tab_release
+from discreet.table.attacker import Fact
 from discreet.table.release_files import release_from_frame
 
 
@@ -163,3 +166,40 @@ def test_a_release_that_hides_nothing_is_not_called_safe() -> None:
     result = dc.audit(shown)
     assert result.verdict == "incomplete"
     assert "discreet rules" in result.sentence
+
+
+def test_laws_that_run_out_of_time_are_never_safe() -> None:
+    """Tables that are too many to count in time leave figures incomplete, with what is certain about them."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(5, 40, (9, 9))
+    full = np.block([[truth, truth.sum(1, keepdims=True)], [truth.sum(0, keepdims=True), truth.sum()]]).tolist()
+    rows: list[list[int | None]] = [[None] * 9 + [row[9]] for row in full[:9]] + [full[9]]
+    both = {"r": [*map(str, range(9)), "Total"], "c": [*map(str, range(9)), "Total"]}
+    shown = Figures.from_array(rows, both)
+    dc.audit(Figures.from_array([None, None, 9], {"x": ["1", "2", "Total"]}), law="tables")  # compile outside the clock
+    complete = dc.audit(shown, proofs=0)
+    started = time.monotonic()
+    hurried = dc.audit(shown, law="tables", time_limit=0.2, proofs=0)
+    assert time.monotonic() - started < 10
+    assert hurried.verdict == "incomplete"
+    assert hurried.counts["safe"] == 0
+    for cell in hurried.cells:
+        assert not cell.finished
+        before = complete.cell(**cell.cell)
+        assert cell.lower <= before.lower
+        assert cell.upper >= before.upper
+
+
+def test_levels_that_make_no_sense() -> None:
+    shown = Figures.from_array([None, None, 9], {"x": ["1", "2", "Total"]})
+    with pytest.raises(RequestError, match="give the lower, then the upper one"):
+        Limits(levels={(("x", "1"),): (5, 3)})
+    with pytest.raises(RequestError, match="has no category '7'"):
+        dc.audit(shown, limits=Limits(levels={(("x", "7"),): (1, 3)}))
+    with pytest.raises(RequestError, match="within is 0"):
+        Limits(within=0)
+    somebody = Attacker("somebody", (), (Fact({"x": "1"}, 10, 12),))
+    with pytest.raises(InfeasibleError, match=r"said of somebody .* \(total = 9; x=1 between 10 and 12\)"):
+        dc.audit(shown, attackers=[somebody])
+    with pytest.raises(InfeasibleError, match="somebody is said to know that cell total lies between 10 and 12, but"):
+        dc.audit(shown, attackers=[Attacker("somebody", (), (Fact({"x": "Total"}, 10, 12),))])

@@ -47,7 +47,7 @@ def test_exit_codes_are_verdicts(table: Path) -> None:
 
 def test_for_people(table: Path) -> None:
     out = run("audit", table).out
-    assert out.startswith("safe\n4 intervals were worked out")
+    assert out.startswith("safe\n4 figures were judged")
     assert "3898 − 592 − 329 − 1440" in " ".join(out.split())
 
 
@@ -76,8 +76,10 @@ def test_contributions_of_firms(tmp_path: Path) -> None:
     shown.write_text("x,value\n1,x\n2,x\nTotal,9\n")
     firms.write_text("x,respondent,value\n1,A,4\n2,B,1\n2,C,2\n2,D,2\n")
     data = answer(shown, "--contributions", firms, code=1)
+    library = dc.audit(dc.read_release(shown), contributions=dc.read_contributions(firms), proofs=None)
+    assert data == json.loads(json.dumps(library.to_dict()))
     assert next(c for c in data["cells"] if c["attacker"] == "A" and c["cell"] == {"x": "2"})["lower"] == 5
-    assert "has no column 'respondent'" in refused(run("audit", shown, "--contributions", shown))
+    assert "there is no column 'respondent'" in refused(run("audit", shown, "--contributions", shown))
 
 
 def test_linked_files_and_output(tmp_path: Path) -> None:
@@ -97,3 +99,59 @@ def test_laws_and_knowledge(table: Path) -> None:
     assert "is not CELL:LOW..HIGH" in refused(run("audit", table, "--know", "activity=5:3"))
     assert "names no cell" in refused(run("audit", table, "--insider", "5:3"))
     assert "--base belongs to --rounded" in refused(run("audit", table, "--base", 3))
+
+
+def test_contributors_of_a_table_that_hides_nothing(tmp_path: Path) -> None:
+    shown, firms = tmp_path / "t.csv", tmp_path / "firms.csv"
+    shown.write_text("x,value\n1,1000\n2,100\nTotal,1100\n")
+    firms.write_text("x,respondent,value\n1,A,400\n1,B,600\n2,C,52\n2,D,47\n2,E,1\n")
+    plain = run("audit", shown)
+    assert plain.code == 1
+    assert plain.out.startswith("incomplete\nAll 3 figures are published exactly")
+    assert "--contributions" in plain.out
+    data = answer(shown, "--contributions", firms, code=1)
+    first = next(cell for cell in data["cells"] if cell["attacker"] == "A")
+    assert (first["lower"], first["upper"], first["subject"]) == (600, 600, "largest other contributor")
+    near = answer(shown, "--contributions", firms, "--within", 5, code=1)
+    assert {c["attacker"] for c in near["cells"] if c["verdict"] == "unsafe"} == {"A", "B", "C", "D"}
+    both = answer(shown, "--contributions", firms, "--coalition", "C+E", code=1)
+    assert next(cell for cell in both["cells"] if cell["attacker"] == "C + E")["upper"] == 47
+    assert "within is about contributions" in refused(run("audit", shown, "--within", 5))
+
+
+def test_levels_of_the_rules(tmp_path: Path) -> None:
+    counts, shown = tmp_path / "counts.csv", tmp_path / "t.csv"
+    counts.write_text("a,b,count\nx,m,1\nx,n,9\ny,m,8\ny,n,7\n")
+    shown.write_text(
+        "a,b,count\nx,m,x\nx,n,x\ny,m,x\ny,n,x\nx,Total,10\ny,Total,15\nTotal,m,9\nTotal,n,16\nTotal,Total,25\n"
+    )
+    data = answer(shown, "--original", counts, "--rule", "threshold=3")
+    assert data["verdict"] == "safe"
+    strict = answer(shown, "--original", counts, "--rule", "threshold=20", code=1)
+    failing = [cell for cell in strict["cells"] if cell["verdict"] == "unsafe"]
+    assert all(cell["faults"] and cell["attacker"] == "outsider" and cell["proof"] for cell in failing)
+    bare = tmp_path / "bare.csv"
+    bare.write_text("a,b,count\nx,m,1\nx,n,9\ny,m,8\ny,n,7\n")
+    data = answer(bare, "--original", counts, "--rule", "threshold=3", code=1)
+    assert data["cells"][0]["faults"] == ["sensitive, but published exactly"]
+    assert "rules judge the original" in refused(run("audit", shown, "--rule", "threshold=3"))
+    assert "as p=10 or dominance=2,85" in refused(run("audit", shown, "--original", counts, "--rule", "threshold"))
+    assert "no rule 'q'" in refused(run("audit", shown, "--original", counts, "--rule", "q=3"))
+    assert "more or fewer numbers" in refused(run("audit", shown, "--original", counts, "--rule", "pq=1,2,3,4,5,6"))
+
+
+def test_other_tables_are_named(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    a.write_text("x,count\n1,x\n2,x\nTotal,9\n")
+    b.write_text("x,count\n1,4\n")
+    out = run("audit", a, b, "--absent", "unpublished").out
+    assert "Narrower because of another table" in out
+    assert "0 to 9" in out
+
+
+def test_what_is_written_is_audited_without_options(tmp_path: Path) -> None:
+    table = dc.Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
+    release = dc.protect.random_rounding(table, base=3, seed=1)
+    (file,) = release.write(tmp_path / "r.csv")
+    data = answer(file, "--law", "method")
+    assert [c["bits"] for c in data["cells"]] == [c.bits for c in dc.audit(release, law="method").cells]

@@ -19,6 +19,7 @@ from tests.tabulation.test_agreement import LONG
 from discreet.core.errors import DataError, RequestError
 from discreet.table import Table
 from discreet.table.files import read_table
+from discreet.table.hierarchy import Hierarchy
 from discreet.table.tabulation import Tabulation
 from discreet.table.tabulation_file import read_tabulation
 from discreet.tabulation import tabulate
@@ -157,3 +158,21 @@ def test_columns_must_have_a_figure_per_cell() -> None:
     cells = firms()
     with pytest.raises(DataError, match="9 cells but 2 figures of records"):
         Tabulation(cells.axes, cells.margins, cells.cells, np.array([1, 2]), None, (), cells.contributors)
+
+
+def test_a_table_with_hierarchies_is_the_tabulation_of_its_people() -> None:
+    by_group = Hierarchy.from_parents({"a1": "a", "a2": "a", "b1": "b", "b2": "b"})
+    by_coast = Hierarchy.from_parents({"a1": "coast", "b1": "coast"})
+    rng = np.random.default_rng(1)
+    people = pa.table({"region": rng.choice(["a1", "a2", "b1", "b2"], 60), "sex": rng.choice(["m", "f"], 60)})
+    trees = {"region": [by_group, by_coast]}
+    expected = tabulate(people, ["region", "sex"], hierarchies=trees, engine="reference")
+    made = Tabulation.from_table(expected.table(), hierarchies=trees)
+    assert made.axes == expected.axes
+    assert np.array_equal(made.cells, expected.cells)
+    assert np.array_equal(made.records, expected.records)
+    assert set(made.margins) == set(expected.margins)
+    with pytest.raises(DataError, match="'c1' of dimension 'region' is not among the finest"):
+        Tabulation.from_table(Table.from_array([1], {"region": ["c1"]}), hierarchies={"region": by_group})
+    with pytest.raises(RequestError, match="no dimension 'regoin'"):
+        Tabulation.from_table(expected.table(), hierarchies={"regoin": by_group})

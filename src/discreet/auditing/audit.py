@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from discreet.auditing.findings import RANK, Verdict, joined
+from discreet.auditing.judging import Judge, Sheet
+from discreet.auditing.knowledge import contributors, knowledge_of
 from discreet.auditing.laws import LAWS
+from discreet.auditing.levels import reach_of
 from discreet.auditing.limits import Limits
-from discreet.auditing.result import Audit, CellAudit, Verdict
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.auditing.linking import alone
+from discreet.auditing.question import ask, nodes_of, targets_of, unpublished
+from discreet.auditing.result import Audit
+from discreet.core.errors import RequestError, nearest
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.feasible.bounds import Bounds, bounds
-from discreet.feasible.proof import prove
-from discreet.table.attacker import OUTSIDER, Attacker
-from discreet.table.equations import Equations, equations_of, parts_of
+from discreet.rules.sensitivity import Sensitivity
+from discreet.table.attacker import Attacker
+from discreet.table.contributions import Contributions
+from discreet.table.equations import Equations, parts_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 from discreet.table.table import Table
+from discreet.table.tabulation import Tabulation
 
-PROOFS = 2000
-"""How many figures get a written proof, the worst first, unless all are asked for."""
+PROOFS = 200
+"""How many figures get a written proof, the worst first, unless another number is asked for."""
 
 
 def audit(
@@ -34,11 +39,14 @@ def audit(
     about: Sequence[str] | Mapping[str, Sequence[object]] = (),
     sums: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
     attackers: Sequence[Attacker] = (),
+    contributions: Contributions | None = None,
     knows: Sequence[Any] = (),
     law: str = "interval",
     limits: Limits | None = None,
-    original: Table | Figures | None = None,
+    original: Table | Figures | Tabulation | None = None,
     protection: float | None = None,
+    sensitivity: Sensitivity | None = None,
+    verdict_only: bool = False,
     least: float = 0,
     most: float | None = None,
     relaxed: bool = False,
@@ -61,12 +69,19 @@ def audit(
             where no table has them.
         sums: further sums of cells to ask about, by name.
         attackers: insiders, coalitions and holdings, each judged beside the outsider.
+        contributions: who put how much into which cell: what the only contributor to a sum put in is judged,
+            everybody who is alone in a sum or one of two is tried as an attacker, and with ``Limits(within=p)`` also
+            the second largest contributor of every sum.
         knows: prior knowledge of everybody, as :class:`~discreet.table.attacker.Fact`.
         law: how likely values are: ``"interval"``, ``"tables"`` or ``"method"``.
         limits: what counts as safe; by default, that nothing can be worked out exactly.
         original: the true table, to check that the release is true to it and to set protection levels; no value of
             it enters an interval.
         protection: per cent of the original value that intervals must reach to either side.
+        sensitivity: what the rules say of the original (:func:`~discreet.rules.sensitivity.sensitivity`): each
+            sensitive cell must reach the levels of its rules, and other hidden figures need no protection.
+        verdict_only: say only whether protection levels are reached, and work out the intervals of those figures that
+            do not reach theirs; much faster on large tables.
         least: what every value is at least; counts and amounts are not negative.
         most: what every value is at most.
         relaxed: take intervals over real numbers as they are; much faster on large tables of three and more dimensions.
@@ -86,328 +101,115 @@ def audit(
     """
     if law not in LAWS:
         raise RequestError(f"there is no law {law!r}; {nearest(law, list(LAWS))}")
-    started = time.monotonic()
-    parts = (*parts_of(releases), *_unpublished(about, releases))
-    equations, asked = _ask(parts, about, sums or {}, least, most)
-    everybody = _known(equations, Attacker("everybody", (), tuple(knows))) if knows else equations
-    targets = _targets(everybody, asked)
-    rules = _with_original(limits or Limits(), equations, original, protection)
-    run = _Run(law, rules, precision, seed, workers, progress, time_limit, started, proofs, relaxed)
-    cells: list[CellAudit] = []
-    tables, note = None, ""
-    if targets.size:
-        alone = _alone(parts, equations, targets, run) if len(parts) > 1 else None
-        found, tables, note = run.judge(everybody, targets, OUTSIDER, alone)
-        cells += found
-        for attacker in attackers:
-            mine = _affected(everybody, attacker, targets)
-            cells += run.judge(_known(everybody, attacker), mine, attacker, None)[0]
-    cells.sort(key=lambda cell: (_RANK[cell.verdict], cell.bits, cell.upper - cell.lower, cell.attacker, cell.name))
-    verdicts = {cell.verdict for cell in cells}
-    # Where nothing was worked out, nothing was shown to be safe.
-    verdict: Verdict = "unsafe" if "unsafe" in verdicts else "safe" if verdicts == {"safe"} else "incomplete"
-    published = sum(int((~part.hidden).sum()) for part in parts)
-    return Audit(verdict, tuple(cells), law, published, tables, note)
-
-
-_RANK = {"unsafe": 0, "incomplete": 1, "safe": 2}
-
-
-class _Run:
-    """The settings of one audit, applied to one attacker after another."""
-
-    def __init__(
-        self,
-        law: str,
-        limits: Limits,
-        precision: float,
-        seed: Seed,
-        workers: int | None,
-        progress: Progress | None,
-        time_limit: float | None,
-        started: float,
-        proofs: int | None,
-        relaxed: bool,
-    ) -> None:
-        self.law, self.limits, self.precision, self.seed = law, limits, precision, seed
-        self.workers, self.progress, self.time_limit, self.started = workers, progress, time_limit, started
-        self.proofs, self.relaxed = proofs, relaxed
-
-    def left(self) -> float | None:
-        """Seconds that remain."""
-        return None if self.time_limit is None else max(self.time_limit - (time.monotonic() - self.started), 0.0)
-
-    def bound(self, equations: Equations, targets: IntArray) -> Bounds:
-        """Bound the targets in the time that remains."""
-        return bounds(
-            equations,
-            targets,
-            relaxed=self.relaxed,
-            time_limit=self.left(),
-            workers=self.workers,
-            progress=self.progress,
-        )
-
-    def judge(
-        self, equations: Equations, targets: IntArray, attacker: Attacker, alone: dict[int, tuple[float, float]] | None
-    ) -> tuple[list[CellAudit], int | None, str]:
-        """Return what one attacker works out about every target."""
-        found = self.bound(equations, targets)
-        judged = LAWS[self.law](
-            found,
-            targets,
-            precision=self.precision,
-            seed=self.seed,
-            workers=self.workers,
-            progress=self.progress,
-        )
-        scale = 10**equations.decimals
-        own = _own(equations, attacker)
-        prior = _prior_bits(equations, found)
-        cells = []
-        for k, i in enumerate(targets.tolist()):
-            lower, upper, values = _ends(found, i)
-            bits = float(judged.bits[k])
-            if i in own:
-                lower, upper, values = _view(lower, upper, *own[i], scale)
-                bits = float(np.log2(max(values, 1))) if self.law == "interval" or own[i][1] > 1 else bits
-            label = equations.cell(i)
-            dr = float("inf") if bits <= 0 else 1 / bits
-            faults = self.limits.faults(label, lower / scale, upper / scale, values, dr)
-            finished = bool(found.finished[i])
-            verdict: Verdict = "unsafe" if faults else "safe" if finished else "incomplete"
-            cells.append(
-                CellAudit(
-                    label,
-                    equations.describe(i),
-                    lower / scale,
-                    upper / scale,
-                    values,
-                    bits,
-                    float(judged.error[k]),
-                    float(prior[k] if prior.size > 1 else prior[0]),
-                    attacker.name,
-                    verdict,
-                    faults,
-                    "",
-                    finished,
-                    None if alone is None else alone.get(i),
-                )
+    limits = limits or Limits()
+    if limits.within is not None and contributions is None:
+        raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
+    published = parts_of(releases)
+    parts = (*published, *unpublished(about, published))
+    cells: list[Mapping[str, object]] = [cell for group in (sums or {}).values() for cell in group]
+    cells += [dict(cell) for cell in limits.levels]
+    cells += [item.cell for attacker in attackers for item in attacker.contributions]
+    cells += [item.cell for attacker in attackers for item in attacker.knows]
+    cells += [fact.cell for fact in knows]
+    nodes = nodes_of(parts, cells, sensitivity)
+    equations, crossing, asked = ask(parts, about, sums or {}, least, most, nodes)
+    reach = reach_of(equations, limits.levels, original, protection, sensitivity)
+    everybody = _of_everybody(equations, knows)
+    known = [knowledge_of(everybody, attacker) for attacker in attackers]
+    singles = np.zeros(0, np.int64)
+    if contributions is not None:
+        found, singles = contributors(everybody, contributions, close=limits.within is not None)
+        known += found
+    judge = Judge(
+        equations,
+        limits,
+        reach,
+        ("outsider", *(one.name for one in known)),
+        law=law,
+        relaxed=relaxed,
+        precision=precision,
+        seed=seed,
+        workers=workers,
+        progress=progress,
+        time_limit=time_limit,
+        prior_bits=_prior_bits(equations, least, most),
+        singles=singles,
+    )
+    targets = np.union1d(targets_of(everybody, asked, reach), singles)
+    if verdict_only:
+        if reach.sensitive is None and not np.isfinite(reach.low).any():
+            raise RequestError(
+                "verdict_only judges protection levels, and none are given; give the rules' findings (sensitivity=) or "
+                "a share of the original (original= and protection=)"
             )
-        return self._proved(cells, found, targets, own), judged.tables, judged.note
-
-    def _proved(
-        self, cells: list[CellAudit], found: Bounds, targets: IntArray, own: dict[int, tuple[int, int]]
-    ) -> list[CellAudit]:
-        """Add proofs to the worst figures."""
-        from dataclasses import replace
-
-        order = sorted(range(len(cells)), key=lambda k: (_RANK[cells[k].verdict], cells[k].bits))
-        for k in order[: self.proofs]:
-            if self.left() == 0.0:
-                break
-            i = int(targets[k])
-            if not found.finished[i]:
-                continue
-            sides = [prove(found, i, upper=upper) for upper in (False, True)]
-            texts = [side.text(found.equations) for side in sides if side is not None]
-            if i in own:
-                scale = found.equations.decimals
-                texts.append(f"less the own contribution of {found.equations.text(own[i][0]) if scale >= 0 else ''}")
-            cells[k] = replace(cells[k], proof="; ".join(texts))
-        return cells
+        asked_for = np.isfinite(reach.low) if reach.sensitive is None else np.isfinite(reach.low) | reach.sensitive
+        asked_for[singles] = True
+        sheets = [judge.verdict_only(everybody, targets[asked_for[targets]])]
+    else:
+        by_itself = None
+        if len(published) > 1 and targets.size:
+            by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most)
+        sheets = [judge.outsider(everybody, targets, by_itself)]
+    sheets += judge.insiders(everybody, known, targets, sheets[0]) if known else []
+    return _result(sheets, judge, published, proofs, law)
 
 
-def _unpublished(about: Sequence[str] | Mapping[str, Sequence[object]], releases: Any) -> list[Figures]:
-    """Return dimensions that nothing is published about as tables without a figure."""
-    if not isinstance(about, Mapping):
-        return []
-    shown = {name for part in parts_of(releases) for name in part.names}
-    none = np.zeros(0, np.int64)
-    return [
-        Figures({name: tuple(map(str, labels))}, none.reshape(0, 1), none, none, name=name, absent="unpublished")
-        for name, labels in about.items()
-        if name not in shown
-    ]
+def _result(sheets: list[Sheet], judge: Judge, published: tuple[Figures, ...], proofs: int | None, law: str) -> Audit:
+    """Put all findings under each other, judge them together, and prove the worst."""
+    findings = joined([sheet.findings for sheet in sheets])
+    first = np.cumsum([0, *(len(sheet.findings) for sheet in sheets)])
+    written: dict[int, str] = {}
+    for k in findings.order[:proofs].tolist():
+        if judge.left() == 0.0:
+            break
+        number = int(np.searchsorted(first, k, side="right")) - 1
+        written[k] = sheets[number].proof(k - int(first[number]))
+    notes = [sheets[0].note] if sheets[0].note else []
+    unseen = judge.reach.unseen
+    if unseen:
+        notes.append(
+            f"{unseen:,} sensitive {'cell is' if unseen == 1 else 'cells are'} crossed by no published table and could "
+            "not be judged; ask about their dimensions (about=, --about)"
+        )
+    idle = int(((findings.values == 1) & ~findings.faults.any(axis=1) & findings.finished).sum())
+    if idle:
+        notes.append(
+            f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
+        )
+    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen else set())
+    # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
+    fine = ranks == {RANK["safe"]}
+    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen:
+        notes.append("the rules call no cell sensitive")
+        fine = ranks <= {RANK["safe"]}
+    verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"
+    shown = sum(int((~part.hidden).sum()) for part in published)
+    return Audit(verdict, findings, law, shown, sheets[0].tables, "; ".join(notes), written)
 
 
-def _ask(
-    parts: tuple[Figures, ...],
-    about: Iterable[str],
-    sums: Mapping[str, Sequence[Mapping[str, object]]],
-    least: float,
-    most: float | None,
-) -> tuple[Equations, list[int]]:
-    """State the equations, with the crossing and the sums that are asked about."""
-    crossing = list(about)
-    open_ = any(part.hidden.any() or (part.ranges()[0] != part.ranges()[1]).any() for part in parts)
-    if not crossing and not open_ and not sums:
-        # Nothing is hidden in any table: what can be asked is what lies between them.
-        crossing = list(dict.fromkeys(name for part in parts for name in part.names))
-    equations = equations_of(parts, about=crossing, least=least, most=most)
-    asked: list[int] = []
-    if crossing:
-        inside = np.ones(equations.positions.size, bool)
-        for axis, stride in zip(equations.space.axes, equations.space.strides, strict=True):
-            code = equations.positions // stride % len(axis.nodes)
-            inside &= np.isin(code, axis.leaves) if axis.name in crossing else code == 0
-        asked = np.flatnonzero(inside).tolist()
-    for name, cells in sums.items():
-        equations = equations.with_sum([equations.find(cell) for cell in cells], name)
-        asked.append(equations.lower.size - 1)
-    return equations, asked
-
-
-def _targets(equations: Equations, asked: list[int]) -> IntArray:
-    """Return the positions to judge: hidden or not exact ones, and those asked about."""
-    shown = np.zeros(equations.lower.size, bool)
-    shown[equations.source >= 0] = True
-    chosen = equations.hidden | (shown & ~equations.exact)
-    if asked:
-        wanted = np.zeros(equations.lower.size, bool)
-        wanted[asked] = True
-        chosen = chosen | (wanted & ~(shown & equations.exact))
-        chosen &= ~(wanted & (equations.lower == 0) & (equations.upper == 0) & ~equations.hidden)
-    return np.flatnonzero(chosen)
-
-
-def _known(equations: Equations, attacker: Attacker) -> Equations:
-    """Return the equations of an attacker: contributions and facts narrow the ranges of cells."""
+def _of_everybody(equations: Equations, knows: Sequence[Any]) -> Equations:
+    """Return the equations narrowed by what everybody knows beforehand."""
+    if not knows:
+        return equations
+    facts = knowledge_of(equations, Attacker("everybody", (), tuple(knows)))
     ranges: dict[int, tuple[int, int]] = {}
-
-    def narrow(i: int, low: int, high: int) -> None:
+    for i, low, high in zip(facts.at.tolist(), facts.low.tolist(), facts.high.tolist(), strict=True):
         before = ranges.get(i, (-UNBOUNDED, UNBOUNDED))
         ranges[i] = (max(before[0], low), min(before[1], high))
-
-    for contribution in attacker.contributions:
-        i, value = equations.find(contribution.cell), equations.units(contribution.value)
-        if value > equations.upper[i]:
-            raise DataError(
-                f"{attacker.name} contributes {contribution.value:g} to cell {equations.describe(i)}, which is at most "
-                f"{equations.text(int(equations.upper[i]))}; correct the contribution or the cell"
-            )
-        narrow(i, value, value if contribution.others == 0 else UNBOUNDED)
-    for fact in attacker.knows:
-        i = equations.find(fact.cell)
-        scale = 10**equations.decimals
-        low = -UNBOUNDED if fact.lower is None else int(np.ceil(fact.lower * scale - 1e-9))
-        high = UNBOUNDED if fact.upper is None else int(np.floor(fact.upper * scale + 1e-9))
-        narrow(i, low, high)
     return equations.with_ranges(ranges)
 
 
-def _own(equations: Equations, attacker: Attacker) -> dict[int, tuple[int, int]]:
-    """Return what an attacker contributed, and the number of others, by position."""
-    return {equations.find(c.cell): (equations.units(c.value), c.others) for c in attacker.contributions}
+def _prior_bits(equations: Equations, least: float, most: float | None) -> float:
+    """Return log2 of the number of values that a cell can have before anything is published: domingo2002 (1).
 
-
-def _view(lower: int, upper: int, own: int, others: int, scale: int) -> tuple[int, int, float]:
-    """Return what is left for the largest other contributor once the own contribution is taken off."""
-    if others == 0:
-        return lower, upper, float(upper - lower + 1)
-    low, high = max(lower - own, 0), upper - own
-    low = -(-low // others)
-    return low, high, float(high - low + 1)
-
-
-def _affected(equations: Equations, attacker: Attacker, targets: IntArray) -> IntArray:
-    """Return the targets that an attacker may know more about: those linked to cells of which more is known."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    places = [equations.find(c.cell) for c in attacker.contributions] + [equations.find(f.cell) for f in attacker.knows]
-    open_ = np.flatnonzero(~equations.exact[equations.columns])
-    row = np.repeat(np.arange(equations.starts.size - 1), np.diff(equations.starts))
-    size = equations.lower.size + equations.starts.size - 1
-    links = coo_array(
-        (np.ones(open_.size, np.int8), (equations.columns[open_], equations.lower.size + row[open_])),
-        shape=(size, size),
-    )
-    label = connected_components(links.tocsr(), directed=False)[1][: equations.lower.size]
-    chosen = targets[np.isin(label[targets], label[places])]
-    return np.union1d(chosen, np.array(places, np.int64)).astype(np.int64)
-
-
-def _alone(
-    parts: tuple[Figures, ...], equations: Equations, targets: IntArray, run: _Run
-) -> dict[int, tuple[float, float]]:
-    """Return the interval of every hidden figure in the table that hides it, without the other tables."""
-    found: dict[int, tuple[float, float]] = {}
-    for number, part in enumerate(parts):
-        single = equations_of(part)
-        result = run.bound(single, np.flatnonzero(single.hidden))
-        scale = 10**single.decimals
-        for i in targets.tolist():
-            if i >= equations.positions.size or not equations.hidden[i]:
-                continue
-            cell = {name: label for name, label in equations.cell(i).items() if name in part.names}
-            others = [label for name, label in equations.cell(i).items() if name not in part.names]
-            if any(label != "Total" for label in others):
-                continue
-            try:
-                at = single.find(cell)
-            except RequestError:
-                continue
-            if single.hidden[at] and (i not in found or equations.source[i] == number):
-                lower, upper, _ = _ends(result, at)
-                found[i] = (lower / scale, upper / scale)
-    return found
-
-
-def _ends(found: Bounds, i: int) -> tuple[Any, Any, float]:
-    lower, upper = int(found.lower[i]), int(found.upper[i])
-    return (
-        lower if lower > -UNBOUNDED else -float("inf"),
-        upper if upper < UNBOUNDED else float("inf"),
-        float(found.values[i]),
-    )
-
-
-def _prior_bits(equations: Equations, found: Bounds) -> FloatArray:
-    """Return log2 of the number of values between the least value and the largest published: domingo2002 (1).
-
-    Before anything on a cell is published, all values up to the largest total in print are alike to a reader.
+    All values between the least and the most are alike then; without a most, up to the largest figure in print.
     """
-    shown = equations.lower[(equations.source >= 0) & equations.exact] if (equations.source >= 0).any() else None
-    top = int(shown.max()) if shown is not None and shown.size else 0
+    scale = 10**equations.decimals
+    if most is not None:
+        return float(np.log2((most - least) * scale + 1))
+    shown = equations.lower[(equations.source >= 0) & equations.exact]
+    top = int(shown.max(initial=0))
     if not top:
         finite = equations.upper[equations.upper < UNBOUNDED]
-        top = int(finite.max()) if finite.size else 0
-    return np.array([float(np.log2(top + 1)) if top else np.inf])
-
-
-def _with_original(
-    limits: Limits, equations: Equations, original: Table | Figures | None, protection: float | None
-) -> Limits:
-    """Check a release against its original, and add the protection levels that follow from it."""
-    if original is None:
-        if protection is not None:
-            raise RequestError(
-                "protection is a share of original values; give the original too (original=, --original)"
-            )
-        return limits
-    figures = original if isinstance(original, Figures) else Release(original, "original").parts()[0]
-    truth = equations_of(figures)
-    known = bounds(truth)
-    levels = dict(limits.levels)
-    scale = 10**equations.decimals
-    for i in range(equations.positions.size):
-        cell = equations.cell(i)
-        try:
-            at = truth.find({name: label for name, label in cell.items() if name in figures.names})
-        except RequestError:
-            continue
-        if any(label != "Total" for name, label in cell.items() if name not in figures.names):
-            continue
-        if known.lower[at] != known.upper[at]:
-            continue
-        value = int(known.lower[at]) * scale // 10**truth.decimals
-        if not equations.lower[i] <= value <= equations.upper[i]:
-            raise DataError(
-                f"cell {equations.describe(i)} is published in a way that its original value does not fit; the release "
-                "was not made from this original, or its method is not the one stated"
-            )
-        if protection is not None and equations.hidden[i]:
-            away = protection / 100 * value / scale
-            levels.setdefault(tuple(sorted(cell.items())), (value / scale - away, value / scale + away))
-    return Limits(limits.width, limits.dr, levels)
+        top = int(finite.max(initial=0))
+    return float(np.log2(top + 1)) if top else float("inf")

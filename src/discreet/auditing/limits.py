@@ -1,11 +1,20 @@
-"""What counts as safe: limits on intervals and risk, and the verdict on one figure."""
+"""What counts as safe: limits on intervals and risk, and the verdict on figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from discreet.core.errors import RequestError
+from discreet.core.numerics import FloatArray
+
+BoolArray = npt.NDArray[np.bool_]
+Level = tuple[float, float] | tuple[float, float, float]
+FAULTS = ("exact", "shown", "width", "dr", "lower", "upper", "sliding", "within")
+"""What can be wrong with a figure, in the order in which it is said."""
 
 
 @dataclass(frozen=True)
@@ -16,14 +25,18 @@ class Limits:
         width: the feasible interval must be at least this wide (largest minus smallest value).
         dr: the disclosure risk 1/H must be at most this.
         levels: for cells, values that the interval must reach on either side: the true value less and plus its
-            protection levels. Keys are cells as sorted tuples of (dimension, label).
+            protection levels, and, as a third number, how wide it must be (the sliding level). Keys are cells as
+            sorted tuples of (dimension, label).
+        within: nobody who contributes to a cell may know the largest other contribution to within this many per cent;
+            judged where the contributions are given.
 
-    A figure that can be worked out exactly is never safe.
+    A hidden figure that can be worked out exactly is never safe.
     """
 
     width: float | None = None
     dr: float | None = None
-    levels: Mapping[tuple[tuple[str, str], ...], tuple[float, float]] = field(default_factory=dict)
+    levels: Mapping[tuple[tuple[str, str], ...], Level] = field(default_factory=dict)
+    within: float | None = None
 
     def __post_init__(self) -> None:
         """Check the limits."""
@@ -31,23 +44,54 @@ class Limits:
             raise RequestError(f"the least width is {self.width}; it is 0 or more")
         if self.dr is not None and not self.dr > 0:
             raise RequestError(f"the largest risk is {self.dr}; it is above 0")
+        if self.within is not None and not 0 < self.within <= 100:
+            raise RequestError(f"within is {self.within}; give a percentage above 0, up to 100")
+        for cell, level in self.levels.items():
+            if len(level) not in (2, 3) or not level[0] <= level[1]:
+                raise RequestError(f"the levels of {dict(cell)} are {level}; give the lower, then the upper one")
 
-    def faults(self, cell: Mapping[str, str], lower: float, upper: float, values: float, dr: float) -> tuple[str, ...]:
-        """Return what is wrong with a figure, nothing where it is safe.
+    def phrases(self, broken: BoolArray, lower: float, upper: float, dr: float) -> tuple[str, ...]:
+        """Say what is wrong with a figure; `broken` has an entry for each of FAULTS.
 
-        >>> Limits(width=5).faults({}, 3, 6, 4, 0.5)
+        >>> Limits(width=5).phrases(np.array([name == "width" for name in FAULTS]), 3, 6, 0.5)
         ('interval 3 wide, less than 5',)
         """
-        if values <= 1:
-            return ("can be worked out exactly",)
-        found = []
-        if self.width is not None and upper - lower < self.width:
-            found.append(f"interval {upper - lower:g} wide, less than {self.width:g}")
-        if self.dr is not None and dr > self.dr:
-            found.append(f"risk {dr:.4g}, more than {self.dr:g}")
-        level = self.levels.get(tuple(sorted(cell.items())))
-        if level is not None and lower > level[0]:
-            found.append("lower protection level not reached")
-        if level is not None and upper < level[1]:
-            found.append("upper protection level not reached")
-        return tuple(found)
+        texts = {
+            "exact": "can be worked out exactly",
+            "shown": "sensitive, but published exactly",
+            "width": f"interval {upper - lower:g} wide, less than {self.width or 0:g}",
+            "dr": f"risk {dr:.4g}, more than {self.dr or 0:g}",
+            "lower": "lower protection level not reached",
+            "upper": "upper protection level not reached",
+            "sliding": "interval narrower than the sliding protection level",
+            "within": f"known to within less than {self.within or 0:g}% by another contributor",
+        }
+        return tuple(texts[name] for name, wrong in zip(FAULTS, broken.tolist(), strict=True) if wrong)
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What the intervals of positions must reach, in units of the last decimal; NaN where nothing is asked.
+
+    ``sensitive`` is true for the cells that rules call sensitive, None where no rules were given: then every figure
+    that is not published counts. ``unseen`` counts sensitive cells that stand in no published table.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    sliding: FloatArray
+    sensitive: BoolArray | None = None
+    unseen: int = 0
+
+    @classmethod
+    def nothing(cls, size: int) -> Reach:
+        """Return the levels of positions of which nothing is asked."""
+        return cls(np.full(size, np.nan), np.full(size, np.nan), np.full(size, np.nan))
+
+    def missed(self, at: npt.NDArray[np.int64], lower: FloatArray, upper: FloatArray) -> dict[str, BoolArray]:
+        """Say which intervals, in units, do not reach the levels of their positions."""
+        return {
+            "lower": lower > self.low[at],
+            "upper": upper < self.high[at],
+            "sliding": upper - lower < self.sliding[at],
+        }

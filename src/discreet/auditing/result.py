@@ -6,23 +6,30 @@ import csv
 import io
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+import numpy as np
+
+from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdict
+from discreet.core.numerics import IntArray
 from discreet.core.text import columns, html_table
 
-Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
-HEADER = ("cell", "lower", "upper", "values", "bits", "DR", "attacker", "verdict")
+LARGEST = 10**1000
+"""Programs get numbers of tables below this, and the logarithm of any."""
+HEADER = ("cell", "lower", "upper", "values", "bits", "DR", "DR before", "attacker", "verdict")
 
 
 @dataclass(frozen=True)
 class CellAudit:
     """What one attacker can work out about one figure.
 
-    ``lower`` and ``upper`` bound the true value, or, for somebody who contributed to the cell, what the others in it
-    contributed. ``values`` counts the possible values and ``bits`` is H(X | Y = y) under the law chosen; ``prior_bits``
-    is the entropy before anything on the cell was published, domingo2002 (1). ``alone`` is the interval that the table
-    which hides the figure leaves without the other tables.
+    ``lower`` and ``upper`` bound the true value; where ``subject`` is "largest other contributor", what the largest of
+    the others in the cell put in, and where it is "only contributor", what the only one did. ``values`` counts the
+    possible values and ``bits`` is H(X | Y = y) under the law chosen; ``prior_bits`` is the entropy before anything on
+    the cell was published, domingo2002 (1). ``alone`` is the interval that a single one of several linked tables
+    leaves. Where only the verdict was asked for, there are no intervals (NaN) of figures that are safe.
     """
 
     cell: Mapping[str, str]
@@ -39,21 +46,28 @@ class CellAudit:
     proof: str = ""
     finished: bool = True
     alone: tuple[float, float] | None = None
+    subject: str = "value"
 
     @property
     def dr(self) -> float:
-        """The disclosure risk 1/H(X | Y = y); infinite where the value is determined."""
+        """The disclosure risk 1/H(X | Y = y), domingo2002 (2); infinite where the value is determined."""
         return math.inf if self.bits <= 0 else 1 / self.bits
 
     @property
+    def prior_dr(self) -> float:
+        """The disclosure risk 1/H(X) before anything on the cell was published, domingo2002 (1)."""
+        return math.inf if self.prior_bits <= 0 else 1 / self.prior_bits
+
+    @property
     def by_linking(self) -> bool:
-        """True where the other tables narrow the interval."""
+        """True where several tables together leave less than any of them alone."""
         return self.alone is not None and self.alone != (self.lower, self.upper)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; what is infinite or unknown is None."""
         return {
             "cell": dict(self.cell),
+            "subject": self.subject,
             "lower": _finite(self.lower),
             "upper": _finite(self.upper),
             "values": _finite(self.values),
@@ -62,6 +76,7 @@ class CellAudit:
             "dr": _finite(self.dr),
             "determined": self.values == 1,
             "prior_bits": _finite(self.prior_bits),
+            "prior_dr": _finite(self.prior_dr),
             "proof": self.proof or None,
             "attacker": self.attacker,
             "verdict": self.verdict,
@@ -73,61 +88,116 @@ class CellAudit:
     def row(self) -> list[str]:
         """Return the figures as texts."""
         return [
-            self.name,
+            self.name if self.subject == "value" else f"{self.name} ({self.subject})",
             _text(self.lower),
             _text(self.upper),
             _text(self.values),
             _text(self.bits, 3),
             _text(self.dr, 4),
+            _text(self.prior_dr, 4),
             self.attacker,
             self.verdict if not self.faults else f"{self.verdict}: {'; '.join(self.faults)}",
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """The verdict on what is published, and every figure behind it, the worst first."""
+    """The verdict on what is published, and every figure behind it, the worst first.
+
+    ``findings`` holds the figures in columns; ``cells`` makes an object of each when it is asked for.
+    """
 
     verdict: Verdict
-    cells: tuple[CellAudit, ...]
+    findings: Findings
     law: str
     published: int
     tables: int | None = None
     note: str = ""
+    proofs: Mapping[int, str] = field(default_factory=dict)
+
+    @cached_property
+    def cells(self) -> tuple[CellAudit, ...]:
+        """Every figure that was judged, the worst first."""
+        return self._cells(self.findings.order)
+
+    def _cells(self, rows: IntArray) -> tuple[CellAudit, ...]:
+        found = self.findings
+        made = []
+        for k in rows.tolist():
+            i = int(found.at[k])
+            dr = float(found.dr[k])
+            lower, upper = float(found.lower[k]), float(found.upper[k])
+            by_itself = (float(found.alone[0, k]), float(found.alone[1, k]))
+            made.append(
+                CellAudit(
+                    found.equations.cell(i),
+                    found.equations.describe(i),
+                    lower,
+                    upper,
+                    float(found.values[k]),
+                    float(found.bits[k]),
+                    float(found.error[k]),
+                    found.prior_bits,
+                    found.attackers[int(found.who[k])],
+                    VERDICTS[int(found.rank[k])],
+                    found.limits.phrases(found.faults[k], lower, upper, dr) if found.faults[k].any() else (),
+                    self.proofs.get(k, ""),
+                    bool(found.finished[k]),
+                    None if math.isnan(by_itself[0]) else by_itself,
+                    SUBJECTS[int(found.subject[k])],
+                )
+            )
+        return tuple(made)
 
     @property
     def counts(self) -> dict[str, int]:
         """How many figures have each verdict."""
-        found = {"safe": 0, "unsafe": 0, "incomplete": 0}
-        for cell in self.cells:
-            found[cell.verdict] += 1
-        return found
+        many = np.bincount(self.findings.rank, minlength=3)
+        return {name: int(many[RANK[name]]) for name in ("safe", "unsafe", "incomplete")}
+
+    @cached_property
+    def linked(self) -> tuple[CellAudit, ...]:
+        """The unsafe figures of which a single table leaves more: what the other tables give away."""
+        found = self.findings
+        narrower = ((found.alone[0] < found.lower) | (found.alone[1] > found.upper)) & (found.rank == RANK["unsafe"])
+        return self._cells(found.order[narrower[found.order]])
 
     @property
     def sentence(self) -> str:
         """The verdict in words."""
-        if not self.cells:
+        note = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
+        if not len(self.findings) and self.verdict == "safe":
+            return f"All {self.published:,} figures are published exactly.{note}"
+        if not len(self.findings):
             return (
-                f"All {self.published:,} figures are published exactly, so there is nothing to work out; whether they "
-                "may be published is for the rules and the risk measures to say (discreet rules, discreet risk)."
+                f"All {self.published:,} figures are published exactly and nobody was named who knows more, so that "
+                "there is nothing to work out, and nothing that could be shown to be safe. Whether these figures may "
+                "be published is for the rules and the risk measures to say (discreet rules, discreet risk); what "
+                "contributors learn about each other is audited with their contributions (contributions=, "
+                f"--contributions).{note}"
             )
         counts = self.counts
-        exact = sum(cell.values == 1 for cell in self.cells)
-        parts = [f"{len(self.cells):,} intervals were worked out: {counts['safe']:,} safe, {counts['unsafe']:,} unsafe"]
+        exact = int((self.findings.values == 1).sum())
+        figures = len(self.findings)
+        parts = [
+            f"{figures:,} {'figure was' if figures == 1 else 'figures were'} judged: {counts['safe']:,} safe, "
+            f"{counts['unsafe']:,} unsafe"
+        ]
         if counts["incomplete"]:
             parts.append(f"{counts['incomplete']:,} not finished, which are not called safe")
         if exact:
             parts.append(f"{exact:,} {'value is' if exact == 1 else 'values are'} determined exactly")
-        linked = sum(cell.by_linking and cell.verdict == "unsafe" for cell in self.cells)
-        if linked:
-            parts.append(f"{linked:,} of the unsafe ones are narrower because of another table")
+        if self.linked:
+            are = "is" if len(self.linked) == 1 else "are"
+            parts.append(f"{len(self.linked):,} of the unsafe ones {are} narrower because of another table")
         if self.tables is not None:
-            parts.append(f"{self.tables:,} tables fit what is published")
-        return "; ".join(parts) + "." + (f" {self.note[0].upper()}{self.note[1:]}." if self.note else "")
+            many = f"{self.tables:,}" if self.tables < 10**15 else f"about 2^{math.log2(self.tables):,.1f}"
+            parts.append(f"{many} tables fit what is published")
+        return "; ".join(parts) + "." + note
 
     def worst(self, n: int) -> tuple[CellAudit, ...]:
         """Return the n figures about which most is known."""
-        return self.cells[:n]
+        return self._cells(self.findings.order[:n])
 
     def cell(self, attacker: str | None = None, **labels: object) -> CellAudit:
         """Return the figure of one cell, by its labels.
@@ -135,12 +205,15 @@ class Audit:
         Labels that are not given are those of the total.
         """
         wanted = {name: str(label) for name, label in labels.items()}
-        for item in self.cells:
-            rest = {name: label for name, label in item.cell.items() if name not in wanted}
-            same = all(item.cell.get(name) == label for name, label in wanted.items())
-            if same and all(label == "Total" for label in rest.values()) and attacker in (None, item.attacker):
-                return item
-        raise KeyError(f"no figure of {wanted} is among those audited; published figures are exact")
+        found = self.findings
+        at = found.equations.find(wanted) if set(wanted) <= set(found.equations.space.names) else -1
+        rows = found.order[found.at[found.order] == at]
+        if attacker is not None:
+            who = found.attackers.index(attacker) if attacker in found.attackers else -1
+            rows = rows[found.who[rows] == who]
+        if not rows.size:
+            raise KeyError(f"no figure of {wanted} is among those audited; published figures are exact")
+        return self._cells(rows[:1])[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain data."""
@@ -150,7 +223,8 @@ class Audit:
             "sentence": self.sentence,
             "counts": self.counts,
             "published": self.published,
-            "tables": self.tables,
+            "tables": self.tables if self.tables is not None and self.tables < LARGEST else None,
+            "log2_tables": math.log2(self.tables) if self.tables else None,
             "cells": [cell.to_dict() for cell in self.cells],
         }
 
@@ -158,7 +232,7 @@ class Audit:
         """Return one line per figure."""
         stream = io.StringIO()
         names = list(self.cells[0].cell) if self.cells else []
-        fields = ("lower", "upper", "values", "bits", "dr", "attacker", "verdict", "proof")
+        fields = ("subject", "lower", "upper", "values", "bits", "dr", "prior_dr", "attacker", "verdict", "proof")
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([*names, *fields])
         for cell in self.cells:
@@ -175,7 +249,7 @@ class Audit:
 
     def __str__(self) -> str:
         """Return the verdict, the worst figures, and proofs."""
-        if not self.cells:
+        if not len(self.findings):
             return f"Audit: {self.verdict}\n{self.sentence}"
         proofs = [f"  {cell.proof}" for cell in self.worst(3) if cell.proof]
         return "\n".join([f"Audit: {self.verdict}", self.sentence, columns(*self._face(10)), *proofs])
@@ -195,7 +269,11 @@ def _finite(number: float) -> float | int | None:
     return int(number) if float(number).is_integer() else float(number)
 
 
-def _text(number: float, digits: int = 0) -> str:
+def _text(number: float, digits: int | None = None) -> str:
+    if math.isnan(number):
+        return "–"
     if math.isinf(number):
-        return "∞"
-    return f"{number:,.{digits}f}" if digits or not float(number).is_integer() else f"{int(number):,}"
+        return "∞" if number > 0 else "-∞"
+    if digits is not None:
+        return f"{number:,.{digits}f}"
+    return f"{int(number):,}" if float(number).is_integer() else f"{number:,.6f}".rstrip("0")

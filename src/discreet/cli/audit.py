@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
+from discreet.cli.rule_texts import rules_of
 from discreet.core.errors import RequestError, nearest
 
 EXAMPLES = {
@@ -15,6 +16,8 @@ EXAMPLES = {
     "discreet audit rounded.csv --rounded random --base 3 --law method": "a rounded table, by the method's own law",
     "discreet audit as.csv ar.csv sr.csv --about activity,size,region": "what linked tables give away together",
     "discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20": "an insider, against a least width",
+    "discreet audit t.csv --original t.parquet --rule p=10": "against the protection levels of the rules",
+    "discreet audit t.csv --contributions firms.csv --within 10": "what contributors learn about each other",
 }
 PUBLISHED = "How the figures were published"
 KNOWN = "Who looks, and what they know"
@@ -37,7 +40,9 @@ def audit(
     coalition: Annotated[
         list[str] | None,
         typer.Option(
-            "--coalition", help="Insiders who put their knowledge together; as --insider.", rich_help_panel=KNOWN
+            "--coalition",
+            help="Insiders who put their knowledge together, as --insider; with --contributions NAME+NAME.",
+            rich_help_panel=KNOWN,
         ),
     ] = None,
     contributions: Annotated[
@@ -101,6 +106,31 @@ def audit(
             "--protection", help="Per cent of the original that intervals must reach.", rich_help_panel=LIMITS
         ),
     ] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rule",
+            help="p=10, pq=10,50, dominance=2,85 or threshold=3: cells sensitive by it must reach their levels.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = None,
+    level: Annotated[
+        str, typer.Option("--level", help="Rules look at contributor, holding, or both.", rich_help_panel=LIMITS)
+    ] = "contributor",
+    within: Annotated[
+        float | None,
+        typer.Option(
+            "--within",
+            help="Nobody may know the largest other contribution to within this per cent.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = None,
+    verdict_only: Annotated[
+        bool,
+        typer.Option(
+            "--verdict-only", help="Only whether levels are reached: faster on large tables.", rich_help_panel=LIMITS
+        ),
+    ] = False,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Seconds; the rest is marked as incomplete.", min=0.0)
     ] = None,
@@ -133,7 +163,8 @@ def audit(
     from discreet.auditing.audit import audit as work
     from discreet.auditing.from_tab import read_tab_release
     from discreet.auditing.limits import Limits
-    from discreet.table.attacker import Attacker, insiders
+    from discreet.table.attacker import Attacker
+    from discreet.table.contributions import read_contributions
     from discreet.table.kinds import EXACT
     from discreet.table.release_files import read_release
 
@@ -156,15 +187,26 @@ def audit(
         else read_release(path, **made, **reading)
         for path in releases
     ]
-    truth = None if original is None else read_release(original, **reading).parts()[0]
+    rules = rules_of(rule, level)
+    if rules and original is None:
+        raise RequestError("rules judge the original; name it too (--original)")
+    truth = None if original is None else _original(original, bool(rules), hierarchy, reading)
     who = [
         _insider(text, f"insider {i}" if len(insider or ()) > 1 else "insider")
         for i, text in enumerate(insider or (), 1)
     ]
-    if coalition:
-        who.append(Attacker.coalition([_insider(text, "member") for text in coalition]))
+    firms = None
     if contributions is not None:
-        who += insiders(_respondents(contributions, encoding, delimiter))
+        together = [text.split("+") for text in coalition or ()]
+        firms = read_contributions(contributions, coalitions=together, encoding=encoding, delimiter=delimiter)
+    elif coalition:
+        who.append(Attacker.coalition([_insider(text, "member") for text in coalition]))
+    sensitive = None
+    if rules:
+        from discreet.rules.sensitivity import sensitivity
+
+        with options.about(original):
+            sensitive = sensitivity(truth, rules, response=value if truth.responses else None)  # type: ignore[union-attr, arg-type]
     with show.Bar() as bar, options.about(*releases):
         result = work(
             published,
@@ -172,9 +214,12 @@ def audit(
             attackers=who,
             knows=[_fact(text) for text in know or ()],
             law=law,
-            limits=Limits(min_width, max_dr),
-            original=truth,
+            contributions=firms,
+            limits=Limits(min_width, max_dr, within=within),
+            original=None if rules and protection is None else truth,
             protection=protection,
+            sensitivity=sensitive,
+            verdict_only=verdict_only,
             least=least,
             most=most,
             relaxed=relaxed,
@@ -197,6 +242,10 @@ def audit(
             for cell in result.worst(min(top, 5)):
                 if cell.proof:
                     console.print(f"  {cell.proof}", markup=False)
+            if result.linked:
+                console.print("\nNarrower because of another table:")
+                rows = [[c.name, *_interval(c.alone), *_interval((c.lower, c.upper))] for c in result.linked[:top]]
+                show.table(console, ["cell", "one table alone", "together"], rows)
 
     show.deliver("audit", result, json, output, face)
     if result.verdict != "safe":
@@ -274,22 +323,31 @@ def _hierarchies(texts: list[str] | None) -> dict[str, list[Any]]:
     return found
 
 
-def _respondents(path: Path, encoding: str, delimiter: str | None) -> list[Any]:
-    from discreet.table.attacker import Respondent
-    from discreet.table.files import read_arrow
+def _original(path: Path, judged: bool, hierarchy: list[str] | None, reading: dict[str, Any]) -> Any:
+    """Read the original: cells with their contributions where there are any, or where rules judge them."""
+    from discreet.cli.protect.common import load
+    from discreet.table.release_files import read_release
+    from discreet.table.tabulation import Tabulation
+    from discreet.table.tabulation_file import is_tabulation
 
-    arrow = read_arrow(path, encoding=encoding, delimiter=delimiter)
-    for name in ("respondent", "value"):
-        if name not in arrow.column_names:
-            raise RequestError(f"{path} has no column {name!r}; {nearest(name, arrow.column_names)}")
-    found = []
-    for number, row in enumerate(arrow.to_pylist(), start=1):
-        who, amount, holding = row.pop("respondent"), row.pop("value"), row.pop("holding", "") or ""
-        try:
-            found.append(Respondent({k: str(v) for k, v in row.items()}, str(who), float(amount), str(holding)))
-        except (TypeError, ValueError):
-            raise RequestError(f"{path}: row {number} has the value {amount!r}, which is not a number") from None
-    return found
+    suffix = path.suffix.lower()
+    if not judged and suffix != ".tab" and not (suffix == ".parquet" and is_tabulation(path)):
+        return read_release(path, **reading).parts()[0]
+    names = reading["dimensions"]
+    own = suffix == ".tab" or (suffix == ".parquet" and is_tabulation(path))
+    found = load(
+        file=path,
+        hierarchy=None if own else hierarchy,
+        count=reading["value"] or "count",
+        dimensions=None if names is None else ",".join(names),
+        margins="check",
+        **{name: reading[name] for name in ("layout", "total", "encoding", "delimiter")},
+    )
+    return found if isinstance(found, Tabulation) else Tabulation.from_table(found, total=reading["total"] or "Total")
+
+
+def _interval(ends: tuple[float, float] | None) -> list[str]:
+    return [f"{ends[0]:,g} to {ends[1]:,g}" if ends is not None else "–"]
 
 
 audit.__doc__ = options.explained(audit, EXAMPLES)

@@ -17,7 +17,7 @@ EXAMPLES = {
 
 
 def study(
-    paper: Annotated[str, typer.Argument(help="antal2014, antal2015 or cohen2009.")],
+    paper: Annotated[str, typer.Argument(help="antal2014, antal2015, cohen2009 or domingo2002.")],
     samples: Annotated[
         int | None, typer.Option("--samples", help="Samples per column, where the paper draws samples.")
     ] = None,

@@ -8,6 +8,7 @@ result may be.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,11 +101,18 @@ def _walk(
 
 
 def draw_tables(
-    group: Group, *, precision: float = 0.02, seed: Seed = None, workers: int | None = None, most_draws: int = 400_000
+    group: Group,
+    *,
+    precision: float = 0.02,
+    seed: Seed = None,
+    workers: int | None = None,
+    most_draws: int = 400_000,
+    deadline: float | None = None,
 ) -> Drawn:
     """Estimate the entropy of every unknown of a network over all tables that fit, each alike.
 
-    Chains are lengthened until twice the standard error of every entropy is below the precision, in bits.
+    Chains are lengthened until twice the standard error of every entropy is below the precision, in bits, or until the
+    deadline, a time by ``time.monotonic()``.
     """
     edges = oriented(group)
     spread = group.most - group.least + 1
@@ -135,7 +143,8 @@ def draw_tables(
         total = int(counts[0, : spread[0]].sum())
         bits = np.stack([_entropies(counts[c], offset, spread, total) for c in range(CHAINS)])
         error: FloatArray = bits.std(axis=0, ddof=1) / np.sqrt(CHAINS)
-        if 2 * error.max() <= precision or total >= most_draws:
+        late = deadline is not None and time.monotonic() > deadline
+        if 2 * error.max() <= precision or total >= most_draws or late:
             return Drawn(_entropies(counts.sum(axis=0), offset, spread, CHAINS * total), error, CHAINS * total)
         draws = total
 

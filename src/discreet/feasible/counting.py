@@ -6,6 +6,7 @@ needs, so partial tables with the same needs are counted together (dynamic progr
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -52,13 +53,16 @@ class _Layer:
     child: IntArray
 
 
-def count_tables(group: Group, weights: Mapping[int, FloatArray] | None = None) -> Counted:
+def count_tables(
+    group: Group, weights: Mapping[int, FloatArray] | None = None, *, deadline: float | None = None
+) -> Counted:
     """Count the tables that fit a group exactly, and the share of them with each value of each unknown.
 
     Args:
         group: the equations.
         weights: for unknowns whose values are not alike, the weight of each value from ``least`` up; a table weighs the
             product. The count is then that of all tables with a positive weight, and shares are by weight.
+        deadline: the time, by ``time.monotonic()``, after which counting is given up with a :class:`LimitError`.
 
     >>> import discreet.table.figures as f, discreet.table.equations as e, discreet.feasible.reduction as r
     >>> both = {"r": [1, 2, 3, "Total"], "c": [1, 2, 3, "Total"]}
@@ -96,6 +100,8 @@ def count_tables(group: Group, weights: Mapping[int, FloatArray] | None = None) 
             most = np.minimum(most, b if s > 0 else -a)
         fan = np.maximum(most - least + 1, 0)
         total = int(fan.sum())
+        if deadline is not None and time.monotonic() > deadline:
+            raise LimitError("time ran out while tables were counted; allow more time, or use law interval")
         if total > STATES:
             raise LimitError(
                 f"more than {STATES:,} partial tables have to be told apart; estimate, or use law interval"

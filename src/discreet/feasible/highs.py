@@ -8,40 +8,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.parallel import run
 from discreet.feasible.reduction import Group
+from discreet.feasible.solving import NOT_SEEN, Found
 from discreet.table.kinds import UNBOUNDED
 
 CLOSE = 1e-6
 DENOMINATORS = 60
-BLOCK = 32
-"""How many unknowns a thread bounds at a time."""
 
 
 class NothingFitsError(Exception):
     """No table fits the equations of a group."""
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Bounds of the unknowns of a group; row 0 holds the lower, row 1 the upper ones.
-
-    ``bound`` is proved over whole numbers, ``relaxed`` the bound over real numbers; ``exact`` says that a table of
-    whole numbers attains the bound, ``finished`` that the search was not cut short.
-    """
-
-    bound: IntArray
-    relaxed: FloatArray
-    exact: IntArray
-    finished: IntArray
 
 
 class Model:
@@ -126,26 +107,13 @@ def proved(group: Group, y: FloatArray, k: int, upper: bool) -> int | None:
     return value // D if upper else -((-value) // D)
 
 
-def sparse_bounds(
-    group: Group,
-    wanted: IntArray,
-    deadline: float | None,
-    tick: Callable[[int], None],
-    workers: int | None = None,
-) -> Found:
-    """Bound the wanted unknowns of a large group."""
+def sparse_bounds(group: Group, wanted: IntArray, deadline: float | None) -> Found:
+    """Bound the wanted unknowns of a large group over real numbers; nothing is marked as settled."""
     search = _Corners(group, deadline)
     search.sweep()
-    todo = np.flatnonzero(wanted)
-    blocks = [todo[start : start + BLOCK] for start in range(0, todo.size, BLOCK)]
-    told = [0]
-
-    def report(done: int, total: int, label: str) -> None:
-        tick(sum(block.size for block in blocks[told[0] : done]))
-        told[0] = done
-
-    run(search.bound_all, blocks, workers=workers, progress=report)
-    return Found(search.bound, search.relaxed, (search.seen == search.bound).astype(np.int64), search.finished)
+    for k in np.flatnonzero(wanted).tolist():
+        search.bound_both(k)
+    return Found(search.bound, search.relaxed, search.seen, np.zeros_like(search.bound))
 
 
 class _Corners:
@@ -156,12 +124,10 @@ class _Corners:
         self.group, self.deadline = group, deadline
         self.bound = np.stack([group.least, group.most])
         self.relaxed = self.bound.astype(np.float64)
-        self.finished = np.ones((2, n), np.int64)
-        self.seen = np.stack([np.full(n, np.iinfo(np.int64).max), np.full(n, np.iinfo(np.int64).min)])
+        self.seen = np.stack([np.full(n, NOT_SEEN), np.full(n, -NOT_SEEN)])
         self.reached = np.stack([np.full(n, np.inf), np.full(n, -np.inf)])
-        self.row = np.repeat(np.arange(group.rhs.size), np.diff(group.starts))
-        self.models: SimpleQueue[Model] = SimpleQueue()
-        self.models.put(Model(group))
+        self.model = Model(group)
+        self.at: FloatArray | None = None
         self.bases: list[Any] = []
         self.nearest = np.full((2, n), -1)
 
@@ -169,28 +135,22 @@ class _Corners:
         """Say whether time has run out."""
         return self.deadline is not None and time.monotonic() > self.deadline
 
-    def note(self, model: Model, x: FloatArray) -> None:
+    def note(self, x: FloatArray) -> None:
         """Learn from a corner: how far it goes for every unknown, and whether its values are whole."""
         further = (x < self.reached[0] - CLOSE, x > self.reached[1] + CLOSE)
         np.minimum(self.reached[0], x, out=self.reached[0])
         np.maximum(self.reached[1], x, out=self.reached[1])
         if further[0].any() or further[1].any():
-            self.bases.append(model.solver.getBasis())
+            self.bases.append(self.model.solver.getBasis())
             for side in (0, 1):
                 self.nearest[side, further[side]] = len(self.bases) - 1
         table = np.rint(x).astype(np.int64)
-        if np.abs(x - table).max() > CLOSE:
-            return
-        sums = np.zeros(self.group.rhs.size, np.int64)
-        np.add.at(sums, self.row, table[self.group.columns] * self.group.signs)
-        inside = (table >= self.group.lower).all() and (table <= self.group.upper).all()
-        if inside and (sums == self.group.rhs).all():
+        if np.abs(x - table).max() <= CLOSE and self.group.fits(table):
             np.minimum(self.seen[0], table, out=self.seen[0])
             np.maximum(self.seen[1], table, out=self.seen[1])
 
     def sweep(self) -> None:
         """Visit corners at which many unknowns attain their outer bounds at once."""
-        model = self.models.get()
         for side in (0, 1):
             sign, before = (1 if side else -1), -1
             while not self.late():
@@ -200,68 +160,29 @@ class _Corners:
                 if not count or (before >= 0 and count > 0.97 * before):
                     break
                 before = count
-                x = model.best(missing.astype(np.float64), bool(side))
+                x = self.model.best(missing.astype(np.float64), bool(side))
                 if x is None:
                     break
-                self.note(model, x)
-        self.models.put(model)
+                self.note(x)
 
-    def bound_all(self, block: IntArray) -> None:
-        """Bound some unknowns, with a model of one's own while they last."""
-        try:
-            model = self.models.get_nowait()
-        except Empty:
-            model = Model(self.group)
-        x: FloatArray | None = None
-        for k in block.tolist():
-            for side in (0, 1):
-                x = self.bound_one(model, k, side, x)
-        self.models.put(model)
-
-    def bound_one(self, model: Model, k: int, side: int, at: FloatArray | None) -> FloatArray | None:
-        """Find one bound by linear programming, unless some corner attains what a single equation allows."""
-        sign = 1 if side else -1
-        if sign * self.reached[side, k] >= sign * self.relaxed[side, k] - CLOSE:
-            return at
-        if self.late():
-            self.finished[side, k] = 0
-            return at
-        near = int(self.nearest[side, k])
-        if near >= 0 and (at is None or sign * (self.reached[side, k] - at[k]) > 0.5):
-            model.solver.setBasis(self.bases[near])
-        costs = np.zeros(self.group.variables.size)
-        costs[k] = 1.0
-        x = model.best(costs, bool(side), None if self.deadline is None else self.deadline - time.monotonic())
-        if x is None:
-            self.finished[side, k] = 0
-            return at
-        self.note(model, x)
-        sure = proved(self.group, model.multipliers(), k, bool(side))
-        self.relaxed[side, k] = x[k]
-        self.bound[side, k] = (
-            sure if sure is not None else math.floor(x[k] + CLOSE) if side else math.ceil(x[k] - CLOSE)
-        )
-        return x
-
-
-def real_bound(group: Group, k: int, upper: bool, seconds: float | None) -> tuple[int, float] | None:
-    """Return the bound of one unknown over real numbers, rounded inwards and as it is; None where time ran out."""
-    model = Model(group)
-    costs = np.zeros(group.variables.size)
-    costs[k] = 1.0
-    x = model.best(costs, upper, seconds)
-    if x is None:
-        return None
-    sure = proved(group, model.multipliers(), k, upper)
-    if sure is None:
-        sure = math.floor(x[k] + CLOSE) if upper else math.ceil(x[k] - CLOSE)
-    return sure, float(x[k])
-
-
-def whole_bound(group: Group, k: int, upper: bool, seconds: float | None) -> int | None:
-    """Return the exact bound of one unknown over whole numbers, None where time ran out."""
-    model = Model(group, whole=True)
-    costs = np.zeros(group.variables.size)
-    costs[k] = 1.0
-    x = model.best(costs, upper, seconds)
-    return None if x is None else round(float(x[k]))
+    def bound_both(self, k: int) -> None:
+        """Find the bounds of one unknown, unless some corner attains what single equations allow."""
+        for side in (0, 1):
+            sign = 1 if side else -1
+            if sign * self.reached[side, k] >= sign * self.relaxed[side, k] - CLOSE or self.late():
+                continue
+            near = int(self.nearest[side, k])
+            if near >= 0 and (self.at is None or sign * (self.reached[side, k] - self.at[k]) > 0.5):
+                self.model.solver.setBasis(self.bases[near])
+            costs = np.zeros(self.group.variables.size)
+            costs[k] = 1.0
+            x = self.model.best(costs, bool(side), None if self.deadline is None else self.deadline - time.monotonic())
+            if x is None:
+                continue
+            self.at = x
+            self.note(x)
+            sure = proved(self.group, self.model.multipliers(), k, bool(side))
+            self.relaxed[side, k] = x[k]
+            if sure is None:
+                sure = math.floor(x[k] + CLOSE) if side else math.ceil(x[k] - CLOSE)
+            self.bound[side, k] = sure

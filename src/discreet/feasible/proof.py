@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import IntArray
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.reduction import Group
 from discreet.table.equations import Equations
@@ -216,17 +216,12 @@ def _take_out(
 def _multipliers(group: Group, k: int, upper: bool) -> list[Fraction]:
     """Return multipliers of a group's equations that prove the bound of one unknown over real numbers."""
     from discreet.feasible.highs import Model, whole_multipliers
-    from discreet.feasible.kernels import dense_multipliers
 
-    y: FloatArray | None = None
-    if group.rhs.size * (group.rhs.size + group.variables.size) <= 400_000:
-        y = dense_multipliers(group, k, upper)
-    if y is None:
-        model = Model(group)
-        costs = np.zeros(group.variables.size)
-        costs[k] = 1.0
-        model.best(costs, upper)
-        y = model.multipliers()
+    model = Model(group)
+    costs = np.zeros(group.variables.size)
+    costs[k] = 1.0
+    model.best(costs, upper)
+    y = model.multipliers()
     small = whole_multipliers(y)
     if small is None:
         return [Fraction(float(value)).limit_denominator(1000) for value in y]

@@ -47,6 +47,13 @@ class Group:
         """True where no cycle links the equations, so that single equations bound every value exactly."""
         return self.columns.size == self.variables.size + self.rhs.size - 1
 
+    def fits(self, table: IntArray) -> bool:
+        """Say whether values fit all equations and ranges."""
+        sums = np.zeros(self.rhs.size, np.int64)
+        np.add.at(sums, np.repeat(np.arange(self.rhs.size), np.diff(self.starts)), self.signs * table[self.columns])
+        inside = (table >= self.lower).all() and (table <= self.upper).all()
+        return bool(inside and (sums == self.rhs).all())
+
     def dense(self) -> IntArray:
         """Return the equations as a matrix."""
         A = np.zeros((self.rhs.size, self.variables.size), np.int64)

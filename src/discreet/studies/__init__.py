@@ -9,7 +9,7 @@ from pathlib import Path
 from discreet.core.errors import RequestError, nearest
 from discreet.studies.comparison import Study
 
-PAPERS = ("antal2014", "antal2015", "cohen2009")
+PAPERS = ("antal2014", "antal2015", "cohen2009", "domingo2002")
 SAMPLED = ("antal2015",)
 """The papers whose studies draw samples."""
 

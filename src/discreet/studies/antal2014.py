@@ -7,7 +7,8 @@ import math
 from discreet import datasets
 from discreet.core.progress import Progress
 from discreet.core.random import spawn
-from discreet.evaluate.expected import Expected, expected_risk
+from discreet.evaluate.expected import expected_risk
+from discreet.evaluate.result import Expected
 from discreet.measures.risk import risk
 from discreet.protect import RandomRounding
 from discreet.studies.comparison import Comparison, Study, published

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from discreet.core.errors import RequestError
@@ -92,37 +92,3 @@ class Attacker:
 
 
 OUTSIDER = Attacker()
-
-
-@dataclass(frozen=True)
-class Respondent:
-    """One respondent's contribution in a table of contributions, with the holding that it belongs to."""
-
-    cell: Mapping[str, str]
-    name: str
-    value: float
-    holding: str = field(default="")
-
-
-def insiders(respondents: Sequence[Respondent]) -> list[Attacker]:
-    """Return everybody who is alone in a cell or one of two, at the level of holdings: they see most of it.
-
-    A respondent of a cell with two contributors knows the other's value as well as the cell's; one that is alone knows
-    the cell, which can undo the protection of others.
-
-    >>> [who.name for who in insiders([Respondent({"size": "4"}, "A", 400), Respondent({"size": "4"}, "B", 600)])]
-    ['A', 'B']
-    """
-    cells: dict[tuple[tuple[str, str], ...], dict[str, float]] = {}
-    for one in respondents:
-        inside = cells.setdefault(tuple(sorted((str(k), str(v)) for k, v in one.cell.items())), {})
-        who = one.holding or one.name
-        inside[who] = inside.get(who, 0) + one.value
-    found: dict[str, list[Contribution]] = {}
-    close: dict[str, None] = {}
-    for cell, inside in cells.items():
-        for who, value in inside.items():
-            found.setdefault(who, []).append(Contribution(dict(cell), value, len(inside) - 1))
-            if len(inside) <= 2:
-                close[who] = None
-    return [Attacker(who, tuple(found[who])) for who in close]

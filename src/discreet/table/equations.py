@@ -18,6 +18,7 @@ from discreet.core.errors import DataError, InfeasibleError, LimitError, Request
 from discreet.core.numerics import IntArray
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.relations import needed_sums, relations_of
 from discreet.table.release import Release
 from discreet.table.space import Space, blocks_of, space_of
 from discreet.table.table import Table
@@ -66,6 +67,15 @@ class Equations:
             )
         return at
 
+    def locate(self, positions: IntArray) -> IntArray:
+        """Return the indices of positions of the space, -1 where none is stated."""
+        at = np.minimum(np.searchsorted(self.positions, positions), self.positions.size - 1)
+        return np.where((positions >= 0) & (self.positions[at] == positions), at, -1)
+
+    def rows_of(self, part: Figures) -> IntArray:
+        """Return where the rows of a published table stand."""
+        return _places(self.space, self.positions, part)
+
     def describe(self, i: int) -> str:
         """Return a position as a phrase."""
         if i >= self.positions.size:
@@ -99,6 +109,19 @@ class Equations:
             return None
         part = self.parts[int(self.source[i])]
         return part.kinds[int(part.kind[int(self.row[i])])]
+
+    def figures_at(self, at: IntArray) -> tuple[IntArray, list[Kind], IntArray]:
+        """Return the number of the kind of each figure (as many as there are for none), all kinds, and the figures."""
+        kinds = [kind for part in self.parts for kind in part.kinds]
+        code, value = np.full(at.size, len(kinds)), np.zeros(at.size, np.int64)
+        first = 0
+        for number, part in enumerate(self.parts):
+            mine = np.flatnonzero(self.source[at] == number)
+            rows = self.row[at[mine]]
+            code[mine] = first + part.kind[rows]
+            value[mine] = part.values[rows] * 10 ** (self.decimals - part.decimals)
+            first += len(part.kinds)
+        return code, kinds, value
 
     def published_value(self, i: int) -> int:
         """Return the figure that stands at a position, in units of the last decimal."""
@@ -167,6 +190,7 @@ def equations_of(
     about: Sequence[str] = (),
     least: float = 0,
     most: float | None = None,
+    nodes: Mapping[str, Iterable[str]] | None = None,
 ) -> Equations:
     """State what is published about the cells of one or several linked tables.
 
@@ -175,6 +199,8 @@ def equations_of(
         about: dimensions whose crossing is asked about, though no table may show it.
         least: what every value is at least, in the unit published; counts are never negative.
         most: what every value is at most.
+        nodes: labels of each dimension that will be asked about, though no table may show them: sums that neither a
+            table nor this needs are then left out, which saves much where margins are not published. None for all.
 
     >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
     >>> shown = Figures.from_array([[3, None, 5], [4, None, 9], [7, 7, 14]], both)
@@ -186,10 +212,18 @@ def equations_of(
     for name in about:
         space.axis(name)
     sets = [frozenset(part.names) for part in parts] + ([frozenset(about)] if about else [])
-    blocks = [[name for name in space.names if name in block] for block in blocks_of(sets)]
+    named = blocks_of(sets)
+    blocks = [
+        {
+            axis.name: axis if nodes is None else needed_sums(axis, block, parts, about, nodes, len(named))
+            for axis in space.axes
+            if axis.name in block
+        }
+        for block in named
+    ]
     grids = []
     for block in blocks:
-        size = int(np.prod([float(len(axis.nodes)) for axis in space.axes if axis.name in block]))
+        size = int(np.prod([float(len(axis.stated)) for axis in block.values()]))
         if size > LARGEST:
             raise LimitError(
                 f"{' × '.join(block)} has {size:,} cells, more than {LARGEST:,}; ask about fewer dimensions"
@@ -203,7 +237,7 @@ def equations_of(
     )
     for i, part in enumerate(parts):
         state.add(i, part)
-    starts, columns, signs = _relations(space, blocks, grids, positions)
+    starts, columns, signs = relations_of(blocks, grids, positions)
     starts, columns, signs = _only_open(starts, columns, signs, state)
     return Equations(
         space,
@@ -249,7 +283,7 @@ class _State:
 
     def add(self, number: int, part: Figures) -> None:
         """Lay one table over what is known."""
-        at = self._places(part)
+        at = _places(self.space, self.positions, part)
         scale = 10 ** (self.decimals - part.decimals)
         low, high = part.ranges()
         low, high = _scaled(low, scale), _scaled(high, scale)
@@ -274,20 +308,6 @@ class _State:
         self.source[at[first]], self.row[at[first]] = number, np.flatnonzero(first)
         if part.absent == "empty":
             self._empty(number, part, at)
-
-    def _places(self, part: Figures) -> IntArray:
-        """Return where the rows of a table stand among the positions."""
-        position = np.zeros(len(part), np.int64)
-        for axis, stride in zip(self.space.axes, self.space.strides, strict=True):
-            if axis.name in part.names:
-                known = {label: code for code, label in enumerate(axis.nodes)}
-                recode = np.array(
-                    [0 if label == part.total else known[label] for label in part.labels[axis.name]], np.int64
-                )
-                position += stride * recode[part.codes[:, part.names.index(axis.name)]]
-        if np.unique(position).size < position.size:
-            raise DataError(f"{part.name}: the total is given under two names; keep one of them")
-        return np.searchsorted(self.positions, position)
 
     def _empty(self, number: int, part: Figures, at: IntArray) -> None:
         """Take inner cells that a table does not list as empty, if it lists any."""
@@ -324,33 +344,23 @@ class _State:
         )
 
 
+def _places(space: Space, positions: IntArray, part: Figures) -> IntArray:
+    """Return where the rows of a table stand among the positions."""
+    position = np.zeros(len(part), np.int64)
+    for axis, stride in zip(space.axes, space.strides, strict=True):
+        if axis.name in part.names:
+            known = {label: code for code, label in enumerate(axis.nodes)}
+            recode = np.array(
+                [0 if label == part.total else known[label] for label in part.labels[axis.name]], np.int64
+            )
+            position += stride * recode[part.codes[:, part.names.index(axis.name)]]
+    if np.unique(position).size < position.size:
+        raise DataError(f"{part.name}: the total is given under two names; keep one of them")
+    return np.searchsorted(positions, position)
+
+
 def _scaled(values: IntArray, scale: int) -> IntArray:
     return values if scale == 1 else np.where(np.abs(values) >= UNBOUNDED, values, values * scale)
-
-
-def _relations(
-    space: Space, blocks: list[list[str]], grids: list[IntArray], positions: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the equations of all blocks in compressed rows: every sum along every dimension."""
-    columns, lengths, signs = [], [], []
-    for block, grid in zip(blocks, grids, strict=True):
-        axes = [axis for axis in space.axes if axis.name in block]
-        places = grid if len(grids) == 1 else np.searchsorted(positions, grid)
-        if len(grids) == 1:
-            places = np.arange(positions.size)
-        shaped = places.reshape([len(axis.nodes) for axis in axes])
-        for i, axis in enumerate(axes):
-            along = np.moveaxis(shaped, i, 0).reshape(len(axis.nodes), -1)
-            for parent, children in axis.relations:
-                rows = along[[parent, *children]].T
-                columns.append(rows.ravel())
-                lengths.append(np.full(rows.shape[0], rows.shape[1]))
-                signs.append(np.tile(np.array([1] + [-1] * len(children), np.int64), rows.shape[0]))
-    if not columns:
-        nothing = np.zeros(0, np.int64)
-        return np.zeros(1, np.int64), nothing, nothing
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
-    return starts, np.concatenate(columns), np.concatenate(signs)
 
 
 def _only_open(
@@ -371,7 +381,8 @@ def _only_open(
         parent = int(columns[starts[e]])
         stated = int(state.lower[parent])
         name = state.space.describe(int(state.positions[parent]))
-        more = f" (and {wrong.size - 1:,} more sums that do not add up)" if wrong.size > 1 else ""
+        left = wrong.size - 1
+        more = f" (nor {'does 1 other sum' if left == 1 else f'do {left:,} other sums'} add up)" if left else ""
         raise DataError(
             f"margin '{name}' is {decimal_text(stated, state.decimals)}, but its cells sum to "
             f"{decimal_text(stated - int(off[e]), state.decimals)}{more}; correct the figures"

@@ -27,7 +27,9 @@ class Figures:
 
     A figure's cell is a label along each dimension: a category, a node of a hierarchy, or the total code. Values are
     whole numbers of the last decimal published, so that 12.5 with one decimal is 125; a hidden figure has the value 0
-    and the kind ``suppressed``. Nothing of the original is held beside what is published.
+    and the kind ``suppressed``. Of figures of the kind ``interval``, the value is the least that is possible, and
+    ``upper`` holds the largest; for others ``upper`` says nothing. Nothing of the original is held beside what is
+    published.
 
     >>> shown = Figures.from_array([[3, None], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> shown.hidden.tolist()
@@ -44,6 +46,7 @@ class Figures:
     total: str = TOTAL
     hierarchies: Mapping[str, tuple[Hierarchy, ...]] = field(default_factory=dict)
     absent: Absent = "empty"
+    upper: IntArray | None = None
 
     def __post_init__(self) -> None:
         """Check the figures and freeze them."""
@@ -55,7 +58,7 @@ class Figures:
             raise RequestError(f"absent is {self.absent!r}; cells without a row are 'empty' or 'unpublished'")
         if not labels:
             raise DataError(f"{self.name} has no dimensions; name at least one")
-        for attribute in ("codes", "values", "kind"):
+        for attribute in ("codes", "values", "kind", *(() if self.upper is None else ("upper",))):
             array = np.array(getattr(self, attribute), np.int64)
             array.flags.writeable = False
             object.__setattr__(self, attribute, array)
@@ -70,7 +73,7 @@ class Figures:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle through the constructor."""
         kept = (dict(self.labels), self.codes, self.values, self.kind, self.kinds, self.name, self.decimals)
-        return Figures, (*kept, self.total, dict(self.hierarchies), self.absent)
+        return Figures, (*kept, self.total, dict(self.hierarchies), self.absent, self.upper)
 
     def _check_labels(self) -> None:
         for name, labels in self.labels.items():
@@ -97,6 +100,15 @@ class Figures:
     def _check_values(self) -> None:
         for i, kind in enumerate(self.kinds):
             rows = np.flatnonzero(self.kind == i)
+            if kind.name == "interval" and rows.size:
+                ends = None if self.upper is None or self.upper.shape != self.values.shape else self.upper
+                wrong = rows if ends is None else rows[ends[rows] < self.values[rows]]
+                if wrong.size:
+                    row = int(wrong[0])
+                    shown = "has no upper end" if ends is None else f"is published as {self.text(row)}"
+                    raise DataError(
+                        f"{self.name}: cell {self.describe(row)} {shown}; give the lower, then the upper end"
+                    )
             if kind.name in ROUNDINGS:
                 off = rows[self.values[rows] % kind.base != 0]
                 if off.size:
@@ -125,9 +137,12 @@ class Figures:
         return cls(labels, codes, values, hidden.astype(np.int64), (kind, SUPPRESSED), **about)
 
     @classmethod
-    def of_table(cls, table: Table, kind: Kind, **about: Any) -> Figures:
-        """Return the inner counts of a table as figures of one kind; empty cells are published as empty."""
-        if kind.name == "exact":
+    def of_table(cls, table: Table, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
+        """Return the inner counts of a table as figures of one kind; empty cells are published as empty.
+
+        Empty cells are listed with ``zeros``, and always where a figure of 0 need not mean that a cell is empty.
+        """
+        if kind.name == "exact" and not zeros:
             cells, values = table.cells, table.counts
         else:
             # A zero is a figure like any other once values were moved; only structural zeros are known to be empty.
@@ -196,7 +211,10 @@ class Figures:
         lower, upper = np.zeros_like(self.values), np.zeros_like(self.values)
         for i, kind in enumerate(self.kinds):
             rows = self.kind == i
-            lower[rows], upper[rows] = kind.range(self.values[rows])
+            if kind.name == "interval" and self.upper is not None:
+                lower[rows], upper[rows] = self.values[rows], self.upper[rows]
+            else:
+                lower[rows], upper[rows] = kind.range(self.values[rows])
         return lower, upper
 
     def describe(self, row: int) -> str:
@@ -206,7 +224,13 @@ class Figures:
 
     def text(self, row: int) -> str:
         """Return a figure as it is published."""
-        return "hidden" if self.hidden[row] else decimal_text(int(self.values[row]), self.decimals)
+        kind = self.kinds[int(self.kind[row])].name
+        if kind == "suppressed":
+            return "hidden"
+        shown = decimal_text(int(self.values[row]), self.decimals)
+        if kind != "interval" or self.upper is None:
+            return shown
+        return f"{shown} to {decimal_text(int(self.upper[row]), self.decimals)}"
 
     def __len__(self) -> int:
         """Return the number of figures."""

@@ -94,8 +94,8 @@ def _read(file: Path, encoding: str, delimiter: str | None) -> tuple[pa.Table, W
     if not os.path.exists(file):
         raise RequestError(f"{file} does not exist; check the name and the folder")
     suffix = file.suffix.lower()
-    if suffix not in (".csv", ".txt", ".tsv", ".parquet"):
-        raise RequestError(f"{file}: '{suffix}' is not a format that is read; give a .csv or .parquet file")
+    if suffix not in (".csv", ".txt", ".tsv", ".parquet", ".xlsx"):
+        raise RequestError(f"{file}: '{suffix}' is not a format that is read; give a .csv, .parquet or .xlsx file")
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -104,6 +104,10 @@ def _read(file: Path, encoding: str, delimiter: str | None) -> tuple[pa.Table, W
         raise DataError(f"{file} is empty; a table needs at least one cell")
     if suffix == ".parquet":
         return _parquet(content, file), lambda row: f"row {row + 1}"
+    if suffix == ".xlsx":
+        from discreet.table.excel import columns_of_sheet
+
+        return columns_of_sheet(content, file), lambda row: f"row {row + 2}"
     from discreet.table.csv_text import CsvText
 
     text = CsvText.of(content, file, encoding, delimiter)
@@ -128,6 +132,11 @@ def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] |
             from discreet.table.tabulation_file import tabulation_from_arrow
 
             return tabulation_from_arrow(arrow).table(*(dimensions or ()))
+        if note.get("kind") == "release":
+            from discreet.table.release_writing import release_from_arrow
+
+            published = release_from_arrow(arrow, note).table
+            return published.margin(*dimensions) if dimensions else published
         schema = note.get("schema")
         if schema != SCHEMA:
             raise DataError(

@@ -20,6 +20,9 @@ Layout: TypeAlias = Literal["auto", "long", "wide"]
 POSSIBLE = "possible"
 """The column of a long frame that is false at structural zeros; there only when the table has some."""
 
+PUBLISHED_AS = "published_as"
+"""The column of a release that says how each figure was made; it is never a dimension unless it is named as one."""
+
 
 def table_from_frame(
     frame: Any,
@@ -104,7 +107,7 @@ def table_from_arrow(
             f"there is no column of counts {count!r}; name it, or say that the layout is wide; {nearest(count, names)}"
         )
     if dimensions is None:
-        dimensions = [name for name in names if name not in (count, POSSIBLE)]
+        dimensions = [name for name in names if name not in (count, POSSIBLE, PUBLISHED_AS)]
     for name in dimensions:
         if name not in names or name == count:
             others = [other for other in names if other != count]

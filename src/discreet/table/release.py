@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,18 @@ class Release:
         from discreet.table.figures import Figures
 
         return (Figures.of_table(self.inner, self.kind, name=self.method),)
+
+    def write(self, path: str | Path, *, value: str = "count", mark: str = "x") -> tuple[Path, ...]:
+        """Write what is published as CSV or Parquet, by the file's ending, each file whole or not at all.
+
+        Hidden figures stand as the mark, intervals as columns ``lower`` and ``upper``, and where figures are neither
+        exact nor hidden, a column ``published_as`` says how they were made. Parquet keeps hierarchies and parameters
+        too. Several linked tables become numbered files; the names of all that was written are returned.
+        :func:`~discreet.table.release_files.read_release` reads them back.
+        """
+        from discreet.table.release_writing import write_release
+
+        return write_release(self, path, value=value, mark=mark)
 
     def __str__(self) -> str:
         """Say how the figures were made, then show them."""

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.columns import Coded, coded_arrow
 from discreet.table.counts import Where
 from discreet.table.figures import Absent, Figures
 from discreet.table.files import read_arrow_rows
-from discreet.table.frames import POSSIBLE, Layout, to_arrow, unpivot
+from discreet.table.frames import POSSIBLE, PUBLISHED_AS, Layout, to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy
-from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind
 from discreet.table.release import Release
+from discreet.table.release_writing import ENDS, kind_from_text, note_of, release_from_arrow
 
 MARKS = ("x", "..", "c", "")
 """What stands in place of a hidden figure, unless other marks are named."""
@@ -47,6 +50,9 @@ def read_release(
 ) -> Release:
     """Read what is published from a CSV or Parquet file.
 
+    A column ``published_as`` says how each figure was made, and columns ``lower`` and ``upper`` hold figures that are
+    published as intervals; :meth:`Release.write` writes them. A Parquet file that it wrote says everything itself.
+
     Args:
         path: a long file (a column per dimension and a column of figures) or a wide cross-table.
         value: the column of figures of a long file; ``count`` or ``value`` where not named.
@@ -66,6 +72,9 @@ def read_release(
     file = Path(path)
     arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter)
     try:
+        note = note_of(arrow)
+        if note is not None:
+            return release_from_arrow(arrow, note)
         figures = figures_from_arrow(
             arrow,
             where,
@@ -114,6 +123,7 @@ def figures_from_arrow(
     names = [str(column) for column in arrow.column_names]
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a release needs at least one figure")
+    beside: dict[str, npt.NDArray[Any]] = {}
     column = value or next((candidate for candidate in VALUES if candidate in names), None)
     wide = layout == "wide" or (layout == "auto" and value is None and ("\\" in names[0] or column is None))
     if wide:
@@ -121,7 +131,8 @@ def figures_from_arrow(
     else:
         if column is None or column not in names:
             raise RequestError(f"there is no column of figures {column or 'count'!r}; {nearest(column or '', names)}")
-        chosen = [c for c in names if c not in (column, POSSIBLE)] if dimensions is None else list(dimensions)
+        figures = (column, POSSIBLE, PUBLISHED_AS, *(ENDS if set(ENDS) <= set(names) else ()))
+        chosen = [c for c in names if c not in figures] if dimensions is None else list(dimensions)
         for dimension in chosen:
             if dimension not in names or dimension == column:
                 raise RequestError(f"there is no dimension column {dimension!r}; {nearest(dimension, names)}")
@@ -129,30 +140,65 @@ def figures_from_arrow(
             raise DataError(f"there is no dimension beside the column of figures {column!r}; add one")
         labels = {dimension: coded_arrow(dimension, arrow[dimension], where) for dimension in chosen}
         texts = _texts(arrow[column], where)
-    numbers, hidden, decimals = _parse(texts, marks, where, (margins or kind).name == "perturbed")
+        if dimensions is None or not {PUBLISHED_AS, *ENDS} & set(dimensions):
+            beside = {name: _texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in names}
+    stated = beside.get(PUBLISHED_AS)
+    negative = stated is not None or (margins or kind).name == "perturbed"
+    ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
+    (numbers, *limits), (hidden, *open_), decimals = _parse([texts, *ends], marks, where, negative)
     trees = _trees(labels, hierarchies or {}, merged or {}, total)
     is_margin = np.zeros(numbers.size, bool)
     for dimension, coded in labels.items():
         sums = {total} | {t.codes[p] for t in trees.get(dimension, ()) for p in t.parents if p >= 0}
         is_margin |= np.array([label in sums for label in coded.categories])[coded.codes]
     scale = 10**decimals
-    kinds = tuple(_scaled(k, scale) for k in (kind, SUPPRESSED, margins or kind))
+    kinds = [_scaled(k, scale) for k in (kind, SUPPRESSED, margins or kind)]
+    which = np.where(hidden, 1, np.where(is_margin, 2, 0))
+    if stated is not None:
+        which = _stated(stated, which, hidden, kinds, where)
+    if limits:
+        given = ~open_[0] & ~open_[1]
+        odd = np.flatnonzero(given & ~hidden)
+        if odd.size:
+            row = int(odd[0])
+            raise DataError(f"{where(row)}: the figure {texts[row]} has an interval beside it; give one of the two")
+        numbers, which = np.where(given, limits[0], numbers), np.where(given, len(kinds), which)
+        kinds.append(INTERVAL)
     return Figures(
         {dimension: tuple(coded.categories) for dimension, coded in labels.items()},
         np.stack([coded.codes for coded in labels.values()], axis=1),
-        np.where(hidden, 0, numbers),
-        np.where(hidden, 1, np.where(is_margin, 2, 0)),
-        kinds,
+        numbers,
+        which,
+        tuple(kinds),
         name=name,
         decimals=decimals,
         total=total,
         hierarchies=trees,
         absent=absent,
+        upper=limits[1] if limits else None,
     )
 
 
+def _stated(
+    stated: npt.NDArray[Any], which: IntArray, hidden: npt.NDArray[np.bool_], kinds: list[Kind], where: Where
+) -> IntArray:
+    """Return the kinds that a file states row by row; they are added to the list of kinds."""
+    texts, inverse = np.unique(stated.astype(str), return_inverse=True)
+    found = [kind_from_text(text) if text else None for text in texts.tolist()]
+    hides = np.array([kind is not None and kind.name in ("suppressed", "interval") for kind in found])[inverse]
+    known = np.array([kind is not None for kind in found])[inverse]
+    wrong = np.flatnonzero(known & (hides != hidden))
+    if wrong.size:
+        row = int(wrong[0])
+        shown = "a suppression mark stands there" if hidden[row] else "a figure is shown"
+        raise DataError(f"{where(row)}: the figure is said to be {stated[row]!r}, but {shown}; correct one of them")
+    first = len(kinds)
+    kinds += [kind or EXACT for kind in found]
+    return np.where(known & ~hidden, first + inverse, which)
+
+
 def _scaled(kind: Kind, scale: int) -> Kind:
-    return Kind(kind.name, kind.base * scale, kind.bound * scale, kind.fraction) if scale > 1 else kind
+    return replace(kind, base=kind.base * scale, bound=kind.bound * scale) if scale > 1 else kind
 
 
 def _texts(column: Any, where: Where) -> npt.NDArray[Any]:
@@ -171,41 +217,53 @@ def _texts(column: Any, where: Where) -> npt.NDArray[Any]:
 
 
 def _parse(
-    texts: npt.NDArray[Any], marks: Sequence[str], where: Where, negative: bool
-) -> tuple[IntArray, npt.NDArray[np.bool_], int]:
-    """Return figures in units of the last decimal, which of them are hidden, and the number of decimals."""
-    kept = {mark.strip() for mark in marks}
+    columns: Sequence[npt.NDArray[Any]], marks: Sequence[str], where: Where, negative: bool
+) -> tuple[list[IntArray], list[npt.NDArray[np.bool_]], int]:
+    """Return columns of figures in units of the last decimal, which of them are hidden, and the number of decimals."""
+    kept = sorted({mark.strip() for mark in marks})
     for mark in kept:
         if NUMBER.fullmatch(mark):
             raise RequestError(f"the suppression mark {mark!r} is a number; name a mark that no figure can be")
-    hidden = np.array([text in kept for text in texts.tolist()], bool)
-    decimals = 0
-    for row, text in enumerate(texts.tolist()):
-        if hidden[row]:
-            continue
-        match = NUMBER.fullmatch(text)
-        if match is None:
-            shown = ", ".join(repr(mark) for mark in marks)
-            what = "is empty" if not text else f"is {text!r}"
-            raise DataError(
-                f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({shown}); name the mark "
-                "(marks=, --mark)"
-            )
-        if text.startswith("-") and not negative and text.strip("-0."):
-            raise DataError(f"{where(row)}: the figure {text} is negative; counts and amounts are 0 or more")
-        decimals = max(decimals, len(match[1] or ".") - 1)
+    read = [_digits(texts, kept if i == 0 else ["", *kept], where, negative) for i, texts in enumerate(columns)]
+    decimals = max(int(points.max(initial=0)) for _, points, _ in read)
     if decimals > 6:
         raise DataError(f"a figure has {decimals} decimals; round the figures to at most 6")
-    numbers = [0 if h else _units(text, decimals) for text, h in zip(texts.tolist(), hidden.tolist(), strict=True)]
-    largest = max((abs(number) for number in numbers), default=0)
-    if largest >= 2**52:
-        raise DataError(f"a figure is {largest:.3g} units of its last decimal, too large to add up exactly; round it")
-    return np.array(numbers, np.int64), hidden, decimals
+    numbers = []
+    for digits, points, _ in read:
+        largest = float(np.abs(digits * 10.0 ** (decimals - points)).max(initial=0.0))
+        if largest >= 2**52:
+            raise DataError(f"a figure is {largest:.3g} units of its last decimal, too large to add exactly; round it")
+        numbers.append(digits.astype(np.int64) * 10 ** (decimals - points))
+    return numbers, [hidden for _, _, hidden in read], decimals
 
 
-def _units(text: str, decimals: int) -> int:
-    whole, _, part = text.partition(".")
-    return int(whole + part.ljust(decimals, "0"))
+def _digits(
+    texts: npt.NDArray[Any], marks: Sequence[str], where: Where, negative: bool
+) -> tuple[FloatArray, IntArray, npt.NDArray[np.bool_]]:
+    """Return the digits of every figure as one number, how many of them are decimals, and which figures are hidden."""
+    column = pa.array(texts, pa.string())
+    hidden = pc.is_in(column, value_set=pa.array(marks, pa.string())).to_numpy(zero_copy_only=False)
+    fits = pc.match_substring_regex(column, f"^(?:{NUMBER.pattern})$").to_numpy(zero_copy_only=False)
+    bad = np.flatnonzero(~fits & ~hidden)
+    if bad.size:
+        row = int(bad[0])
+        shown = ", ".join(repr(mark) for mark in marks)
+        what = "is empty" if not texts[row] else f"is {texts[row]!r}"
+        raise DataError(
+            f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({shown}); name the mark "
+            "(marks=, --mark)"
+        )
+    shown = pc.if_else(pa.array(hidden), "0", column)
+    point = pc.find_substring(shown, ".").to_numpy()
+    length = pc.utf8_length(shown).to_numpy()
+    points = np.where(point < 0, 0, length - point - 1).astype(np.int64)
+    # Sixteen digits and fewer are exact as floats; what has more is refused by its size.
+    digits: FloatArray = pc.replace_substring(shown, ".", "").cast(pa.float64()).to_numpy()
+    below = np.flatnonzero(digits < 0)
+    if below.size and not negative:
+        row = int(below[0])
+        raise DataError(f"{where(row)}: the figure {texts[row]} is negative; counts and amounts are 0 or more")
+    return digits, points, hidden
 
 
 def _trees(

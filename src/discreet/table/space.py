@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +31,12 @@ class AdditiveAxis:
     name: str
     nodes: tuple[str, ...]
     relations: tuple[tuple[int, tuple[int, ...]], ...]
+    kept: tuple[int, ...] | None = None
+
+    @property
+    def stated(self) -> tuple[int, ...]:
+        """The labels that positions have: all of them, unless only some are needed."""
+        return tuple(range(len(self.nodes))) if self.kept is None else self.kept
 
     @property
     def leaves(self) -> tuple[int, ...]:
@@ -36,11 +44,66 @@ class AdditiveAxis:
         sums = {parent for parent, _ in self.relations}
         return tuple(i for i in range(len(self.nodes)) if i not in sums)
 
+    def above(self, label: str) -> tuple[int, ...]:
+        """Return the label's own place and those of every sum that it is in.
+
+        >>> AdditiveAxis("x", ("Total", "g", "a", "b"), ((1, (2, 3)), (0, (1,)))).above("a")
+        (0, 1, 2)
+        """
+        found, left = set[int](), [self.code(label)]
+        while left:
+            at = left.pop()
+            if at not in found:
+                found.add(at)
+                left += self.parents.get(at, ())
+        return tuple(sorted(found))
+
+    @cached_property
+    def parents(self) -> Mapping[int, tuple[int, ...]]:
+        """The sums that each label is directly in."""
+        found: dict[int, tuple[int, ...]] = {}
+        for parent, children in self.relations:
+            for child in children:
+                found[child] = (*found.get(child, ()), parent)
+        return found
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The place of each label."""
+        return {label: i for i, label in enumerate(self.nodes)}
+
+    def only(self, needed: Iterable[int]) -> AdditiveAxis:
+        """Return the axis with the sums that are needed; the others are put in where they are added up further.
+
+        Places stay as they are; labels that are left out stand in no relation. A sum in two ways is never left out,
+        because it says that the two are alike.
+
+        >>> AdditiveAxis("x", ("Total", "g", "a", "b", "c"), ((0, (1, 4)), (1, (2, 3)))).only([0]).relations
+        ((0, (2, 3, 4)),)
+        """
+        ways = Counter(parent for parent, _ in self.relations)
+        kept = {*self.leaves, *needed, *(node for node, count in ways.items() if count > 1)}
+        below = dict(self.relations)
+
+        def spelled(node: int) -> Iterator[int]:
+            if node in kept:
+                yield node
+            else:
+                for child in below[node]:
+                    yield from spelled(child)
+
+        relations = tuple(
+            (parent, tuple(part for child in children for part in spelled(child)))
+            for parent, children in self.relations
+            if parent in kept
+        )
+        return AdditiveAxis(self.name, self.nodes, relations, tuple(sorted(kept)))
+
     def code(self, label: object) -> int:
         """Return the place of a label."""
         try:
-            return self.nodes.index(str(label))
-        except ValueError:
+            return self.places[str(label)]
+        except KeyError:
             raise RequestError(
                 f"dimension {self.name!r} has no category {str(label)!r}; {nearest(str(label), self.nodes)}"
             ) from None
@@ -93,12 +156,35 @@ class Space:
         ]
         return ", ".join(parts) or "total"
 
-    def grid(self, names: Sequence[str]) -> IntArray:
-        """Return the positions of all combinations of labels along some dimensions, the others summed over."""
+    def translate(self, positions: IntArray, other: Space) -> IntArray:
+        """Return positions of this space as those of another, -1 where it does not have them.
+
+        Dimensions that the other does not have must be summed over.
+
+        >>> from discreet.table.figures import Figures
+        >>> one, two = (space_of([Figures.from_array([1, 2], {"x": labels})]) for labels in (["a", "b"], ["b", "c"]))
+        >>> one.translate(np.arange(3), two).tolist()
+        [0, -1, 1]
+        """
+        found = np.zeros(positions.size, np.int64)
+        for axis, stride in zip(self.axes, self.strides, strict=True):
+            code = positions // stride % len(axis.nodes)
+            if axis.name in other.names:
+                at = other.names.index(axis.name)
+                places = other.axes[at].places
+                recode = np.array([0, *(places.get(label, -1) for label in axis.nodes[1:])], np.int64)
+                step, known = other.strides[at] * recode[code], recode[code] >= 0
+            else:
+                step, known = np.zeros(code.size, np.int64), code == 0
+            found = np.where((found >= 0) & known, found + step, -1)
+        return found
+
+    def grid(self, axes: Mapping[str, AdditiveAxis]) -> IntArray:
+        """Return the positions of all combinations of labels along some axes, the others summed over."""
         positions = np.zeros(1, np.int64)
         for axis, stride in zip(self.axes, self.strides, strict=True):
-            count = len(axis.nodes) if axis.name in names else 1
-            positions = (positions[:, None] + stride * np.arange(count)).ravel()
+            codes = axes[axis.name].stated if axis.name in axes else (0,)
+            positions = (positions[:, None] + stride * np.array(codes, np.int64)).ravel()
         return positions
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -15,8 +16,8 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
 from discreet.table.axis import Axis
 from discreet.table.dimension import Dimension
-from discreet.table.hierarchy import Hierarchy
-from discreet.table.table import DENSE_LIMIT, Table, describe
+from discreet.table.hierarchy import TOTAL, Hierarchy
+from discreet.table.table import DENSE_LIMIT, Table, _add_up, describe
 
 LevelName: TypeAlias = Literal["contributor", "holding"]
 
@@ -146,27 +147,47 @@ class Tabulation(_Columns):
     # --- making -------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_table(cls, table: Table, *, total: str = "Total") -> Tabulation:
-        """Lay a frequency table out with all its margins; every person is a contributor."""
-        axes = tuple(Axis(d.name, (Hierarchy.flat(d.categories, total=total),)) for d in table.dimensions)
+    def from_table(
+        cls,
+        table: Table,
+        *,
+        hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
+        total: str = TOTAL,
+    ) -> Tabulation:
+        """Lay a frequency table out with all its margins; every person is a contributor.
+
+        Args:
+            table: the counts of the finest categories.
+            hierarchies: for a dimension its tree, or several trees over it; their groups are cells too.
+            total: the code of the totals of dimensions without a hierarchy.
+
+        >>> by_region = Hierarchy.from_parents({"a1": "a", "a2": "a", "b1": "b"})
+        >>> counts = Table.from_array([3, 1, 5], {"region": ["a1", "a2", "b1"]})
+        >>> Tabulation.from_table(counts, hierarchies={"region": by_region}).records.tolist()
+        [9, 4, 3, 1, 5, 5]
+        """
+        trees = hierarchies or {}
+        for name in trees:
+            table.axis(name)
+        axes = tuple(_axis(d, trees.get(d.name, ()), total) for d in table.dimensions)
         shape = tuple(len(axis) for axis in axes)
-        parts, margins = [], []
-        for mask in range(2 ** len(axes)):
-            kept = [i for i in range(len(axes)) if mask >> i & 1]
-            margins.append(tuple(axes[i].name for i in kept))
-            part = table.margin(*margins[-1]) if kept else None
-            codes = np.zeros((len(axes), part.cells.size if part else 1), np.int64)
-            for i in kept:
-                assert part is not None
-                codes[i] = part.codes(axes[i].name) + 1
-            counts = part.counts if part else np.array([table.total])
-            parts.append((np.ravel_multi_index(tuple(codes), shape), counts))
+        steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+        maps = [[np.zeros(len(axis), np.int64), *axis.level_maps()] for axis in axes]
+        codes = [_leaf_of(d, axis)[table.codes(d.name)] for d, axis in zip(table.dimensions, axes, strict=True)]
+        parts = []
+        for levels in product(*maps):
+            placed = [level[code] for level, code in zip(levels, codes, strict=True)]
+            kept = np.logical_and.reduce([place >= 0 for place in placed])
+            position = sum(step * place[kept] for step, place in zip(steps, placed, strict=True))
+            parts.append(_add_up(np.asarray(position, np.int64), table.counts[kept], math.prod(shape)))
         cells = np.concatenate([cell for cell, _ in parts])
         counts = np.concatenate([count for _, count in parts])
         order = np.argsort(cells)
-        order = order[counts[order] > 0]
+        margins = tuple(
+            tuple(axis.name for i, axis in enumerate(axes) if mask >> i & 1) for mask in range(2 ** len(axes))
+        )
         level = Level(counts[order], None, ())
-        return cls(axes, tuple(margins), cells[order], counts[order], None, (), level)
+        return cls(axes, margins, cells[order], counts[order], None, (), level)
 
     # --- what is in it ------------------------------------------------------------------------------------
 
@@ -369,3 +390,21 @@ class Tabulation(_Columns):
     def _repr_html_(self) -> str:
         header, body, left = self.preview()
         return html_table(header, body, left, caption=self.headline)
+
+
+def _axis(dimension: Dimension, trees: Hierarchy | Sequence[Hierarchy], total: str) -> Axis:
+    """Return the axis of a dimension with its trees; without any, every category stands under the total."""
+    given = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
+    axis = Axis(dimension.name, given or (Hierarchy.flat(dimension.categories, total=total),))
+    for category in dimension.categories:
+        if category not in axis.leaves:
+            raise DataError(
+                f"category {category!r} of dimension {dimension.name!r} is not among the finest of its hierarchy; "
+                f"{nearest(category, axis.leaves)}"
+            )
+    return axis
+
+
+def _leaf_of(dimension: Dimension, axis: Axis) -> IntArray:
+    at = {code: i for i, code in enumerate(axis.codes)}
+    return np.array([at[category] for category in dimension.categories], np.int64)

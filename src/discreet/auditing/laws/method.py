@@ -12,30 +12,96 @@ from discreet.auditing.laws.tables import judge
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
+from discreet.core.random import Seed
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.reduction import Group, Reduction
+from discreet.feasible.counting import Law
+from discreet.feasible.reduction import Group
+from discreet.table.equations import Equations
+from discreet.table.kinds import UNBOUNDED, Kind
 
 WIDEST = 1_000_000
+"""The most values of one figure that are weighed."""
+TAIL = 1e-15
+"""The share of the likelihood at which a law without end is cut."""
 
 
-def by_method(found: Bounds, targets: IntArray, *, progress: Progress | None = None, **_: Any) -> Judged:
+def by_method(
+    found: Bounds,
+    targets: IntArray,
+    *,
+    precision: float = 0.02,
+    seed: Seed = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    deadline: float | None = None,
+    **_: Any,
+) -> Judged:
     """Return the entropy of each value when every table weighs as much as the method is likely to publish this from it.
 
     p(x | y) ∝ p(y | x)·p(x) with p(x) even over all tables that fit. Random rounding to base 3 that published 3 came
-    from 1, 2, 3, 4, 5 with weights 1/3, 2/3, 1, 2/3, 1/3; methods that are not random weigh all alike.
+    from 1, 2, 3, 4, 5 with weights 1/3, 2/3, 1, 2/3, 1/3; methods that are not random weigh all alike. How likely a
+    figure is, its :class:`~discreet.table.kinds.Kind` says; no method is known here by name.
     """
-    equations = found.equations
+    likelihood = _Likelihood(found.equations)
 
-    def weights(reduced: Reduction, group: Group) -> Mapping[int, FloatArray]:
-        found_weights: dict[int, FloatArray] = {}
+    def draw(group: Group) -> tuple[FloatArray, FloatArray]:
+        """Draw tables that are alike, as those behind a simulated table are; others can only be counted."""
+        from discreet.feasible.chain import draw_tables
+
+        if likelihood.of_group(group):
+            raise LimitError("tables of different weight are not drawn from")
+        drawn = draw_tables(group, precision=precision, seed=seed, workers=workers, deadline=deadline)
+        return drawn.bits, drawn.error
+
+    return judge(found, targets, likelihood, draw, progress, deadline, precision)
+
+
+class _Likelihood:
+    """The weights of true values by how the published figures were made."""
+
+    def __init__(self, equations: Equations) -> None:
+        self.equations = equations
+
+    def of_group(self, group: Group) -> Mapping[int, FloatArray]:
+        """Return the weights of the unknowns whose kind tells some values from others."""
+        found: dict[int, FloatArray] = {}
         for k, i in enumerate(group.variables.tolist()):
-            kind = equations.kind(i)
-            if kind is None or kind.name not in ("random", "sample"):
+            kind = self.equations.kind(i)
+            if kind is None or not kind.weighs:
                 continue
             if group.most[k] - group.least[k] > WIDEST:
-                raise LimitError(f"{equations.describe(i)} has more than {WIDEST:,} possible values; bound it (most=)")
+                where = self.equations.describe(i)
+                raise LimitError(f"{where} has more than {WIDEST:,} possible values; bound it (most=)")
             values = np.arange(group.least[k], group.most[k] + 1)
-            found_weights[k] = kind.likelihood(equations.published_value(i), values)
-        return found_weights
+            found[k] = kind.likelihood(self.equations.published_value(i), values)
+        return found
 
-    return judge(found, targets, weights, None, progress)
+    def alone(self, at: IntArray, low: IntArray, high: IntArray, even: FloatArray) -> FloatArray:
+        """Return the bits of single figures: worked out once for figures of the same kind, value and range."""
+        code, kinds, published = self.equations.figures_at(at)
+        weighs = np.array([kind.weighs for kind in kinds] + [False])[code]
+        bits = even.copy()
+        if weighs.any():
+            cases, case = np.unique(np.stack([code, published, low, high], axis=1)[weighs], axis=0, return_inverse=True)
+            laws = [_bits(kinds[int(k)], int(y), int(a), int(b)) for k, y, a, b in cases]
+            bits[weighs] = np.array(laws)[case.ravel()]
+        return bits
+
+
+def _bits(kind: Kind, published: int, low: int, high: int) -> float:
+    """Return the entropy of the value behind one figure.
+
+    >>> round(_bits(Kind("random", base=3), 3, 1, 5), 4), round(_bits(Kind("sample", fraction=0.5), 0, 0, UNBOUNDED), 4)
+    (2.1972, 2.0)
+    """
+    if high < UNBOUNDED and high - low > WIDEST:
+        raise LimitError(f"a figure has more than {WIDEST:,} possible values; bound it (most=)")
+    end = high if high < UNBOUNDED else low + 1024
+    while True:
+        values = np.arange(low, end + 1)
+        weights = kind.likelihood(published, values)
+        if end == high or weights[-1] <= TAIL * weights.sum():
+            return Law(values, weights / weights.sum()).bits
+        if end - low > WIDEST:
+            return float("inf")
+        end = min(low + 4 * (end - low), high)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,8 +16,20 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.counting import count_tables
-from discreet.feasible.reduction import Group, Reduction, reduce
+from discreet.feasible.reduction import Group, reduce
 from discreet.table.kinds import UNBOUNDED
+
+Draw = Callable[[Group], tuple[FloatArray, FloatArray]]
+
+
+class Weights(Protocol):
+    """How a law weighs values that are not alike."""
+
+    def of_group(self, group: Group) -> Mapping[int, FloatArray]:
+        """Return the weights of the values of some unknowns of a group, from the least up."""
+
+    def alone(self, at: IntArray, low: IntArray, high: IntArray, even: FloatArray) -> FloatArray:
+        """Return the bits of values that stand in no equation; `even` are those of values that are alike."""
 
 
 def by_tables(
@@ -26,77 +40,75 @@ def by_tables(
     seed: Seed = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    deadline: float | None = None,
     **_: Any,
 ) -> Judged:
     """Return the entropy of each value over all tables that fit, each alike.
 
     Groups of hidden values are counted exactly where that is feasible; larger two-way ones are drawn from by a Markov
-    chain until twice the standard error of every entropy is below the precision.
+    chain until twice the standard error of every entropy is below the precision. What is not done by the deadline, or
+    is not precise enough by then, is marked as not finished.
     """
 
     def draw(group: Group) -> tuple[FloatArray, FloatArray]:
         from discreet.feasible.chain import draw_tables
 
-        drawn = draw_tables(group, precision=precision, seed=seed, workers=workers)
+        drawn = draw_tables(group, precision=precision, seed=seed, workers=workers, deadline=deadline)
         return drawn.bits, drawn.error
 
-    return judge(found, targets, lambda reduced, group: None, draw, progress)
+    return judge(found, targets, None, draw, progress, deadline, precision)
 
 
 def judge(
     found: Bounds,
     targets: IntArray,
-    weights_of: Callable[[Reduction, Group], Mapping[int, FloatArray] | None],
-    draw: Callable[[Group], tuple[FloatArray, FloatArray]] | None,
+    weights: Weights | None,
+    draw: Draw | None,
     progress: Progress | None = None,
+    deadline: float | None = None,
+    precision: float = 0.02,
 ) -> Judged:
     """Count the tables of every group with a target in it, with the weights that a law gives to values."""
     equations = found.equations
     reduced = reduce(equations, join=False)
-    bits, error = np.zeros(equations.lower.size), np.zeros(equations.lower.size)
-    wanted = np.zeros(equations.lower.size, bool)
+    size = equations.lower.size
+    bits, error, finished = np.zeros(size), np.zeros(size), np.ones(size, bool)
+    wanted, inside = np.zeros(size, bool), np.zeros(size, bool)
     wanted[targets] = True
-    inside = np.zeros(equations.lower.size, bool)
     tables: int | None = 1
-    note = ""
+    notes: dict[str, None] = {}
     for number, group in enumerate(reduced.groups):
         inside[group.variables] = True
         if progress is not None:
             progress(number, len(reduced.groups), "groups of hidden figures counted")
+        if deadline is not None and time.monotonic() > deadline:
+            tables, bits[group.variables], finished[group.variables] = None, np.nan, False
+            notes["time ran out before all tables were counted"] = None
+            continue
         try:
-            weights = weights_of(reduced, group)
-            counted = count_tables(group, weights)
-        except LimitError:
+            counted = count_tables(group, None if weights is None else weights.of_group(group), deadline=deadline)
+            tables = None if tables is None else tables * counted.tables
+            bits[group.variables] = [law.bits for law in counted.laws]
+        except LimitError as met:
             tables = None
             if not wanted[group.variables].any():
                 continue
-            if draw is None:
-                raise
-            bits[group.variables], error[group.variables] = draw(group)
-            note = "estimated by a Markov chain where the tables are too many to count"
-        else:
-            tables = None if tables is None else tables * counted.tables
-            bits[group.variables] = [law.bits for law in counted.laws]
+            late = deadline is not None and time.monotonic() > deadline
+            try:
+                if draw is None or late:
+                    raise
+                bits[group.variables], error[group.variables] = draw(group)
+                finished[group.variables] = not late and 2 * error[group.variables] <= precision
+                notes["estimated by a Markov chain where the tables are too many to count"] = None
+            except LimitError:
+                bits[group.variables], finished[group.variables] = np.nan, False
+                notes[f"not finished everywhere: {met}"] = None
     alone = np.flatnonzero(~inside & (reduced.lower < reduced.upper))
-    for i in alone.tolist():
-        # A value that stands in no equation has its own range and nothing else.
-        spread = int(reduced.upper[i]) - int(reduced.lower[i]) + 1
-        if reduced.upper[i] >= UNBOUNDED:
-            bits[i], tables = np.inf, None
-        else:
-            tables = None if tables is None else tables * spread
-            bits[i] = _alone(reduced, i, weights_of)
-    return Judged(bits[targets], error[targets], tables, note)
-
-
-def _alone(reduced: Reduction, i: int, weights_of: Any) -> float:
-    from discreet.feasible.counting import Law
-
-    low, high = int(reduced.lower[i]), int(reduced.upper[i])
-    none, one = np.zeros(0, np.int64), np.array([i])
-    ends = np.array([low]), np.array([high])
-    group = Group(one, none, np.zeros(1, np.int64), none, none, none, *ends, *ends)
-    weights = weights_of(reduced, group)
-    if not weights:
-        return float(np.log2(high - low + 1))
-    return Law(np.arange(low, high + 1), weights[0] / weights[0].sum()).bits
+    # Values that stand in no equation have their own range and nothing else.
+    low, high = reduced.lower[alone], reduced.upper[alone]
+    unbounded = high >= UNBOUNDED
+    spread = np.where(unbounded, np.inf, (high - low + 1).astype(np.float64))
+    if tables is not None and alone.size:
+        tables = None if unbounded.any() else tables * math.prod((high - low + 1).tolist())
+    bits[alone] = np.log2(spread) if weights is None else weights.alone(alone, low, high, np.log2(spread))
+    return Judged(bits[targets], error[targets], tables, "; ".join(notes), finished[targets])

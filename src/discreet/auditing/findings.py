@@ -1,0 +1,89 @@
+"""What attackers work out, in columns: one entry per attacker and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.auditing.limits import FAULTS, Limits
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.equations import Equations
+
+BoolArray = npt.NDArray[np.bool_]
+Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
+VERDICTS: tuple[Verdict, ...] = ("unsafe", "incomplete", "safe")
+"""The worst first."""
+SUBJECTS = ("value", "largest other contributor", "only contributor")
+"""What an interval can be about."""
+RANK: dict[str, int] = {name: rank for rank, name in enumerate(VERDICTS)}
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """Columns over all judged figures; those of an interval are in the unit that is published.
+
+    ``at`` is the position in ``equations`` and ``who`` the attacker. ``faults`` has a column for each of FAULTS.
+    ``subject`` says of what the interval is, as a place in SUBJECTS, and ``alone`` holds in two rows what a single
+    table leaves (NaN where that was not asked).
+    """
+
+    equations: Equations
+    limits: Limits
+    attackers: tuple[str, ...]
+    prior_bits: float
+    at: IntArray
+    who: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    values: FloatArray
+    bits: FloatArray
+    error: FloatArray
+    faults: BoolArray
+    finished: BoolArray
+    subject: IntArray
+    alone: FloatArray
+
+    def __len__(self) -> int:
+        """Return the number of entries."""
+        return int(self.at.size)
+
+    @cached_property
+    def dr(self) -> FloatArray:
+        """The disclosure risk 1/H(X | Y = y) of every entry, domingo2002 (2)."""
+        with np.errstate(divide="ignore"):
+            return np.where(self.bits <= 0, np.inf, 1 / self.bits)
+
+    @cached_property
+    def rank(self) -> IntArray:
+        """The verdict on every entry, as a place in VERDICTS."""
+        return np.where(self.faults.any(axis=1), 0, np.where(self.finished, 2, 1))
+
+    @cached_property
+    def order(self) -> IntArray:
+        """The entries, the worst first."""
+        width = np.nan_to_num(self.upper - self.lower, nan=np.inf, posinf=np.inf)
+        bits = np.nan_to_num(self.bits, nan=np.inf, posinf=np.inf)
+        return np.lexsort((self.at, self.who, width, bits, self.rank))
+
+
+def faults(size: int, **wrong: BoolArray) -> BoolArray:
+    """Return a column for each of FAULTS from those that occur."""
+    table = np.zeros((size, len(FAULTS)), bool)
+    for name, mask in wrong.items():
+        table[:, FAULTS.index(name)] = mask
+    return table
+
+
+def joined(parts: Sequence[Findings]) -> Findings:
+    """Put findings of several attackers under each other."""
+    first = parts[0]
+    kept = {item.name: getattr(first, item.name) for item in fields(first)}
+    for name, value in kept.items():
+        if isinstance(value, np.ndarray):
+            kept[name] = np.concatenate([getattr(part, name) for part in parts], axis=1 if name == "alone" else 0)
+    return Findings(**kept)

@@ -1,0 +1,302 @@
+"""One audit's settings, applied to the outsider and to every attacker: bounds, bits, faults, and proofs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.auditing.findings import BoolArray, Findings, faults, joined
+from discreet.auditing.knowledge import Knowledge, Linked, Stack
+from discreet.auditing.laws import LAWS
+from discreet.auditing.laws.base import Judged
+from discreet.auditing.limits import FAULTS, Limits, Reach
+from discreet.core.errors import InfeasibleError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
+from discreet.core.random import Seed
+from discreet.feasible.bounds import Bounds, bounds
+from discreet.feasible.levels import OUT_OF_REACH, REACHED, reach_levels
+from discreet.feasible.proof import prove
+from discreet.table.equations import Equations
+from discreet.table.kinds import UNBOUNDED
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """Findings, and for each of them where its bounds stand, for proofs."""
+
+    findings: Findings
+    found: Bounds
+    at: IntArray
+    own: IntArray
+    tables: int | None = None
+    note: str = ""
+
+    def proof(self, k: int) -> str:
+        """Return the arithmetic that proves the interval of an entry."""
+        i = int(self.at[k])
+        if i < 0 or not self.findings.finished[k]:
+            return ""
+        equations = self.found.equations
+        sides = [prove(self.found, i, upper=upper) for upper in (False, True)]
+        texts = [side.text(equations) for side in sides if side is not None]
+        if self.own[k] >= 0:
+            texts.append(f"less the own contribution of {equations.text(int(self.own[k]))}")
+        return "; ".join(texts)
+
+
+class Judge:
+    """The settings of one audit."""
+
+    def __init__(
+        self,
+        equations: Equations,
+        limits: Limits,
+        reach: Reach,
+        attackers: tuple[str, ...],
+        *,
+        law: str,
+        relaxed: bool,
+        precision: float,
+        seed: Seed,
+        workers: int | None,
+        progress: Progress | None,
+        time_limit: float | None,
+        prior_bits: float,
+        singles: IntArray,
+    ) -> None:
+        self.equations, self.limits, self.reach, self.attackers = equations, limits, reach, attackers
+        self.law, self.relaxed, self.precision, self.seed = law, relaxed, precision, seed
+        self.workers, self.progress, self.prior_bits, self.singles = workers, progress, prior_bits, singles
+        self.deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.scale = 10**equations.decimals
+
+    def left(self) -> float | None:
+        """Seconds that remain."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
+
+    def bound(self, equations: Equations, targets: IntArray) -> Bounds:
+        """Bound the targets in the time that remains."""
+        return bounds(
+            equations,
+            targets,
+            relaxed=self.relaxed,
+            time_limit=self.left(),
+            workers=self.workers,
+            progress=self.progress,
+        )
+
+    def weigh(self, found: Bounds, targets: IntArray) -> Judged:
+        """Return the uncertainty about the targets under the law chosen."""
+        return LAWS[self.law](
+            found,
+            targets,
+            precision=self.precision,
+            seed=self.seed,
+            workers=self.workers,
+            progress=self.progress,
+            deadline=self.deadline,
+        )
+
+    # --- the outsider -------------------------------------------------------------------------------------
+
+    def outsider(self, equations: Equations, targets: IntArray, alone: FloatArray | None) -> Sheet:
+        """Judge what somebody works out who knows what is published and what everybody knows."""
+        found = self.bound(equations, targets)
+        judged = self.weigh(found, targets)
+        low, high, values = _ends(found, targets)
+        finished = found.finished[targets]
+        if judged.finished is not None:
+            finished = finished & judged.finished
+        missed = self.reach.missed(targets, low, high)
+        single = np.isin(targets, self.singles)
+        wrong = self._faults(targets, low, high, values, judged.bits, missed, single)
+        who, subject = np.zeros(targets.size, np.int64), np.where(single, 2, 0)
+        findings = self._findings(targets, who, low, high, values, judged, wrong, finished, alone, subject)
+        return Sheet(findings, found, targets, np.full(targets.size, -1), judged.tables, judged.note)
+
+    def verdict_only(self, equations: Equations, targets: IntArray) -> Sheet:
+        """Judge only whether levels are reached, and work out the intervals of those figures that do not reach theirs.
+
+        A figure without levels, or with a sliding one, has its interval worked out.
+        """
+        low, high = self.reach.low[targets], self.reach.high[targets]
+        quick = np.isfinite(low) & np.isfinite(high) & ~np.isfinite(self.reach.sliding[targets])
+        quick &= ~(equations.exact & (equations.source >= 0) & ~equations.hidden)[targets]
+        quick &= self.limits.width is None and self.limits.dr is None
+        if not quick.any():
+            return self.outsider(equations, targets, None)
+        answer = reach_levels(
+            equations,
+            targets[quick],
+            np.floor(low[quick] + 1e-6).astype(np.int64),
+            np.ceil(high[quick] - 1e-6).astype(np.int64),
+            time_limit=self.left(),
+            workers=self.workers,
+            progress=self.progress,
+        )
+        safe, undecided = np.zeros(targets.size, bool), np.zeros(targets.size, bool)
+        # A level at the value itself on either side leaves one value: such a figure is looked at in full.
+        wide = np.floor(low[quick] + 1e-6) < np.ceil(high[quick] - 1e-6)
+        failed = (answer.lower == OUT_OF_REACH) | (answer.upper == OUT_OF_REACH)
+        reached = (answer.lower == REACHED) & (answer.upper == REACHED)
+        safe[quick] = reached & wide
+        undecided[quick] = ~reached & ~failed
+        rest = self.outsider(equations, targets[~safe & ~undecided], None)
+        kept = np.flatnonzero(safe | undecided)
+        unknown = np.full(kept.size, np.nan)
+        judged = Judged(unknown, np.zeros(kept.size))
+        short = self._findings(
+            targets[kept],
+            np.zeros(kept.size, np.int64),
+            unknown,
+            unknown,
+            unknown,
+            judged,
+            faults(kept.size),
+            safe[kept],
+            None,
+            np.zeros(kept.size, np.int64),
+        )
+        none = np.full(kept.size, -1)
+        return Sheet(joined([rest.findings, short]), rest.found, np.r_[rest.at, none], np.r_[rest.own, none])
+
+    # --- attackers ----------------------------------------------------------------------------------------
+
+    def insiders(
+        self, equations: Equations, known: Sequence[Knowledge], targets: IntArray, outside: Sheet
+    ) -> list[Sheet]:
+        """Judge what attackers learn: about others in their own cells, and about figures that they see closer."""
+        wanted = np.zeros(equations.lower.size, bool)
+        wanted[targets] = True
+        before = np.full((2, equations.lower.size), np.nan)
+        before[:, targets] = outside.found.lower[targets], outside.found.upper[targets]
+        sheets = []
+        for number, (numbers, stack) in enumerate(Linked(equations).stacks(known)):
+            if self.progress is not None:
+                self.progress(number, max(number + 1, len(known) // max(len(numbers), 1)), "groups of attackers tried")
+            sheets.append(self._stack(stack, wanted, before))
+        return sheets
+
+    def _stack(self, stack: Stack, wanted: BoolArray, before: FloatArray) -> Sheet:
+        rivals = (stack.own >= 0) & (stack.others >= 1)
+        # Who is alone in a cell knows it anyway, and learns nothing from it.
+        chosen = np.flatnonzero(rivals | (wanted[stack.index] & (stack.own < 0)))
+        try:
+            found = self.bound(stack.equations, chosen)
+        except InfeasibleError as error:
+            names = ", ".join(dict.fromkeys(self.attackers[1 + int(n)] for n in np.unique(stack.who)[:5]))
+            raise InfeasibleError(f"what is said of {names} contradicts what is published: {error}") from None
+        low, high, values = _ends(found, chosen)
+        closer = (low > before[0, stack.index[chosen]]) | (high < before[1, stack.index[chosen]])
+        keep = rivals[chosen] | closer | ~found.finished[chosen]
+        chosen, low, high, values = chosen[keep], low[keep], high[keep], values[keep]
+        judged = self.weigh(found, chosen)
+        mine = rivals[chosen]
+        own, others = stack.own[chosen], np.maximum(stack.others[chosen], 1)
+        missed = self.reach.missed(stack.index[chosen], low, high)
+        missed = {name: mask & ~mine for name, mask in missed.items()}
+        # The largest of several others is at least their mean and at most all of them.
+        rest_low, rest_high = np.maximum(low - own, 0.0), high - own
+        low = np.where(mine, np.ceil(rest_low / others), low)
+        high = np.where(mine, rest_high, high)
+        values = np.where(mine, high - low + 1, values)
+        several = mine & ((others > 1) | (self.law == "interval"))
+        bits = np.where(several, np.log2(np.maximum(values, 1.0)), judged.bits)
+        judged = Judged(bits, judged.error, judged.tables, judged.note, judged.finished)
+        if self.limits.within is not None:
+            share, rival = self.limits.within / 100, stack.rival[chosen]
+            # The p% view is one from above; of a single other contributor an insider has an interval with two ends.
+            near = (high < rival * (1 + share)) | ((others == 1) & (low > rival * (1 - share)))
+            missed["within"] = mine & near
+        wrong = self._faults(stack.index[chosen], low, high, values, judged.bits, missed, mine)
+        finished = found.finished[chosen]
+        if judged.finished is not None:
+            finished = finished & judged.finished
+        findings = self._findings(
+            stack.index[chosen],
+            stack.who[chosen] + 1,
+            low,
+            high,
+            values,
+            judged,
+            wrong,
+            finished,
+            None,
+            mine.astype(int),
+        )
+        return Sheet(findings, found, chosen, np.where(mine, own, -1), None, judged.note)
+
+    # --- both ---------------------------------------------------------------------------------------------
+
+    def _faults(
+        self,
+        at: IntArray,
+        low: FloatArray,
+        high: FloatArray,
+        values: FloatArray,
+        bits: FloatArray,
+        missed: dict[str, BoolArray],
+        mine: BoolArray,
+    ) -> BoolArray:
+        """Say what is wrong with every figure."""
+        exact = values <= 1
+        sensitive = self.reach.sensitive
+        shown = np.zeros(at.size, bool)
+        if sensitive is not None:
+            # Where rules say what is sensitive, other figures that were hidden for its sake may be worked out.
+            stated = (self.equations.source >= 0) & self.equations.exact & ~self.equations.hidden
+            shown = (sensitive & stated)[at]
+            exact = exact & (sensitive[at] | mine)
+        wrong = {name: mask & ~exact for name, mask in missed.items()}
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.limits.width is not None:
+                wrong["width"] = ((high - low) / self.scale < self.limits.width) & ~exact
+            if self.limits.dr is not None:
+                wrong["dr"] = (np.where(bits <= 0, np.inf, 1 / bits) > self.limits.dr) & ~exact
+        return faults(at.size, exact=exact & ~shown, shown=shown, **wrong)
+
+    def _findings(
+        self,
+        at: IntArray,
+        who: IntArray,
+        low: FloatArray,
+        high: FloatArray,
+        values: FloatArray,
+        judged: Judged,
+        wrong: BoolArray,
+        finished: BoolArray,
+        alone: FloatArray | None,
+        subject: IntArray,
+    ) -> Findings:
+        assert wrong.shape[1] == len(FAULTS)
+        return Findings(
+            self.equations,
+            self.limits,
+            self.attackers,
+            self.prior_bits,
+            at,
+            who,
+            low / self.scale,
+            high / self.scale,
+            values,
+            judged.bits,
+            judged.error,
+            wrong,
+            finished,
+            subject,
+            np.full((2, at.size), np.nan) if alone is None else alone[:, at] / self.scale,
+        )
+
+
+def _ends(found: Bounds, at: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return intervals in units, infinite where they have no end, and how many values they hold."""
+    low, high = found.lower[at].astype(np.float64), found.upper[at].astype(np.float64)
+    return (
+        np.where(low <= -UNBOUNDED, -np.inf, low),
+        np.where(high >= UNBOUNDED, np.inf, high),
+        found.values[at],
+    )

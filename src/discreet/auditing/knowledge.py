@@ -1,0 +1,274 @@
+"""What attackers know beside what is published, and equations of their own for each of them.
+
+An attacker's knowledge reaches only the hidden figures that are linked with the cells that it is about. Each attacker
+therefore gets a copy of those few equations, and all copies are bounded together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import DataError, InfeasibleError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.attacker import Attacker
+from discreet.table.contributions import Contributions
+from discreet.table.equations import Equations
+from discreet.table.kinds import UNBOUNDED, Kind
+
+BoolArray = npt.NDArray[np.bool_]
+ENTRIES = 2_000_000
+"""About how many entries of equations are copied before they are bounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What one attacker knows of positions: ranges, and what it put in itself.
+
+    ``own`` is the own contribution in units of the last decimal, -1 where it has none; ``others`` counts the other
+    contributors, 0 where nothing is to be said of them, and ``rival`` is the largest other contribution, NaN where that
+    is not known to the auditor either.
+    """
+
+    name: str
+    at: IntArray
+    low: IntArray
+    high: IntArray
+    own: IntArray
+    others: IntArray
+    rival: FloatArray
+
+
+def knowledge_of(equations: Equations, attacker: Attacker) -> Knowledge:
+    """Return what a named attacker knows."""
+    rows: list[tuple[int, int, int, int, int]] = []
+    for contribution in attacker.contributions:
+        i, value = equations.find(contribution.cell), equations.units(contribution.value)
+        _fits(equations, attacker.name, i, value)
+        rows.append((i, value, value if contribution.others == 0 else UNBOUNDED, value, contribution.others))
+    scale = 10**equations.decimals
+    for fact in attacker.knows:
+        least = -UNBOUNDED if fact.lower is None else int(np.ceil(fact.lower * scale - 1e-9))
+        most = UNBOUNDED if fact.upper is None else int(np.floor(fact.upper * scale + 1e-9))
+        rows.append((equations.find(fact.cell), least, most, -1, 0))
+    table = np.array(rows, np.int64).reshape(-1, 5)
+    at, low, high, own, others = table.T
+    return Knowledge(attacker.name, at, low, high, own, others, np.full(at.size, np.nan))
+
+
+def _fits(equations: Equations, name: str, i: int, value: int) -> None:
+    if value > equations.upper[i]:
+        raise DataError(
+            f"{name} contributes {equations.text(value)} to cell {equations.describe(i)}, which is at most "
+            f"{equations.text(int(equations.upper[i]))}; correct the contribution or the cell"
+        )
+
+
+def contributors(
+    equations: Equations, contributions: Contributions, *, close: bool
+) -> tuple[list[Knowledge], IntArray]:
+    """Return everybody who sees most of a published sum, and the sums of a single contributor.
+
+    Tried are those who are alone in a sum, one of two, or a coalition.
+
+    With ``close`` the second largest contributor of every sum is tried too, who is the one that estimates the largest
+    best: whatever else contributes to it is all that stands between the two.
+    """
+    position, unit, amount = contributions.spread(equations.space)
+    at = equations.locate(position)
+    shown = at >= 0
+    shown[shown] = equations.source[at[shown]] >= 0
+    at, unit, amount = at[shown], unit[shown], amount[shown] * 10.0**equations.decimals
+    whole = np.rint(amount).astype(np.int64)
+    odd = np.abs(amount - whole) > 1e-6
+    if odd.any():
+        i = int(np.argmax(odd))
+        raise DataError(
+            f"{contributions.names[int(unit[i])]} contributes {amount[i] / 10**equations.decimals:g} to "
+            f"{equations.describe(int(at[i]))}, with more decimals than are published ({equations.decimals}); round it"
+        )
+    single = unit < len(contributions.units)
+    order = np.lexsort((-whole[single], at[single]))
+    cell, size = at[single][order], whole[single][order]
+    start = np.flatnonzero(np.r_[True, np.diff(cell) != 0])
+    number = np.diff(np.r_[start, cell.size])
+    _add_up(equations, cell[start], np.add.reduceat(size, start) if cell.size else size)
+    row = np.searchsorted(cell[start], at)
+    count = number[row]
+    first, second = size[start], np.where(number > 1, size[np.minimum(start + 1, cell.size - 1)], 0)
+    others = count - 1
+    # Whoever is the largest looks at the second; among several that are alike, all look at one of the same size.
+    rival = np.where(whole < first[row], first[row], second[row]).astype(np.float64)
+    for number, members in enumerate(contributions.coalitions.values(), start=len(contributions.units)):
+        inside = np.isin(unit, [contributions.units.index(member) for member in members])
+        mine = np.flatnonzero(unit == number)
+        present = np.bincount(row[inside], minlength=start.size)
+        outside = np.zeros(start.size, np.int64)
+        np.maximum.at(outside, row[single & ~inside], whole[single & ~inside])
+        others[mine] = count[mine] - present[row[mine]]
+        rival[mine] = outside[row[mine]]
+    near = (others <= 1) | ~single
+    if close:
+        # Among alike contributors any may stand for the second largest.
+        near |= (whole == second[row]) | (whole == first[row])
+    chosen = np.unique(unit[near])
+    grouped = np.argsort(unit, kind="stable")
+    begin, end = np.searchsorted(unit[grouped], chosen), np.searchsorted(unit[grouped], chosen, side="right")
+    found = []
+    for u, a, b in zip(chosen.tolist(), begin.tolist(), end.tolist(), strict=True):
+        mine = grouped[a:b]
+        high = np.where(others[mine] == 0, whole[mine], UNBOUNDED)
+        # Of sums with many others in them only the lower end is known better, which is no news.
+        seen = np.where(near[mine], others[mine], 0)
+        found.append(Knowledge(contributions.names[u], at[mine], whole[mine], high, whole[mine], seen, rival[mine]))
+    return found, cell[start][number == 1]
+
+
+def _add_up(equations: Equations, at: IntArray, sums: IntArray) -> None:
+    """Refuse contributions that do not add up to what is published."""
+    off = np.flatnonzero((sums < equations.lower[at]) | (sums > equations.upper[at]))
+    if off.size:
+        # The finest sum that is wrong says most.
+        i = int(at[off[-1]])
+        ends = [equations.text(int(end)) for end in (equations.lower[i], equations.upper[i])]
+        shown = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        raise DataError(
+            f"the contributions to cell {equations.describe(i)} add up to {equations.text(int(sums[off[-1]]))}, but "
+            f"what is published says {shown}; list every contributor with the amount that was added up"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Copies(Equations):
+    """Equations of several attackers side by side; ``index`` says which position of ``base`` each one copies."""
+
+    base: Equations | None = None
+    index: IntArray | None = None
+
+    def _of(self, i: int) -> tuple[Equations, int]:
+        assert self.base is not None
+        assert self.index is not None
+        return self.base, int(self.index[i])
+
+    def describe(self, i: int) -> str:
+        """Return a position as a phrase."""
+        base, at = self._of(i)
+        return base.describe(at)
+
+    def cell(self, i: int) -> dict[str, str]:
+        """Return the labels of a position by dimension."""
+        base, at = self._of(i)
+        return base.cell(at)
+
+    def kind(self, i: int) -> Kind | None:
+        """Return how a position is published, None where no table shows it."""
+        base, at = self._of(i)
+        return base.kind(at)
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The copies of some attackers: whose each position is, and what they put in themselves."""
+
+    equations: Copies
+    index: IntArray
+    who: IntArray
+    own: IntArray
+    others: IntArray
+    rival: FloatArray
+
+
+class Linked:
+    """Which hidden figures are linked with which, so that every attacker gets only the equations that matter."""
+
+    def __init__(self, equations: Equations) -> None:
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        self.equations = equations
+        count = equations.starts.size - 1
+        row = np.repeat(np.arange(count), np.diff(equations.starts))
+        open_ = np.flatnonzero(~equations.exact[equations.columns])
+        size = equations.lower.size + count
+        links = coo_array(
+            (np.ones(open_.size, np.int8), (equations.columns[open_], equations.lower.size + row[open_])),
+            shape=(size, size),
+        )
+        label = connected_components(links.tocsr(), directed=False)[1]
+        self.label, of_row = label[: equations.lower.size], label[equations.lower.size :]
+        self.rows = np.argsort(of_row, kind="stable")
+        self.sorted = of_row[self.rows]
+
+    def stacks(self, known: Sequence[Knowledge]) -> Iterator[tuple[list[int], Stack]]:
+        """Yield copies of the equations of some attackers at a time."""
+        batch: list[tuple[int, tuple[IntArray, ...]]] = []
+        size = 0
+        for number, one in enumerate(known):
+            batch.append((number, self._copy(one)))
+            size += batch[-1][1][0].size + batch[-1][1][3].size
+            if size > ENTRIES:
+                yield self._joined(batch, known)
+                batch, size = [], 0
+        if batch:
+            yield self._joined(batch, known)
+
+    def _copy(self, one: Knowledge) -> tuple[IntArray, ...]:
+        """Return positions, their ranges, and the equations among them."""
+        equations = self.equations
+        open_ = one.at[~equations.exact[one.at]]
+        labels = np.unique(self.label[open_])
+        begin, end = np.searchsorted(self.sorted, labels), np.searchsorted(self.sorted, labels, side="right")
+        rows = np.concatenate([self.rows[a:b] for a, b in zip(begin, end, strict=True)] or [np.zeros(0, np.int64)])
+        lengths = equations.starts[rows + 1] - equations.starts[rows]
+        step = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        entries = np.repeat(equations.starts[rows], lengths) + step
+        columns = equations.columns[entries]
+        index = np.unique(np.concatenate([columns, one.at]))
+        at = np.searchsorted(index, one.at)
+        lower, upper = equations.lower[index], equations.upper[index]
+        np.maximum.at(lower, at, one.low)
+        np.minimum.at(upper, at, one.high)
+        if (lower > upper).any():
+            i = int(index[int(np.argmax(lower > upper))])
+            told = [int(one.low[one.at == i].max()), int(one.high[one.at == i].min())]
+            ends = [equations.text(end) for end in (*told, int(equations.lower[i]), int(equations.upper[i]))]
+            raise InfeasibleError(
+                f"{one.name} is said to know that cell {equations.describe(i)} lies between {ends[0]} and {ends[1]}, "
+                f"but what is published leaves {ends[2]} to {ends[3]}; correct one of them"
+            )
+        return index, lower, upper, np.searchsorted(index, columns), equations.signs[entries], lengths, at
+
+    def _joined(
+        self, batch: list[tuple[int, tuple[IntArray, ...]]], known: Sequence[Knowledge]
+    ) -> tuple[list[int], Stack]:
+        numbers = [number for number, _ in batch]
+        sizes = np.array([copy[0].size for _, copy in batch])
+        shift = np.cumsum(sizes) - sizes
+        index, lower, upper, signs, lengths = (
+            np.concatenate([copy[i] for _, copy in batch]).astype(np.int64) for i in (0, 1, 2, 4, 5)
+        )
+        columns = np.concatenate([copy[3] + s for (_, copy), s in zip(batch, shift, strict=True)]).astype(np.int64)
+        own, others = np.full(index.size, -1), np.zeros(index.size, np.int64)
+        rival = np.full(index.size, np.nan)
+        for (number, copy), s in zip(batch, shift, strict=True):
+            one = known[number]
+            mine = one.own >= 0
+            at = copy[6][mine] + s
+            own[at], others[at], rival[at] = one.own[mine], one.others[mine], one.rival[mine]
+        base = self.equations
+        given = {item.name: getattr(base, item.name) for item in fields(Equations)}
+        given |= {
+            "lower": lower,
+            "upper": upper,
+            "source": base.source[index],
+            "row": base.row[index],
+            "hidden": base.hidden[index],
+            "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            "columns": columns,
+            "signs": signs,
+        }
+        stacked = Copies(**given, base=base, index=index)
+        return numbers, Stack(stacked, index, np.repeat(numbers, sizes), own, others, rival)

@@ -1,0 +1,117 @@
+"""Protection levels: what intervals must reach, from the rules, from a share of the original, or as given.
+
+The original is looked at here and nowhere else in an audit. It says how far intervals must reach and whether the
+release was made from it; it never narrows an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discreet.auditing.limits import Level, Reach
+from discreet.core.errors import DataError, RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.feasible.bounds import bounds
+from discreet.rules.sensitivity import Sensitivity
+from discreet.table.equations import Equations, equations_of
+from discreet.table.figures import Figures
+from discreet.table.release import Release
+from discreet.table.table import Table
+from discreet.table.tabulation import Tabulation
+
+
+def reach_of(
+    equations: Equations,
+    levels: Mapping[tuple[tuple[str, str], ...], Level],
+    original: Table | Figures | Tabulation | None,
+    protection: float | None,
+    sensitivity: Sensitivity | None,
+) -> Reach:
+    """Return what every position must reach, after checking the release against its original."""
+    if protection is not None and original is None:
+        raise RequestError("protection is a share of original values; give the original too (original=, --original)")
+    reach = Reach.nothing(equations.lower.size)
+    scale = 10**equations.decimals
+    if original is not None:
+        at, values, exact = _true_values(equations, original)
+        _check(equations, at, values, exact)
+        if protection is not None:
+            away = protection / 100 * np.abs(values)
+            _widen(reach, equations, at, values - away, values + away, np.zeros(at.size))
+    sensitive, unseen = None, 0
+    if sensitivity is not None:
+        sensitive = np.zeros(equations.lower.size, bool)
+        at, values = _judged(equations, sensitivity)
+        seen = at >= 0
+        _check(equations, at[seen], values[seen], exact=False)
+        unseen = int(np.count_nonzero(sensitivity.sensitive & ~seen))
+        mine = sensitivity.sensitive & seen
+        sensitive[at[mine]] = True
+        lower, upper = sensitivity.lower[mine] * scale, sensitivity.upper[mine] * scale
+        # A rule of one's own may know no level (NaN): its cells must only not be worked out.
+        _widen(reach, equations, at[mine], values[mine] - lower, values[mine] + upper, np.zeros(lower.size))
+    for cell, level in levels.items():
+        i = np.array([equations.find(dict(cell))])
+        ends = [np.array([float(end) * scale]) for end in level]
+        _widen(reach, equations, i, ends[0], ends[1], ends[2] if len(ends) > 2 else np.zeros(1))
+    return Reach(reach.low, reach.high, reach.sliding, sensitive, unseen)
+
+
+def _widen(
+    reach: Reach, equations: Equations, at: IntArray, low: FloatArray, high: FloatArray, sliding: FloatArray
+) -> None:
+    """Ask for more where something is asked already, but for nothing below the least value that there is."""
+    floor = float(equations.lower[: equations.positions.size].min(initial=0))
+    reach.low[at] = np.fmin(reach.low[at], np.maximum(low, min(floor, 0.0)))
+    reach.high[at] = np.fmax(reach.high[at], high)
+    reach.sliding[at] = np.fmax(reach.sliding[at], np.where(sliding > 0, sliding, np.nan))
+
+
+def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatArray, bool]:
+    """Return the positions that the original determines, and their true values in units of what is published."""
+    if isinstance(original, Tabulation):
+        figures = Figures.of_tabulation(original, response=original.responses[0].name if original.responses else None)
+    else:
+        figures = original if isinstance(original, Figures) else Release(original, "original").parts()[0]
+    truth = equations_of(figures)
+    known = bounds(truth)
+    at = equations.locate(truth.space.translate(truth.positions, equations.space))
+    use = (at >= 0) & (known.lower == known.upper)[: truth.positions.size]
+    values = known.lower[: truth.positions.size][use] * (10.0**equations.decimals / 10.0**truth.decimals)
+    return at[use], values, truth.decimals <= equations.decimals
+
+
+def _judged(equations: Equations, sensitivity: Sensitivity) -> tuple[IntArray, FloatArray]:
+    """Return where the cells of a tabulation stand, -1 where no published table crosses them, and their values."""
+    tabulation = sensitivity.tabulation
+    position = np.zeros(len(tabulation), np.int64)
+    known = np.ones(len(tabulation), bool)
+    space = equations.space
+    for axis in tabulation.axes:
+        code = tabulation.codes(axis.name)
+        if axis.name in space.names:
+            i = space.names.index(axis.name)
+            places = space.axes[i].places
+            recode = np.array([0, *(places.get(label, -1) for label in axis.codes[1:])], np.int64)
+            known &= recode[code] >= 0
+            position += space.strides[i] * recode[code]
+        else:
+            known &= code == 0
+    return equations.locate(np.where(known, position, -1)), sensitivity.figures[0].value * 10.0**equations.decimals
+
+
+def _check(equations: Equations, at: IntArray, values: FloatArray, exact: bool) -> None:
+    """Refuse an original that does not fit the release."""
+    slack = 1e-6 if exact else 1.0 - 1e-6
+    if not exact and np.abs(values - np.rint(values)).max(initial=0.0) <= 1e-6:
+        slack = 1e-6
+    off = (values < equations.lower[at] - slack) | (values > equations.upper[at] + slack)
+    if off.any():
+        i = int(at[int(np.argmax(off))])
+        raise DataError(
+            f"cell {equations.describe(i)} is published in a way that its original value does not fit; the release "
+            "was not made from this original, or its method is not the one stated"
+        )

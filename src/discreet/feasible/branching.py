@@ -1,0 +1,413 @@
+"""Bounds over whole numbers on a tableau: corners, their neighbours, and branching where neither is whole.
+
+Every table of whole numbers that turns up shows values of all unknowns at once; a bound is settled when one of them
+attains it. Bounds themselves are worked out in whole numbers from the rows of the tableau, each of which is checked
+against the equations, and so is every branch that is closed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.core.compiled import compiled
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.feasible.tableau import (
+    CLOSE,
+    FAILED,
+    FITS,
+    NOTHING_FITS,
+    STUCK,
+    TINY,
+    UNBOUNDED,
+    Tableau,
+    climb,
+    pivot,
+    reset,
+    shift,
+    take_back,
+)
+
+DENOMINATORS = 60
+BAD = np.iinfo(np.int64).max
+LARGE = 2.0**52
+FOUND, NONE, UNDECIDED = 1, 0, 2
+LONG, FAULTS = 20, 20
+"""Exchanges after which they are taken back; errors after which another solver takes over."""
+
+
+class Pool(NamedTuple):
+    """The equations in compressed rows, and what the tables of whole numbers found so far show.
+
+    ``seen`` holds the least (row 0) and the largest value (row 1) of each unknown in any of them, ``table`` the last
+    one, ``count[0]`` their number. ``goal`` is what ends the search for an unknown. Moves say how the others change
+    with each unknown that the equations leave open, where they do so in whole numbers.
+    """
+
+    starts: IntArray
+    columns: IntArray
+    signs: IntArray
+    rhs: IntArray
+    lower: IntArray
+    upper: IntArray
+    goal: IntArray
+    seen: IntArray
+    table: IntArray
+    count: IntArray
+    move_starts: IntArray
+    move_columns: IntArray
+    move_rates: IntArray
+
+
+class Stack(NamedTuple):
+    """Room for branching: unknowns branched on, their kept ranges, values and exchanges before it."""
+
+    branched: IntArray
+    second: IntArray
+    low: FloatArray
+    up: FloatArray
+    values: FloatArray
+    mark: IntArray
+
+
+@compiled
+def note(pool: Pool, table: IntArray) -> bool:
+    """Add a table to the pool if it fits exactly."""
+    for j in range(table.size):
+        if table[j] < pool.lower[j] or table[j] > pool.upper[j]:
+            return False
+    for i in range(pool.rhs.size):
+        total = np.int64(0)
+        for k in range(pool.starts[i], pool.starts[i + 1]):
+            total += pool.signs[k] * table[pool.columns[k]]
+        if total != pool.rhs[i]:
+            return False
+    for j in range(table.size):
+        pool.seen[0, j] = min(pool.seen[0, j], table[j])
+        pool.seen[1, j] = max(pool.seen[1, j], table[j])
+        pool.table[j] = table[j]
+    pool.count[0] += 1
+    return True
+
+
+@compiled
+def note_corner(t: Tableau, pool: Pool) -> bool:
+    """Add the present values to the pool if they are whole."""
+    for j in range(t.x.size):
+        if abs(t.x[j] - np.rint(t.x[j])) > CLOSE:
+            return False
+    table = np.zeros(t.x.size, np.int64)
+    for j in range(t.x.size):
+        table[j] = np.int64(np.rint(t.x[j]))
+    return note(pool, table)
+
+
+@compiled
+def moves(t: Tableau, pool: Pool) -> None:
+    """Go from the last table along each unknown that the equations leave open, as far as whole numbers allow."""
+    table = pool.table.copy()
+    after = table.copy()
+    for c in range(t.first_beside.size):
+        q = t.first_beside[c]
+        begin, end = pool.move_starts[c], pool.move_starts[c + 1]
+        for direction in (1, -1):
+            step = pool.upper[q] - table[q] if direction > 0 else table[q] - pool.lower[q]
+            for s in range(begin, end):
+                rate = direction * pool.move_rates[s]
+                j = pool.move_columns[s]
+                room = pool.upper[j] - table[j] if rate > 0 else table[j] - pool.lower[j]
+                step = min(step, room // abs(rate))
+                if step <= 0:
+                    break
+            if step <= 0 or step > 2**50:
+                continue
+            useful = False
+            for s in range(begin - 1, end):
+                j = q if s < begin else pool.move_columns[s]
+                value = table[j] + direction * step * (1 if s < begin else pool.move_rates[s])
+                if value < pool.seen[0, j]:
+                    useful = useful or pool.seen[0, j] > pool.goal[0, j]
+                elif value > pool.seen[1, j]:
+                    useful = useful or pool.seen[1, j] < pool.goal[1, j]
+            if not useful:
+                continue
+            after[:] = table
+            after[q] += direction * step
+            for s in range(begin, end):
+                after[pool.move_columns[s]] += direction * step * pool.move_rates[s]
+            note(pool, after)
+
+
+@compiled
+def proved(t: Tableau, row: int, sign: int) -> tuple[int, float]:
+    """Return the whole-number bound on a basic unknown that its row proves, and the bound over real numbers.
+
+    The row is checked in whole numbers against the solved equations; BAD where it does not follow from them.
+    """
+    d = t.beside.size
+    k = t.basis[row]
+    D = 0
+    for trial in range(1, DENOMINATORS + 1):
+        D = trial
+        for c in range(d):
+            a = t.columns[c, row] * trial
+            if a != 0.0 and abs(a - np.rint(a)) > 1e-5:
+                D = 0
+                break
+        if D > 0:
+            break
+    if D == 0:
+        return BAD, 0.0
+    n = t.x.size
+    g = np.zeros(n, np.int64)
+    g[k] = D
+    rest, size = np.int64(0), 0.0
+    for c in range(d):
+        a = np.int64(np.rint(t.columns[c, row] * D))
+        if a == 0:
+            continue
+        j = t.beside[c]
+        g[j] = a
+        end = t.low[j] if (a > 0) == (sign > 0) else t.up[j]
+        if abs(end) >= LARGE:
+            return BAD, 0.0
+        rest += a * np.int64(end)
+        size += abs(a * end)
+    used = np.zeros(t.first_basis.size, np.int64)
+    count, common = 0, np.int64(1)
+    for i in range(t.first_basis.size):
+        if g[t.first_basis[i]] != 0:
+            used[count] = i
+            count += 1
+            common = common * t.scale[i] // _gcd(common, t.scale[i])
+            if common > 10**6:
+                return BAD, 0.0
+    constant = np.int64(0)
+    for u in range(count):
+        i = used[u]
+        part = g[t.first_basis[i]] * (common // t.scale[i])
+        constant += part * t.start[i]
+        size += abs(float(part) * t.start[i])
+    if size * common * D > 2.0**61:
+        return BAD, 0.0
+    for c in range(d):
+        total = np.int64(0)
+        for u in range(count):
+            i = used[u]
+            if t.solved[c, i] != 0:
+                total += g[t.first_basis[i]] * (common // t.scale[i]) * t.solved[c, i]
+        if total != common * g[t.first_beside[c]]:
+            return BAD, 0.0
+    value, parts = constant - common * rest, common * D
+    # Rounding inwards is what whole numbers allow.
+    inner = value // parts if sign > 0 else -((-value) // parts)
+    return int(inner), float(value / parts)
+
+
+@compiled
+def _gcd(a: int, b: int) -> int:
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@compiled
+def repair(t: Tableau, most: int) -> int:
+    """Bring all values into their ranges by the dual simplex method."""
+    x, low, up = t.x, t.low, t.up
+    d, r = t.columns.shape
+    for _ in range(most):
+        p, worst = -1, CLOSE
+        for i in range(r):
+            k = t.basis[i]
+            off = max(low[k] - x[k], x[k] - up[k])
+            if off > worst:
+                p, worst = i, off
+        if p < 0:
+            return FITS
+        k = t.basis[p]
+        rising = x[k] < low[k]
+        q, size = -1, 1e-7
+        for c in range(d):
+            a = t.columns[c, p]
+            if a == 0.0:
+                continue
+            j = t.beside[c]
+            grade = 1e9 if abs(a) == 1.0 else abs(a)
+            if (x[j] < up[j] - TINY if (a < 0) == rising else x[j] > low[j] + TINY) and grade > size:
+                q, size = c, grade
+        if q < 0:
+            bound, _ = proved(t, p, 1 if rising else -1)
+            if bound == BAD:
+                return FAILED
+            sure = bound < low[k] - 0.5 if rising else bound > up[k] + 0.5
+            return NOTHING_FITS if sure else FAILED
+        end = low[k] if rising else up[k]
+        shift(t, q, (x[k] - end) / t.columns[q, p])
+        x[k] = end
+        pivot(t, p, q)
+    return FAILED
+
+
+@compiled
+def attained(t: Tableau, pool: Pool, stack: Stack, k: int, sign: int, target: int, nodes: int) -> int:
+    """Look for a table of whole numbers in which x[k] has the target value or lies beyond it.
+
+    Fractional values are pushed to either side in turn (branch and bound, depth first). Going back takes back the
+    pivots made since. Where a table is found, it becomes the present one; otherwise all stays as it was.
+    """
+    x, low, up = t.x, t.low, t.up
+    before, kept_low, kept_up = x.copy(), low[k], up[k]
+    if sign > 0:
+        low[k] = float(target)
+    else:
+        up[k] = float(target)
+    depth, answer = 0, NONE
+    for node in range(nodes + 1):
+        if node == nodes:
+            answer = UNDECIDED
+            break
+        code = repair(t, 30 + t.basis.size // 3)
+        if code == FAILED:
+            answer = UNDECIDED
+            break
+        if code == FITS:
+            fractional, worst = -1, 0.0
+            for i in range(t.basis.size):
+                j = t.basis[i]
+                off = abs(x[j] - np.rint(x[j]))
+                if off > CLOSE and 1.0 / (up[j] - low[j]) > worst:
+                    fractional, worst = j, 1.0 / (up[j] - low[j])
+            if fractional < 0:
+                answer = FOUND if note_corner(t, pool) else UNDECIDED
+                break
+            if depth == stack.branched.size:
+                answer = UNDECIDED
+                break
+            j = fractional
+            stack.branched[depth], stack.second[depth], stack.mark[depth] = j, 0, t.logged[0]
+            stack.low[depth], stack.up[depth] = low[j], up[j]
+            stack.values[depth] = x
+            depth += 1
+            # The side of the last table comes first: what it has elsewhere goes with it.
+            if pool.table[j] <= x[j] if pool.count[0] > 0 else x[j] - np.floor(x[j]) < 0.5 + CLOSE:
+                up[j] = np.floor(x[j])
+            else:
+                low[j] = np.ceil(x[j])
+            continue
+        while depth > 0 and stack.second[depth - 1] == 1:
+            depth -= 1
+            low[stack.branched[depth]], up[stack.branched[depth]] = stack.low[depth], stack.up[depth]
+        if depth == 0:
+            break
+        top = depth - 1
+        j = stack.branched[top]
+        if not take_back(t, stack.mark[top]):
+            answer = UNDECIDED
+            break
+        x[:] = stack.values[top]
+        stack.second[top] = 1
+        if up[j] < x[j]:
+            low[j], up[j] = up[j] + 1.0, stack.up[top]
+        else:
+            low[j], up[j] = stack.low[top], low[j] - 1.0
+    while depth > 0:
+        depth -= 1
+        low[stack.branched[depth]], up[stack.branched[depth]] = stack.low[depth], stack.up[depth]
+    low[k], up[k] = kept_low, kept_up
+    if answer != FOUND:
+        x[:] = before
+    return answer
+
+
+@compiled
+def settle(
+    t: Tableau,
+    pool: Pool,
+    stack: Stack,
+    wanted: IntArray,
+    first: int,
+    last: int,
+    bound: IntArray,
+    relaxed: FloatArray,
+    state: IntArray,
+    nodes: int,
+    steps: int,
+    follow: bool,
+    pure: bool,
+) -> int:
+    """Settle the goals of some wanted unknowns; `state` is filled with FOUND, NONE or UNDECIDED. FAILED if stuck.
+
+    Each search starts from the last table of whole numbers, so that most of what it changes stays whole, and from the
+    first solution of the equations, whose rows are short. `bound` holds what is proved. With `follow`, a goal that is
+    proved to be out of reach moves to the bound; without, that ends the search (NONE). `pure` says that ranges have not
+    been narrowed by whole numbers, so that the bounds found over real numbers are to be kept.
+    """
+    faults, undone = 0, 0
+    for k in range(first, last):
+        if wanted[k] == 0:
+            continue
+        for side in range(2):
+            sign = 1 if side == 1 else -1
+            if state[side, k] != UNDECIDED:
+                continue
+            turn = 0
+            while turn < steps:
+                turn += 1
+                target = pool.goal[side, k]
+                if pool.count[0] > 0 and sign * pool.seen[side, k] >= sign * target:
+                    state[side, k] = FOUND
+                    break
+                if sign * bound[side, k] < sign * target:
+                    state[side, k] = NONE
+                    break
+                if pool.count[0] > 0:
+                    for j in range(t.x.size):
+                        t.x[j] = float(pool.table[j])
+                code = climb(t, k, float(sign), float(sign) * target)
+                if code == STUCK:
+                    return FAILED
+                if code == UNBOUNDED:
+                    if abs(target) >= 2**59:
+                        state[side, k] = FOUND
+                    break
+                if sign * t.x[k] < sign * target - CLOSE:
+                    inner, real = np.int64(t.up[k] if side == 1 else t.low[k]), t.x[k]
+                    if t.place[k] >= 0:
+                        inner, real = proved(t, t.place[k], sign)
+                    if inner == BAD or sign * inner >= sign * target or abs(real - t.x[k]) > 1e-4 * (1.0 + abs(real)):
+                        # Errors have grown: begin afresh, and once only for the same bound.
+                        faults += 1
+                        if faults > FAULTS or pool.count[0] == 0:
+                            return FAILED
+                        reset(t)
+                        if turn == 1:
+                            turn = 2
+                            continue
+                        if turn == 3:
+                            return FAILED
+                        continue
+                    bound[side, k] = inner
+                    if pure:
+                        relaxed[side, k] = real
+                    if follow:
+                        pool.goal[side, k] = inner
+                    continue
+                if not note_corner(t, pool):
+                    if abs(target) >= LARGE:
+                        break
+                    answer = attained(t, pool, stack, k, sign, target, nodes)
+                    if answer == UNDECIDED:
+                        break
+                    if answer == NONE:
+                        bound[side, k] = target - sign
+                        if follow:
+                            pool.goal[side, k] = target - sign
+                        continue
+                moves(t, pool)
+            if t.logged[0] > LONG:
+                undone += 1
+                if undone % 64 == 0 or not take_back(t, 0):
+                    reset(t)
+    return FITS

@@ -1,0 +1,118 @@
+"""Groups of any shape: the tableau first, HiGHS for what it leaves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from discreet.core.numerics import IntArray
+from discreet.feasible.condensing import NothingError, StuckError
+from discreet.feasible.highs import Model, NothingFitsError, sparse_bounds
+from discreet.feasible.reduction import Group
+from discreet.feasible.solving import NOT_SEEN, Found, Solver
+from discreet.table.kinds import UNBOUNDED
+
+LARGEST = 25_000_000
+"""The most entries, equations times unknowns, that are solved on a tableau."""
+NODES = (100, 1000)
+"""Branches to look for a table of whole numbers: at first, and with ranges that whole numbers have narrowed."""
+PATIENCE = 20.0
+"""Seconds that an integer program for one bound may take."""
+
+
+def solve_group(
+    group: Group,
+    wanted: IntArray,
+    *,
+    goal: IntArray | None = None,
+    whole: bool = True,
+    deadline: float | None = None,
+    tick: Callable[[int], None] = lambda count: None,
+) -> Found:
+    """Bound the wanted unknowns of a group, or look for tables that attain goals.
+
+    Args:
+        group: the equations.
+        wanted: which unknowns matter.
+        goal: for both sides, the value at which a search may end; bounds are looked for without one.
+        whole: branch where corners are not whole.
+        deadline: the moment, on the monotonic clock, at which the rest is left as it is.
+        tick: told how many unknowns were looked at.
+
+    Raises:
+        NothingError: no table fits.
+    """
+    try:
+        if group.rhs.size * group.variables.size > LARGEST:
+            raise StuckError
+        solver = Solver(group, wanted, goal)
+        if whole and not solver.has_table:
+            table = _best(Model(group, whole=True), np.zeros(group.variables.size), True, deadline)
+            if table is not None:
+                solver.give(table)
+        solver.run(NODES[0] if whole else 0, deadline, tick)
+        if whole and solver.open().any():
+            solver.run(NODES[1], deadline, hard=True)
+        found = solver.found()
+    except StuckError:
+        found = _by_highs(group, wanted, goal, deadline)
+    if whole and not found.settled.all():
+        _close(group, found, goal, deadline)
+    return found
+
+
+def _left(deadline: float | None) -> float:
+    return PATIENCE if deadline is None else min(deadline - time.monotonic(), PATIENCE)
+
+
+def _best(model: Model, costs: np.ndarray, upper: bool, deadline: float | None) -> IntArray | None:
+    """Return a best table of whole numbers, None where time ran out."""
+    left = _left(deadline)
+    if left <= 0:
+        return None
+    try:
+        x = model.best(costs, upper, left)
+    except NothingFitsError:
+        raise NothingError from None
+    return None if x is None else np.rint(x).astype(np.int64)
+
+
+def _by_highs(group: Group, wanted: IntArray, goal: IntArray | None, deadline: float | None) -> Found:
+    """Bound unknowns over real numbers where the tableau cannot."""
+    try:
+        found = sparse_bounds(group, wanted, deadline)
+    except NothingFitsError:
+        raise NothingError from None
+    found.settled[:, wanted == 0] = 1
+    _judge(found, goal)
+    return found
+
+
+def _judge(found: Found, goal: IntArray | None) -> None:
+    """Mark what tables attain, or what is proved to be out of reach."""
+    sign = np.array([[-1], [1]])
+    aim = found.bound if goal is None else goal
+    done = (sign * found.seen >= sign * aim) & (np.abs(found.seen) < NOT_SEEN)
+    done |= (sign * found.bound < sign * aim) | (np.abs(aim) >= UNBOUNDED)
+    found.settled[done] = 1
+
+
+def _close(group: Group, found: Found, goal: IntArray | None, deadline: float | None) -> None:
+    """Find what is left by integer programs; each table found counts for all unknowns."""
+    model: Model | None = None
+    for side, k in zip(*np.nonzero(found.settled == 0), strict=True):
+        if found.settled[side, k]:
+            continue
+        if _left(deadline) <= 0:
+            return
+        model = Model(group, whole=True) if model is None else model
+        costs = np.zeros(group.variables.size)
+        costs[k] = 1.0
+        table = _best(model, costs, bool(side), deadline)
+        if table is None or not group.fits(table):
+            continue
+        found.seen[0], found.seen[1] = np.minimum(found.seen[0], table), np.maximum(found.seen[1], table)
+        found.bound[side, k] = table[k]
+        _judge(found, goal)

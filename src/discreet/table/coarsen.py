@@ -1,0 +1,226 @@
+"""Coarser categories: tables and tabulations whose categories are merged into groups.
+
+A recoding is ``{dimension: {category: group}}``; categories that it does not name stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import IntArray
+from discreet.table.axis import Axis
+from discreet.table.dimension import Dimension
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.release import Release
+from discreet.table.table import Table, _add_up
+from discreet.table.tabulation import Largest, Level, Response, Tabulation
+
+Recoding: TypeAlias = Mapping[str, Mapping[str, str]]
+
+
+def recoding_of(release: object) -> Recoding:
+    """Return the recoding that a release states among its parameters, an empty one where its categories are all there.
+
+    >>> recoding_of(Release(Table.from_array([3], ["x"]), "redesign", {"recoding": {"x": {"a": "1", "b": "1"}}}))
+    {'x': {'a': '1', 'b': '1'}}
+    """
+    stated = release.parameters.get("recoding", {}) if isinstance(release, Release) else {}
+    if not isinstance(stated, Mapping) or not all(isinstance(groups, Mapping) for groups in stated.values()):
+        raise DataError(f"the release states the recoding {stated!r}; it is {{dimension: {{category: group}}}}")
+    return {str(name): {str(c): str(g) for c, g in groups.items()} for name, groups in stated.items()}
+
+
+def groups_of(name: str, categories: tuple[str, ...], groups: Mapping[str, str]) -> tuple[tuple[str, ...], IntArray]:
+    """Return the groups in the order of their first categories, and the group of each category.
+
+    >>> groups_of("age", ("1", "2", "3"), {"2": "2+3", "3": "2+3"})
+    (('1', '2+3'), array([0, 1, 1]))
+    """
+    for category in groups:
+        if category not in categories:
+            raise RequestError(
+                f"dimension {name!r} has no category {category!r} to merge; {nearest(category, categories)}"
+            )
+    mine = [groups.get(category, category) for category in categories]
+    for category, group in zip(categories, mine, strict=True):
+        if category in mine and (group != category or mine.count(group) > 1):
+            raise RequestError(
+                f"dimension {name!r}: a group of several categories is called {category!r}, as one of the categories "
+                "is, and would be taken for it; name the group otherwise"
+            )
+    labels = tuple(dict.fromkeys(mine))
+    place = {label: i for i, label in enumerate(labels)}
+    return labels, np.array([place[group] for group in mine], np.int64)
+
+
+def coarsened_table(table: Table, recoding: Recoding) -> Table:
+    """Return the table of the groups; a group's cell is impossible if all its cells are.
+
+    >>> by_age = Table.from_array([4, 1, 2], {"age": ["1", "2", "3"]})
+    >>> coarsened_table(by_age, {"age": {"2": "2+3", "3": "2+3"}}).to_dict()
+    {('1',): 4, ('2+3',): 3}
+    """
+    for name in recoding:
+        table.axis(name)
+    dims, maps = [], []
+    for dimension in table.dimensions:
+        labels, place = groups_of(dimension.name, dimension.categories, recoding.get(dimension.name, {}))
+        dims.append(Dimension(dimension.name, labels))
+        maps.append(place)
+
+    def moved(positions: IntArray) -> IntArray:
+        result = np.zeros(positions.size, np.int64)
+        for dimension, place in zip(dims, maps, strict=True):
+            result = result * len(dimension) + place[table.codes(dimension.name, positions)]
+        return result
+
+    size = int(np.prod([len(dimension) for dimension in dims], dtype=float))
+    cells, counts = _add_up(moved(table.cells), table.counts, size)
+    lost, times = np.unique(moved(table.impossible), return_counts=True)
+    whole = np.ones(lost.size, np.int64)
+    rest = lost.copy()
+    for dimension, place in zip(reversed(dims), reversed(maps), strict=True):
+        whole *= np.bincount(place)[rest % len(dimension)]
+        rest //= len(dimension)
+    return Table(tuple(dims), cells, counts, lost[times == whole])
+
+
+def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulation:
+    """Return the tabulation of the groups, with the nodes of its hierarchies that consist of whole groups.
+
+    Figures of a group that is a node already are taken from it. Others are added up; where contributors have records in
+    several of the merged cells, their number and their largest contributions do not add up, and that is an error.
+
+    >>> cells = Tabulation.from_table(Table.from_array([4, 1, 2], {"age": ["1", "2", "3"]}))
+    >>> coarsened_tabulation(cells, {"age": {"2": "2+3", "3": "2+3"}}).records.tolist()
+    [7, 4, 3]
+    """
+    for name in recoding:
+        tabulation.axis(name)
+    axes, position = [], np.zeros(len(tabulation), np.int64)
+    kept = np.ones(len(tabulation), bool)
+    for axis in tabulation.axes:
+        new, place, merged = _coarser(axis, recoding.get(axis.name, {}))
+        if merged:
+            _check_units(tabulation, axis)
+        code = place[tabulation.codes(axis.name)]
+        kept &= code >= 0
+        axes.append(new)
+        position = position * len(new) + code
+    rows = np.flatnonzero(kept)
+    order = rows[np.argsort(position[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(position[order], prepend=-1))
+
+    def total(column: Any) -> Any:
+        return None if column is None else np.add.reduceat(column[order], starts)
+
+    def level(one: Level | None) -> Level | None:
+        if one is None:
+            return None
+        largest = []
+        for item in one.largest:
+            tops = _tops(item, order, position[order], starts)
+            largest.append(Largest(total(item.total), tops[0], total(item.weighted_total), tops[1]))
+        return Level(total(one.units), total(one.weighted_units), tuple(largest))
+
+    contributors = level(tabulation.contributors)
+    assert contributors is not None
+    return Tabulation(
+        tuple(axes),
+        tabulation.margins,
+        position[order][starts],
+        total(tabulation.records),
+        total(tabulation.weighted),
+        tuple(Response(r.name, r.shadow, total(r.sums), total(r.weighted_sums)) for r in tabulation.responses),
+        contributors,
+        level(tabulation.holdings),
+        tabulation.dropped,
+    )
+
+
+def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, bool]:
+    """Return the axis of the groups, the node of each old one (-1: none), and whether leaves are added up."""
+    if not groups:
+        return axis, np.arange(len(axis)), False
+    labels, place = groups_of(axis.name, axis.leaves, groups)
+    of = dict(zip(axis.leaf_codes.tolist(), place.tolist(), strict=True))
+    members: dict[int, set[int]] = {}
+    for leaf, group in of.items():
+        members.setdefault(group, set()).add(leaf)
+    inside = [{of[leaf] for leaf in below} for below in axis.under]
+    whole = [
+        set().union(*(members[g] for g in found)) == below for found, below in zip(inside, axis.under, strict=True)
+    ]
+    node = [i == 0 or (whole[i] and len(inside[i]) > 1) for i in range(len(axis))]
+    clash = next((axis.codes[i] for i in range(len(axis)) if node[i] and axis.codes[i] in labels), None)
+    if clash is not None:
+        raise RequestError(
+            f"dimension {axis.name!r}: the group {clash!r} has the name of a larger one in the hierarchy; rename it"
+        )
+    at = {code: i for i, code in enumerate(axis.codes)}
+    trees: list[Hierarchy] = []
+    for tree in axis.hierarchies:
+        pairs: dict[str, str] = {}
+        for code, parent in zip(tree.codes[1:], tree.parents[1:], strict=True):
+            climb = parent
+            while not node[at[tree.codes[climb]]]:
+                climb = tree.parents[climb]
+            if node[at[code]]:
+                pairs[code] = tree.codes[climb]
+            elif at[code] in of:
+                pairs.setdefault(labels[of[at[code]]], tree.codes[climb])
+        if not trees or any(node[at[code]] for code in tree.codes[1:]):
+            trees.append(Hierarchy.from_parents(pairs, total=tree.total))
+    new = Axis(axis.name, tuple(trees))
+    found = {code: i for i, code in enumerate(new.codes)}
+    # A group that an old node consists of takes that node's figures, which are right even where units do not add up.
+    same = {next(iter(inside[i])) for i in range(len(axis)) if i not in of and whole[i] and len(inside[i]) == 1}
+    result = np.full(len(axis), -1, np.int64)
+    taken: set[int] = set()
+    for i in range(len(axis)):
+        if node[i]:
+            result[i] = found[axis.codes[i]]
+        elif i in of:
+            result[i] = -1 if of[i] in same else found[labels[of[i]]]
+        elif whole[i]:
+            (group,) = inside[i]
+            if group not in taken:
+                taken.add(group)
+                result[i] = found[labels[group]]
+    return new, result, any(len(found) > 1 and group not in same for group, found in members.items())
+
+
+def _check_units(tabulation: Tabulation, axis: Axis) -> None:
+    """Refuse to add up units of which some are in several categories of a dimension."""
+    codes = tabulation.codes(axis.name)
+    stride = int(np.prod(tabulation.shape[tabulation.names.index(axis.name) + 1 :], dtype=np.int64))
+    above = tabulation.cells - codes * stride
+    leaves = np.isin(codes, axis.leaf_codes)
+    for name, level in tabulation.levels.items():
+        if np.array_equal(level.units, tabulation.records):
+            continue
+        total = np.flatnonzero(codes == 0)
+        cells, sums = _add_up(above[leaves], level.units[leaves], tabulation.size)
+        slot = np.minimum(np.searchsorted(tabulation.cells[total], cells), max(total.size - 1, 0))
+        known = tabulation.cells[total][slot] == cells if total.size else np.zeros(cells.size, bool)
+        if not known.all() or (level.units[total][slot] != sums).any():
+            raise DataError(
+                f"some {name}s have records in several categories of {axis.name!r}, so that merged cells do not have "
+                "the sum of their numbers; recode the records and tabulate them again"
+            )
+
+
+def _tops(item: Largest, order: IntArray, position: IntArray, starts: IntArray) -> tuple[Any, Any]:
+    """Return the largest contributions to merged cells, and their weighted sizes."""
+    width = item.top.shape[1]
+    number = np.repeat(np.cumsum(np.diff(position, prepend=-1) > 0) - 1, width)
+    values = item.top[order].ravel()
+    ranked = np.lexsort([-values, number])
+    begin = np.searchsorted(number[ranked], np.arange(starts.size))
+    chosen = ranked[begin[:, None] + np.arange(width)]
+    heavy = None if item.weighted_top is None else item.weighted_top[order].ravel()[chosen]
+    return values[chosen], heavy

@@ -1,0 +1,196 @@
+"""Contributions: who added how much to which cell, for the audit of what contributors learn about each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import DataError, LimitError, RequestError, nearest
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.columns import coded_arrow
+from discreet.table.counts import Where, numpy_from_arrow
+from discreet.table.space import Space
+
+MOST = 60_000_000
+"""The most entries, one per contribution and published sum that it is in, that are laid out."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contributions:
+    """One row per contribution: its finest categories, whose it is, and its amount.
+
+    Respondents of one holding know each other's figures: they act as one. ``coalitions`` are further groups of
+    respondents or holdings who put together what they know, beside what each of them can do alone.
+
+    >>> firms = Contributions.from_rows([({"size": "4"}, "A", 400), ({"size": "4"}, "B", 600)])
+    >>> firms
+    2 contributions of 2 respondents by size
+    """
+
+    labels: Mapping[str, tuple[str, ...]]
+    codes: IntArray
+    units: tuple[str, ...]
+    unit: IntArray
+    values: FloatArray
+    coalitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the amounts and the members of coalitions."""
+        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
+        groups = {name: tuple(members) for name, members in self.coalitions.items()}
+        object.__setattr__(self, "coalitions", MappingProxyType(groups))
+        wrong = np.flatnonzero(~(np.isfinite(self.values) & (self.values >= 0)))
+        if wrong.size:
+            row = int(wrong[0])
+            raise DataError(
+                f"row {row + 1}: {self.units[int(self.unit[row])]} contributes {self.values[row]}; give 0 or more"
+            )
+        for members in groups.values():
+            for member in members:
+                if member not in self.units:
+                    raise RequestError(f"there is no contributor {member!r}; {nearest(member, self.units)}")
+
+    @classmethod
+    def from_rows(
+        cls, rows: Iterable[tuple[Mapping[str, object], object, float]], coalitions: Sequence[Sequence[str]] = ()
+    ) -> Contributions:
+        """Build contributions from ``(cell, respondent, amount)``; a holding is named in place of its respondents."""
+        import pyarrow as pa
+
+        listed = list(rows)
+        if not listed:
+            raise DataError("there are no contributions; give at least one")
+        names = list(listed[0][0])
+        data: dict[str, Any] = {name: [str(cell[name]) for cell, _, _ in listed] for name in names}
+        data["respondent"] = [str(who) for _, who, _ in listed]
+        data["value"] = [float(amount) for _, _, amount in listed]
+        return cls.from_arrow(pa.table(data), coalitions=coalitions)
+
+    @classmethod
+    def from_arrow(
+        cls,
+        arrow: Any,
+        *,
+        value: str = "value",
+        respondent: str = "respondent",
+        holding: str = "holding",
+        coalitions: Sequence[Sequence[str]] = (),
+        where: Where = lambda row: f"row {row + 1}",
+    ) -> Contributions:
+        """Build contributions from columns: dimensions, respondent, amount, and holding where there is one."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        names = list(arrow.column_names)
+        for name in (respondent, value):
+            if name not in names:
+                raise RequestError(f"there is no column {name!r}; {nearest(name, names)}")
+        who = arrow[respondent].cast(pa.string())
+        if holding in names:
+            group = pc.fill_null(arrow[holding].cast(pa.string()), "")
+            who = pc.if_else(pc.equal(group, ""), who, group)
+        amounts = arrow[value]
+        if not (pa.types.is_integer(amounts.type) or pa.types.is_floating(amounts.type)):
+            amounts = _numbers(amounts.cast(pa.string()), where)
+        units = coded_arrow(respondent, who, where)
+        left = [name for name in names if name not in (respondent, value, holding)]
+        if not left:
+            raise DataError("there is no dimension beside the contributions; add the columns that classify them")
+        coded = {name: coded_arrow(name, arrow[name], where) for name in left}
+        return cls(
+            {name: tuple(column.categories) for name, column in coded.items()},
+            np.stack([column.codes for column in coded.values()], axis=1),
+            tuple(units.categories),
+            units.codes,
+            numpy_from_arrow(amounts).astype(np.float64),
+            {" + ".join(members): tuple(members) for members in coalitions},
+        )
+
+    def spread(self, space: Space) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return position, unit and amount for every sum of the space that each contribution is in, added up by unit.
+
+        Units after those listed are the coalitions, in their order.
+        """
+        missing = next((name for name in space.names if name not in self.labels), None)
+        if missing is not None:
+            raise RequestError(
+                f"the contributions have no column {missing!r}, which the published tables have; "
+                f"{nearest(missing, list(self.labels))}"
+            )
+        rows = np.arange(self.unit.size)
+        position = np.zeros(rows.size, np.int64)
+        for axis, stride in zip(space.axes, space.strides, strict=True):
+            labels = self.labels[axis.name]
+            above = [axis.above(label) for label in labels]
+            count = np.array([len(nodes) for nodes in above], np.int64)
+            first = np.cumsum(count) - count
+            flat = np.array([node for nodes in above for node in nodes], np.int64)
+            code = self.codes[rows, list(self.labels).index(axis.name)]
+            fan = count[code]
+            if int(fan.sum()) > MOST:
+                raise LimitError(f"the contributions are in more than {MOST:,} sums; audit fewer dimensions at a time")
+            again = np.repeat(np.arange(rows.size), fan)
+            step = np.arange(again.size) - np.repeat(np.cumsum(fan) - fan, fan)
+            position = position[again] + stride * flat[first[code[again]] + step]
+            rows = rows[again]
+        unit, values = self.unit[rows], self.values[rows]
+        parts = [(position, unit, values)]
+        for number, members in enumerate(self.coalitions.values()):
+            mine = np.isin(unit, [self.units.index(member) for member in members])
+            parts.append((position[mine], np.full(int(mine.sum()), len(self.units) + number), values[mine]))
+        position, unit, values = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        order = np.lexsort((unit, position))
+        position, unit, values = position[order], unit[order], values[order]
+        start = np.flatnonzero(np.r_[True, (np.diff(position) != 0) | (np.diff(unit) != 0)])
+        return position[start], unit[start], np.add.reduceat(values, start)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everybody who can act as one: respondents or holdings, then coalitions."""
+        return (*self.units, *self.coalitions)
+
+    def __str__(self) -> str:
+        """Say how much there is."""
+        return f"{self.values.size:,} contributions of {len(self.units):,} respondents by {' × '.join(self.labels)}"
+
+    __repr__ = __str__
+
+
+def read_contributions(
+    path: str | Path,
+    *,
+    value: str = "value",
+    respondent: str = "respondent",
+    holding: str = "holding",
+    coalitions: Sequence[Sequence[str]] = (),
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+) -> Contributions:
+    """Read contributions from a CSV or Parquet file; see :meth:`Contributions.from_arrow`."""
+    from discreet.core.errors import DiscreetError
+    from discreet.table.files import read_arrow_rows
+
+    arrow, where = read_arrow_rows(path, encoding=encoding, delimiter=delimiter)
+    try:
+        return Contributions.from_arrow(
+            arrow, value=value, respondent=respondent, holding=holding, coalitions=coalitions, where=where
+        )
+    except DiscreetError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _numbers(column: Any, where: Where) -> Any:
+    """Return texts as numbers, or name the first that is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    bad = pc.invert(pc.fill_null(pc.match_substring_regex(column, r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*$"), False))
+    row = pc.index(bad, True).as_py()
+    if row >= 0:
+        raise DataError(f"{where(row)}: the value is {column[row].as_py()!r}, which is no amount; give a number")
+    return pc.utf8_trim_whitespace(column).cast(pa.float64())

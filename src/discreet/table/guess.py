@@ -1,0 +1,234 @@
+"""The attacker's best guess of inner counts that are not published: maximum entropy within what is published.
+
+Where a release hides figures, merges categories or publishes margins only, a reader who wants one value per inner cell
+has nothing better than to spread what the published sums leave as evenly as they allow. Iterative proportional fitting
+does that: every cell that is not published starts alike, and all are scaled until they fit each published sum in turn.
+Published sums are kept; published cells stay as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import DataError, LimitError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.axis import Axis
+from discreet.table.figures import Figures
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.release import Release
+from discreet.table.table import DENSE_LIMIT, Table
+
+ROUNDS, STEPS = 1000, 500_000_000
+TOLERANCE = 1e-7
+"""Fitting stops when no sum is off by more than this share of the table's total, or after so many rounds or steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """Counts of inner cells as a reader guesses them: positions in the original's layout, with values above 0.
+
+    ``open`` is true where the cell is not published. ``fits`` says whether all exact sums are met; rounded sums may
+    contradict each other.
+    """
+
+    cells: IntArray
+    values: FloatArray
+    open: npt.NDArray[np.bool_]
+    fits: bool
+
+
+def best_guess(release: Release, like: Table) -> Guess:
+    """Return what a reader guesses for every inner cell of a table.
+
+    Args:
+        release: what is published, of any kind: hidden figures, merged categories, margins only.
+        like: the table whose cells are asked about; its counts are not looked at, its structural zeros are known.
+
+    >>> both = {"r": ["a", "b", "Total"], "c": ["x", "y", "Total"]}
+    >>> shown = Figures.from_array([[None, None, 6], [None, None, 3], [6, 3, 9]], both)
+    >>> table = Table.from_array([[5, 1], [1, 2]], {"r": ["a", "b"], "c": ["x", "y"]})
+    >>> best_guess(Release.of(shown), table).values.round(6).tolist()
+    [4.0, 2.0, 2.0, 1.0]
+    """
+    if like.size > DENSE_LIMIT:
+        raise LimitError(f"the table has {like.size:,} cells, more than the {DENSE_LIMIT:,} that a guess is made for")
+    parts = release.parts()
+    for part in parts:
+        for name in part.names:
+            like.axis(name)
+    if not any(part.decimals == 0 for part in parts):
+        raise DataError("the release publishes amounts, not counts; the risk of counts cannot be measured on it")
+    known = np.full(like.size, np.nan)
+    ends = np.array([[0.0], [np.inf]]) + np.zeros(like.size)
+    sums: list[_Sums] = []
+    for part in parts:
+        laid = _Layout(part, like)
+        laid.fill(known, ends)
+        sums += laid.sums()
+    known[like.impossible] = 0.0
+    hidden = np.isnan(known)
+    where = np.flatnonzero(hidden)
+    fitted, fits = _fit(known, where, ends[:, where], sums)
+    values = np.where(hidden, 0.0, known)
+    values[where] = fitted
+    # What is fitted to less than a millionth of a person is nobody.
+    values[values < 1e-6] = 0.0
+    cells = np.flatnonzero(values)
+    return Guess(cells, values[cells], hidden[cells], fits)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Published sums of which none share a cell: the sum that each inner cell adds to, -1 for none."""
+
+    group: IntArray
+    value: FloatArray
+    exact: npt.NDArray[np.bool_]
+
+
+class _Layout:
+    """The figures of one published table, placed among the inner cells of the original."""
+
+    def __init__(self, part: Figures, like: Table) -> None:
+        self.part, self.like = part, like
+        self.axes: dict[str, Axis] = {}
+        for dimension in like.dimensions:
+            if dimension.name not in part.names:
+                continue
+            trees = part.hierarchies.get(dimension.name) or (Hierarchy.flat(dimension.categories, total=part.total),)
+            self.axes[dimension.name] = Axis(dimension.name, tuple(trees))
+        interval = np.array([kind.name == "interval" for kind in part.kinds])[part.kind]
+        self.hidden = part.hidden | interval
+        self.interval = interval
+        self.codes = {name: self._recode(name) for name in part.names}
+
+    def _recode(self, name: str) -> IntArray:
+        """Return the node of every figure along a dimension."""
+        axis = self.axes[name]
+        at = {code: i for i, code in enumerate(axis.codes)} | {self.part.total: 0}
+        labels = self.part.labels[name]
+        strange = next((label for label in labels if label not in at), None)
+        if strange is not None:
+            raise DataError(
+                f"{self.part.name}: category {strange!r} of dimension {name!r} is not in the original; give both the "
+                "same categories, or the hierarchy that groups them"
+            )
+        place = np.array([at[label] for label in labels], np.int64)
+        found: IntArray = place[self.part.codes[:, self.part.names.index(name)]]
+        return found
+
+    def _inner_code(self, name: str) -> IntArray:
+        """Return, for each node of an axis, the original's category that it is, -1 for a sum."""
+        axis = self.axes[name]
+        at = {label: i for i, label in enumerate(self.like.dimensions[self.like.axis(name)].categories)}
+        return np.array([at.get(code, -1) if i else -1 for i, code in enumerate(axis.codes)], np.int64)
+
+    def fill(self, known: FloatArray, ends: FloatArray) -> None:
+        """Put the published inner counts in; cells that a table says nothing of are empty where it says so.
+
+        ``ends`` gets the ends of counts that are published as intervals.
+        """
+        if set(self.part.names) != set(self.like.names):
+            return
+        position, inside = np.zeros(len(self.part), np.int64), np.ones(len(self.part), bool)
+        listed = np.ones(self.like.shape, bool)
+        for axis, dimension in enumerate(self.like.dimensions):
+            code = self._inner_code(dimension.name)[self.codes[dimension.name]]
+            inside &= code >= 0
+            position = position * len(dimension) + code
+            labels = set(self.part.labels[dimension.name])
+            named = np.array([category in labels for category in dimension.categories])
+            listed &= named.reshape([-1 if i == axis else 1 for i in range(len(self.like.shape))])
+        if self.part.absent == "empty":
+            empty = listed.ravel()
+            empty[position[inside]] = False
+            known[empty] = 0.0
+        shown = inside & ~self.hidden
+        known[position[shown]] = np.maximum(self.part.values[shown], 0) / 10**self.part.decimals
+        between = inside & self.interval
+        if between.any() and self.part.upper is not None:
+            both = np.stack([self.part.values[between], self.part.upper[between]])
+            ends[:, position[between]] = both / 10**self.part.decimals
+
+    def sums(self) -> list[_Sums]:
+        """Return the published sums, level by level."""
+        exact = np.array([kind.name == "exact" for kind in self.part.kinds])[self.part.kind]
+        choices = {name: [None, *axis.level_maps()] for name, axis in self.axes.items()}
+        found: list[_Sums] = []
+        for picked in np.ndindex(*(len(levels) for levels in choices.values())):
+            maps = {name: levels[i] for (name, levels), i in zip(choices.items(), picked, strict=True)}
+            rows = ~self.hidden
+            for name, level in maps.items():
+                nodes = np.zeros(1, np.int64) if level is None else np.unique(level[level >= 0])
+                rows = rows & np.isin(self.codes[name], nodes)
+            chosen = np.flatnonzero(rows)
+            group = self._groups(maps, chosen)
+            if group is None:
+                continue
+            value = self.part.values[chosen] / 10**self.part.decimals
+            found.append(_Sums(group, np.maximum(value, 0.0), exact[chosen]))
+        return found
+
+    def _groups(self, maps: dict[str, IntArray | None], rows: IntArray) -> IntArray | None:
+        """Return the row that each inner cell adds to; None where the rows are the inner cells themselves."""
+        if not rows.size:
+            return None
+        shape = [len(axis) for axis in self.axes.values()]
+        cell = np.zeros(self.like.size, np.int64)
+        outside = np.zeros(self.like.size, bool)
+        finest = set(self.part.names) == set(self.like.names)
+        every = np.arange(self.like.size)
+        for name, level in maps.items():
+            axis = self.axes[name]
+            at = {code: i for i, code in enumerate(axis.codes)}
+            category = self.like.dimensions[self.like.axis(name)].categories
+            leaf = np.array([at.get(label, -1) for label in category], np.int64)
+            node = np.zeros(len(category), np.int64) if level is None else np.where(leaf >= 0, level[leaf], -1)
+            finest &= level is not None and bool((node == leaf)[node >= 0].all())
+            along = node[self.like.codes(name, every)]
+            outside |= along < 0
+            cell = cell * len(axis) + along
+        if finest:
+            return None
+        key = np.zeros(rows.size, np.int64)
+        for name, length in zip(self.axes, shape, strict=True):
+            key = key * length + self.codes[name][rows]
+        order = np.argsort(key)
+        slot = np.minimum(np.searchsorted(key[order], cell), rows.size - 1)
+        return np.where(outside | (key[order][slot] != cell), -1, order[slot])
+
+
+def _fit(known: FloatArray, where: IntArray, ends: FloatArray, sums: list[_Sums]) -> tuple[FloatArray, bool]:
+    """Scale the open cells to all sums in turn, until they fit; published ends of intervals are kept."""
+    x = np.where(np.isinf(ends[1]), 1.0, ends.mean(axis=0))
+    if not where.size:
+        return x, True
+    closed = np.nan_to_num(known)
+    left = []
+    for level in sums:
+        used = level.group >= 0
+        shown = np.bincount(level.group[used], weights=closed[used], minlength=level.value.size)
+        group = level.group[where]
+        if (group >= 0).any():
+            left.append((group, np.maximum(level.value - shown, 0.0), level.exact))
+    scale = max((float(rest.sum()) for _, rest, _ in left), default=1.0) or 1.0
+    # Rounded sums first, so that the exact ones have the last word.
+    left.sort(key=lambda item: bool(item[2].all()))
+    worst = math.inf
+    for _ in range(max(min(ROUNDS, STEPS // max(where.size * len(left), 1)), 20)):
+        worst = 0.0
+        for group, rest, exact in left:
+            inside = group >= 0
+            total = np.bincount(group[inside], weights=x[inside], minlength=rest.size)
+            off = np.abs(rest - total)[exact & (np.bincount(group[inside], minlength=rest.size) > 0)]
+            worst = max(worst, float(off.max(initial=0.0)))
+            factor = rest / np.where(total > 0, total, 1.0)
+            x[inside] *= factor[group[inside]]
+        x = np.clip(x, *ends)
+        if worst <= TOLERANCE * scale:
+            return x, True
+    return x, worst <= 1e-3 * scale

@@ -1,0 +1,192 @@
+"""What is in a file: a table, records or a release, how it is laid out, and how it would be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.errors import DataError
+from discreet.core.text import columns
+from discreet.table.figures import Figures
+from discreet.table.files import read_arrow
+from discreet.table.hierarchy import TOTAL
+
+Content: TypeAlias = Literal["table", "release", "records", "tabulation"]
+COUNTS = ("count", "value", "freq", "frequency", "figure", "n", "records", "persons", "total", "obs_value")
+"""Names by which a column of figures is recognised, in any case."""
+TOTALS = ("Total", "total", "TOTAL", "All", "all", "Sum", "_T", "T", "Insgesamt", "Ensemble")
+"""Labels by which margins are recognised."""
+MARKS = ("x", "..", "c", "")
+SHOWN = 8
+"""How many labels of a column are listed."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: whether it holds numbers, and its labels."""
+
+    name: str
+    numeric: bool
+    distinct: int
+    labels: tuple[str, ...]
+    marks: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {**vars(self), "labels": list(self.labels)}
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a file holds, and the options with which it would be read; every one of them can be corrected."""
+
+    name: str
+    content: Content
+    rows: int
+    columns: tuple[Column, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+    cells: Mapping[str, Any] | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What it is, in words."""
+        what = {
+            "table": "a table",
+            "release": "a table with hidden figures",
+            "records": "records, one row per person or firm",
+            "tabulation": "a table with all its margins, tabulated from records",
+        }[self.content]
+        read = ", ".join(f"{name} {value!r}" for name, value in self.options.items())
+        return f"{self.name} holds {what}: {self.rows:,} rows{f', read with {read}' if read else ''}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        found = {
+            "name": self.name,
+            "content": self.content,
+            "sentence": self.sentence,
+            "rows": self.rows,
+            "columns": [column.to_dict() for column in self.columns],
+            "options": dict(self.options),
+        }
+        return found if self.cells is None else {**found, "cells": dict(self.cells)}
+
+    def __str__(self) -> str:
+        """Say what it is, and list the columns."""
+        rows = [
+            [one.name, "numbers" if one.numeric else "labels", f"{one.distinct:,}", ", ".join(one.labels)]
+            for one in self.columns
+        ]
+        return "\n".join([self.sentence, columns(["column", "holds", "different", "such as"], rows)])
+
+
+def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-8", **reading: Any) -> Inspection:
+    """Say what a CSV, Parquet or Excel file holds, and propose how to read it.
+
+    Args:
+        path: the file.
+        cells: also return every figure, in columns of codes and values.
+        encoding: the encoding of a CSV file.
+        reading: options of :func:`~discreet.table.release_files.read_release` that replace what is proposed.
+    """
+    file = Path(path)
+    arrow = read_arrow(file, encoding=encoding, delimiter=reading.get("delimiter"))
+    if arrow.num_rows == 0:
+        raise DataError(f"{file} has no rows; a table needs at least one cell")
+    found = tuple(_column(str(name), arrow.column(i)) for i, name in enumerate(arrow.column_names))
+    content, proposed = _recognise(arrow, found)
+    proposed.update({name: str(value) for name, value in reading.items() if value})
+    shown = _cells(file, content, proposed, encoding) if cells and content != "records" else None
+    return Inspection(file.name, content, arrow.num_rows, found, proposed, shown)
+
+
+def _column(name: str, column: pa.ChunkedArray) -> Column:
+    values = pc.unique(column.combine_chunks() if column.num_chunks != 1 else column)
+    texts = pc.utf8_trim_whitespace(pc.cast(values, pa.string()))
+    listed = tuple("" if text is None else str(text) for text in texts.slice(0, SHOWN).to_pylist())
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return Column(name, True, len(values), listed)
+    number = pc.match_substring_regex(pc.fill_null(texts, ""), r"^[+-]?[0-9]+([.,][0-9]+)?$")
+    marked = pc.is_in(pc.fill_null(texts, ""), value_set=pa.array(MARKS))
+    marks = int(pc.sum(marked).as_py() or 0)
+    numeric = int(pc.sum(number).as_py() or 0)
+    return Column(name, numeric > 0 and numeric + marks == len(values), len(values), listed, marks)
+
+
+def _recognise(arrow: pa.Table, found: Sequence[Column]) -> tuple[Content, dict[str, str]]:
+    """Tell what rows are, and where the figures stand."""
+    metadata = arrow.schema.metadata or {}
+    if b'"tabulation"' in metadata.get(b"discreet", b""):
+        return "tabulation", {}
+    numeric = [one for one in found if one.numeric]
+    labels = [one for one in found if not one.numeric]
+    named = next((one for one in numeric if one.name.strip().lower() in COUNTS), None)
+    options: dict[str, str] = {}
+    crossed = "\\" in found[0].name
+    wide = named is None and len(numeric) == len(found) - 1 >= 2 and found[0].distinct == arrow.num_rows
+    if crossed or wide:
+        options["layout"] = "wide"
+    elif named is None and len(numeric) == 1 and found[-1] is numeric[0] and _unique(arrow, labels):
+        named = numeric[0]
+    if named is not None:
+        if named.name != "count":
+            options["count"] = named.name
+        others = [one for one in found if one is not named]
+        if not _unique(arrow, others):
+            return "records", {}
+    elif "layout" not in options:
+        return "records", {}
+    every = [label for one in found for label in one.labels] + [one.name for one in found]
+    total = next((label for label in TOTALS if label in every), TOTAL)
+    if total != TOTAL:
+        options["total"] = total
+    return ("release" if any(one.marks for one in numeric) else "table"), options
+
+
+def _unique(arrow: pa.Table, chosen: Sequence[Column]) -> bool:
+    """True where no two rows have the same labels."""
+    if not chosen:
+        return False
+    groups = arrow.select([one.name for one in chosen]).group_by([one.name for one in chosen]).aggregate([])
+    return bool(groups.num_rows == arrow.num_rows)
+
+
+def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: str) -> dict[str, Any]:
+    """Return every figure in columns."""
+    if content == "tabulation":
+        from discreet.table.tabulation_file import read_tabulation
+
+        return figures_dict(Figures.of_tabulation(read_tabulation(file)))
+    from discreet.table.release_files import read_release
+
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in ("layout", "total", "delimiter")}
+    dimensions = options.get("dimensions")
+    if dimensions:
+        given["dimensions"] = [name.strip() for name in dimensions.split(",")]
+    if options.get("layout") != "wide":
+        given["value"] = options.get("count", "count")
+    return figures_dict(read_release(file, encoding=encoding, **given).parts()[0])
+
+
+def figures_dict(figures: Figures) -> dict[str, Any]:
+    """Return published figures in columns of plain data: labels and codes by dimension, values, which are hidden."""
+    return {
+        "dimensions": [
+            {
+                "name": name,
+                "labels": list(labels),
+                "total": labels.index(figures.total) if figures.total in labels else None,
+            }
+            for name, labels in figures.labels.items()
+        ],
+        "codes": figures.codes.T.tolist(),
+        "values": figures.values.tolist(),
+        "hidden": np.flatnonzero(figures.hidden).tolist(),
+        "decimals": figures.decimals,
+    }

@@ -1,0 +1,199 @@
+"""The audit of contributions: who is alone or one of two is found, and each is tried as attacker."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet import Figures, Hierarchy, Kind, Limits
+from discreet.table.contributions import Contributions, read_contributions
+
+X = {"x": ["1", "2", "3", "Total"]}
+
+
+def firms(*rows: tuple[str, str, float], coalitions: tuple[tuple[str, ...], ...] = ()) -> Contributions:
+    return Contributions.from_rows([({"x": x}, who, v) for x, who, v in rows], coalitions)
+
+
+ROWS = (("1", "A", 400), ("1", "B", 600), ("2", "C", 50), ("2", "D", 30), ("2", "E", 20), ("3", "F", 7))
+
+
+def test_a_full_publication_gives_two_contributors_to_each_other() -> None:
+    shown = Figures.from_array([1000, 100, 7, 1107], X)
+    plain = dc.audit(shown)
+    assert (plain.verdict, plain.cells) == ("incomplete", ())
+    assert "--contributions" in plain.sentence
+    result = dc.audit(shown, contributions=firms(*ROWS))
+    assert result.verdict == "unsafe"
+    a = result.cell("A", x="1")
+    assert (a.lower, a.upper, a.values, a.subject) == (600, 600, 1, "largest other contributor")
+    assert "less the own contribution of 400" in a.proof
+    assert result.cell("B", x="1").lower == 400
+    # F is alone: it has nobody in its cell to learn about, but everybody learns about F. C, D and E are three.
+    (only,) = [cell for cell in result.cells if cell.cell == {"x": "3"}]
+    assert (only.attacker, only.subject, only.verdict) == ("outsider", "only contributor", "unsafe")
+    assert {cell.attacker for cell in result.cells if cell.cell == {"x": "2"}} == set()
+
+
+def test_the_second_largest_estimates_the_largest_best() -> None:
+    """X = 100,000 with 50,000 and 49,000: dominance (1, 90) is content, yet the largest is known within 2%."""
+    shown = Figures.from_array([100_000], {"x": ["1"]})
+    rows = firms(("1", "A", 50_000), ("1", "B", 49_000), ("1", "C", 1_000))
+    for percent, verdict in ((1.9, "safe"), (2.1, "unsafe")):
+        result = dc.audit(shown, contributions=rows, limits=Limits(within=percent))
+        assert result.verdict == verdict
+        cell = result.cell("B", x="1")
+        assert (cell.lower, cell.upper) == (25_500, 51_000)
+    assert dc.audit(shown, contributions=rows, limits=Limits(within=5)).cell("B", x="1").faults == (
+        "known to within less than 5% by another contributor",
+    )
+    with pytest.raises(dc.RequestError, match="within is about contributions"):
+        dc.audit(shown, limits=Limits(within=5))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_within_agrees_with_the_p_percent_rule(seed: int) -> None:
+    """In a cell that is published, nobody knows another within p% exactly where the p% rule is content."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(1, 60, int(rng.integers(3, 7)))
+    p = float(rng.integers(1, 60))
+    rows = firms(*(("1", f"f{i}", float(v)) for i, v in enumerate(values)))
+    shown = Figures.from_array([int(values.sum())], {"x": ["1"]})
+    first, second, *_ = sorted(values.tolist(), reverse=True)
+    sensitive = values.sum() - first - second < p / 100 * first
+    found = dc.audit(shown, contributions=rows, limits=Limits(within=p))
+    assert (found.verdict == "unsafe") == sensitive
+
+
+def test_margins_have_contributors_too() -> None:
+    tree = Hierarchy.from_parents({"1": "g", "2": "g", "g": "Total", "3": "Total"})
+    labels = {"x": ["g", "3", "Total"]}
+    shown = Figures.from_array([1000, 100, 1100], labels, hierarchies={"x": (tree,)}, absent="unpublished")
+    rows = firms(("1", "A", 400), ("2", "B", 600), ("3", "C", 50), ("3", "D", 30), ("3", "E", 20))
+    result = dc.audit(shown, contributions=rows)
+    assert (result.cell("A", x="g").lower, result.cell("A", x="g").upper) == (600, 600)
+
+
+def test_holdings_and_coalitions(tmp_path: Path) -> None:
+    path = tmp_path / "firms.csv"
+    path.write_text("x,respondent,holding,value\n1,A,H,30\n1,B,H,20\n1,C,,50\n2,D,,7\n2,E,,8\n2,F,,9\n")
+    shown = Figures.from_array([100, 24], {"x": ["1", "2"]})
+    result = dc.audit(shown, contributions=read_contributions(path))
+    assert {cell.attacker for cell in result.cells} == {"H", "C"}
+    assert (result.cell("C", x="1").upper, result.cell("H", x="1").upper) == (50, 50)
+    together = dc.audit(shown, contributions=read_contributions(path, coalitions=[["D", "E"]]))
+    assert (together.cell("D + E", x="2").lower, together.cell("D + E", x="2").upper) == (9, 9)
+    with pytest.raises(dc.RequestError, match="no contributor 'Z'"):
+        read_contributions(path, coalitions=[["D", "Z"]])
+
+
+def test_rounded_totals_leave_the_papers_interval() -> None:
+    shown = Figures.from_array([1000], {"x": ["1"]}, kind=Kind("conventional", base=10))
+    cell = dc.audit(shown, contributions=firms(("1", "A", 400), ("1", "B", 600))).cell("A", x="1")
+    assert (cell.lower, cell.upper) == (595, 604)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_everybody_against_the_list_of_all_tables(seed: int) -> None:
+    """For random contributions and hidden cells, what each attacker works out is what the list of tables leaves."""
+    rng = np.random.default_rng(seed)
+    cells = [(str(i), str(j)) for i in range(2) for j in range(2)]
+    rows = [(cell, f"f{rng.integers(5)}", int(rng.integers(1, 4))) for cell in cells for _ in range(rng.integers(1, 4))]
+    truth = {cell: sum(v for c, _, v in rows if c == cell) for cell in cells}
+    grid = np.array([[truth[str(i), str(j)] for j in range(2)] for i in range(2)])
+    full = np.block([[grid, grid.sum(1, keepdims=True)], [grid.sum(0, keepdims=True), grid.sum()]]).tolist()
+    hide = [(i, j) for i in range(3) for j in range(3) if rng.random() < 0.5]
+    for i, j in hide:
+        full[i][j] = None
+    labels = {"a": ["0", "1", "Total"], "b": ["0", "1", "Total"]}
+    shown = Figures.from_array(full, labels)
+    people = Contributions.from_rows([({"a": a, "b": b}, who, v) for (a, b), who, v in rows])
+    result = dc.audit(shown, contributions=people, most=10, proofs=0)
+    tables = list(fitting(full))
+    places = {(a, b): inside(a, b) for a in labels["a"] for b in labels["b"]}
+    owns = {
+        who: {
+            place: sum(v for (i, j), w, v in rows if w == who and (int(i), int(j)) in members)
+            for place, members in places.items()
+        }
+        for who in {w for _, w, _ in rows}
+    }
+    units = {place: {w for (i, j), w, _ in rows if (int(i), int(j)) in members} for place, members in places.items()}
+    seen = 0
+    for cell in result.cells:
+        if cell.attacker == "outsider":
+            continue
+        mine = owns[cell.attacker]
+        known = [
+            t for t in tables
+            if all(
+                (v := sum(t[m] for m in places[p])) >= own and (len(units[p]) > 1 or v == own)
+                for p, own in mine.items() if own
+            )
+        ]  # fmt: skip
+        place = (cell.cell["a"], cell.cell["b"])
+        values = [sum(t[m] for m in places[place]) for t in known]
+        if cell.subject == "value":
+            assert (cell.lower, cell.upper) == (min(values), max(values))
+        else:
+            others = len(units[place]) - 1
+            assert cell.lower == -(-(min(values) - mine[place]) // others)
+            assert cell.upper == max(values) - mine[place]
+        seen += 1
+    close = {w for place, who in units.items() if len(who) <= 2 for w in who}
+    assert {cell.attacker for cell in result.cells} - {"outsider"} <= close
+    assert seen or not any(len(who) == 2 for who in units.values())
+
+
+def inside(a: str, b: str) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(2) for j in range(2) if a in (str(i), "Total") and b in (str(j), "Total")]
+
+
+def fits(table: np.ndarray, full: list[list[int | None]]) -> bool:
+    whole = np.block([[table, table.sum(1, keepdims=True)], [table.sum(0, keepdims=True), table.sum()]])
+    return all(full[i][j] is None or full[i][j] == whole[i, j] for i in range(3) for j in range(3))
+
+
+def fitting(full: list[list[int | None]]):  # type: ignore[no-untyped-def]
+    ranges = [range(11) if full[i][j] is None else [full[i][j]] for i in range(2) for j in range(2)]
+    for cells in itertools.product(*ranges):
+        table = np.array(cells).reshape(2, 2)
+        if fits(table, full):
+            yield table
+
+
+def test_many_attackers_are_tried_together() -> None:
+    """A hundred pairs in a table of two columns, each with hidden neighbours."""
+    rng = np.random.default_rng(1)
+    n = 60
+    grid = rng.integers(2, 50, (n, 2))
+    labels = {"r": [*map(str, range(n)), "Total"], "c": ["0", "1", "Total"]}
+    full = np.block([[grid, grid.sum(1, keepdims=True)], [grid.sum(0, keepdims=True), grid.sum()]]).tolist()
+    for i in range(n):
+        full[i][0] = full[i][1] = None
+    rows = [({"r": str(i), "c": str(j)}, f"{i}.{j}.{k}", v) for i in range(n) for j in range(2)
+            for k, v in enumerate((1, grid[i, j] - 1))]  # fmt: skip
+    result = dc.audit(Figures.from_array(full, labels), contributions=Contributions.from_rows(rows), proofs=3)
+    assert len({cell.attacker for cell in result.cells}) == 4 * n + 1
+
+
+def test_contributions_that_cannot_be(tmp_path: Path) -> None:
+    shown = Figures.from_array([1000, 100, 7, 1107], X)
+    with pytest.raises(dc.DataError, match=r"contributions to cell x=1 add up to 900, but what is published says 1000"):
+        dc.audit(shown, contributions=firms(("1", "A", 400), ("1", "B", 500), *ROWS[2:]))
+    with pytest.raises(dc.DataError, match="more decimals than are published"):
+        dc.audit(shown, contributions=firms(("1", "A", 400.5), ("1", "B", 599.5), *ROWS[2:]))
+    with pytest.raises(dc.DataError, match="A contributes -1"):
+        firms(("1", "A", -1))
+    with pytest.raises(dc.RequestError, match="no column 'x'"):
+        dc.audit(shown, contributions=Contributions.from_rows([({"y": "1"}, "A", 1)]))
+    with pytest.raises(dc.RequestError, match="no category '9'"):
+        dc.audit(shown, contributions=firms(*ROWS, ("9", "Q", 1)))
+    path = tmp_path / "firms.csv"
+    path.write_text("x,respondent,value\n1,A,much\n")
+    with pytest.raises(dc.DataError, match=r"firms.csv: line 2: the value is 'much'"):
+        read_contributions(path)

@@ -1,0 +1,118 @@
+"""Linked tables: several years, overlapping geographies, two hierarchies; what the other table gives away is named."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet import Figures, Hierarchy, Limits
+from discreet.auditing.result import Audit
+
+
+def intervals(result: Audit) -> dict[str, tuple[float, float]]:
+    return {cell.name: (cell.lower, cell.upper) for cell in result.cells}
+
+
+def test_two_hierarchies_over_one_variable() -> None:
+    """Municipalities added up to districts in one table and to labour areas in another."""
+    districts = Hierarchy.from_parents({"m1": "d1", "m2": "d1", "m3": "d2", "m4": "d2"})
+    areas = Hierarchy.from_parents({"m1": "l1", "m2": "l2", "m3": "l2", "m4": "l2"})
+    first = Figures.from_array(
+        [9, 11, 20], {"place": ["d1", "d2", "Total"]}, hierarchies={"place": (districts,)}, absent="unpublished",
+        name="districts",
+    )  # fmt: skip
+    second = Figures.from_array(
+        [4, 16, 20], {"place": ["l1", "l2", "Total"]}, hierarchies={"place": (areas,)}, absent="unpublished",
+        name="labour areas",
+    )  # fmt: skip
+    alone = dc.audit(first, about=["place"])
+    assert intervals(alone) == {f"place=m{i}": (0, 9 if i < 3 else 11) for i in range(1, 5)}
+    result = dc.audit([first, second], about=["place"])
+    assert intervals(result) == {
+        "place=m1": (4, 4),
+        "place=m2": (5, 5),
+        "place=m3": (0, 11),
+        "place=m4": (0, 11),
+    }
+    # The labour areas alone give m1 away, which is one of them; m2 takes both tables.
+    assert {cell.name for cell in result.linked} == {"place=m2"}
+    second_cell = result.cell(place="m2")
+    assert second_cell.alone == (0, 9)
+    assert "9 − 4 = 5" in second_cell.proof
+    assert "1 of the unsafe ones is narrower because of another table" in result.sentence
+
+
+def test_overlapping_geographies_given_as_one_more_tree() -> None:
+    city = Hierarchy.from_parents({"old": "city", "new": "city", "hills": "Total"})
+    valley = Hierarchy.from_parents({"old": "valley", "hills": "valley", "new": "Total"})
+    one = Figures.from_array(
+        [[30], [70]], {"place": ["city", "hills"], "sex": ["m"]}, hierarchies={"place": (city,)}, absent="unpublished"
+    )
+    two = Figures.from_array(
+        [[28], [72]], {"place": ["new", "valley"], "sex": ["m"]}, hierarchies={"place": (valley,)}, absent="unpublished"
+    )
+    result = dc.audit([one, two], about=["place", "sex"])
+    assert result.cell(place="old", sex="m").lower == result.cell(place="old", sex="m").upper == 2
+    assert result.cell(place="old", sex="m").by_linking
+
+
+def test_several_years_with_a_cumulative_total() -> None:
+    """Years are a dimension: a total over years published beside them undoes what one year hides."""
+    labels = {"year": ["2020", "2021", "2022"], "branch": ["a", "b", "Total"]}
+    yearly = Figures.from_array([[None, None, 20], [7, 14, 21], [8, 14, 22]], labels, name="by year")
+    sums = Figures.from_array(
+        [[19, 44, 63]], {"year": ["Total"], "branch": ["a", "b", "Total"]}, name="three years", absent="unpublished"
+    )
+    assert dc.audit(yearly).verdict == "safe"
+    result = dc.audit([yearly, sums])
+    cell = result.cell(year="2020", branch="a")
+    assert (cell.lower, cell.upper, cell.alone, cell.verdict) == (4, 4, (0, 20), "unsafe")
+    assert "19 − 7 − 8 = 4" in cell.proof
+    assert {c.name for c in result.linked} == {"year=2020, branch=a", "year=2020, branch=b"}
+
+
+def test_too_narrow_because_of_the_other_table() -> None:
+    labels = {"x": ["1", "2", "3", "Total"]}
+    first = Figures.from_array([None, None, None, 30], labels, name="first")
+    tree = Hierarchy.from_parents({"1": "pair", "2": "pair", "3": "Total"})
+    second = Figures.from_array([4], {"x": ["pair"]}, hierarchies={"x": (tree,)}, name="second", absent="unpublished")
+    result = dc.audit([first, second], limits=Limits(width=10))
+    assert {c.name: c.verdict for c in result.cells if c.cell["x"] in "12"} == {"x=1": "unsafe", "x=2": "unsafe"}
+    narrow = result.cell(x="1")
+    assert (narrow.lower, narrow.upper, narrow.alone) == (0, 4, (0, 30))
+    assert narrow.faults == ("interval 4 wide, less than 10",)
+    assert "[x=pair] = 4" in narrow.proof
+    assert result.cell(x="1").by_linking
+
+
+def test_tables_that_say_nothing_about_each_other_name_nobody() -> None:
+    a = Figures.from_array([None, None, 9], {"x": ["1", "2", "Total"]}, name="a")
+    b = Figures.from_array([4, 5], {"y": ["1", "2"]}, name="b")
+    result = dc.audit([a, b])
+    assert result.linked == ()
+    assert result.verdict == "safe"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_three_scenarios_against_the_list_of_all_tables(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, (2, 2, 2))
+    labels = {"a": ["0", "1"], "s": ["0", "1"], "r": ["0", "1"]}
+    tables = np.array(list(itertools.product(range(5), repeat=8))).reshape(-1, 2, 2, 2) if seed == 0 else None
+    tables = np.array(list(itertools.product(range(4), repeat=8))).reshape(-1, 2, 2, 2) if tables is None else tables
+    fits = np.ones(len(tables), bool)
+    parts = []
+    for axis, pair in ((2, ("a", "s")), (1, ("a", "r")), (0, ("s", "r"))):
+        shown = truth.sum(axis=axis)
+        fits &= (tables.sum(axis=axis + 1) == shown).all(axis=(1, 2))
+        parts.append(Figures.from_array(shown.tolist(), {name: labels[name] for name in pair}, name="".join(pair)))
+        known = tables[fits]
+        if known.max(initial=0) >= tables.max():
+            continue
+        result = dc.audit(parts, about=labels)
+        for cell in result.cells:
+            i, j, k = (int(cell.cell[name]) for name in "asr")
+            assert (cell.lower, cell.upper) == (known[:, i, j, k].min(), known[:, i, j, k].max())
