@@ -14,6 +14,7 @@ from scipy import stats
 from discreet import DataError, RequestError, Table, datasets
 from discreet.core.random import generator
 from discreet.protect import METHODS, RandomRounding, random_rounding
+from discreet.protect.random_rounding import BLOCK, round_once, round_randomly
 
 counts = st.lists(st.integers(0, 12), min_size=1, max_size=6).filter(any)
 bases = st.integers(2, 7)
@@ -137,7 +138,28 @@ def test_nobody_to_round() -> None:
 
 
 def test_the_registry_names_every_method() -> None:
-    assert {name: method.name for name, method in METHODS.items()} == {
-        "random-rounding": "random-rounding",
-        "random-sample": "random-sample",
-    }
+    assert all(method.name == name for name, method in METHODS.items())
+    assert METHODS["random-rounding"] is RandomRounding
+
+
+def test_large_tables_are_rounded_alike_by_any_number_of_workers() -> None:
+    F = np.random.default_rng(1).integers(0, 1000, 3 * BLOCK + 17)
+    whole = round_once(F, 7, 5, workers=1)
+    assert np.array_equal(whole, round_once(F, 7, 5, workers=3))
+    assert (whole % 7 == 0).all()
+    assert (np.abs(whole - F) < 7).all()
+    residual = F % 7
+    for r in range(7):
+        up = (whole > F)[residual == r].mean()
+        assert abs(up - r / 7) < 5 * np.sqrt(0.25 / (residual == r).sum())
+
+
+@pytest.mark.parametrize("base", [2, 255, 256, 257, 65_535, 65_536, 65_537, 2**40])
+def test_bases_of_any_size_are_unbiased(base: int) -> None:
+    rng = generator(base)
+    for residual in (1, base // 2, base - 1):
+        F = np.full(40_000, 3 * base + residual)
+        rounded = round_randomly(F, base, rng, 1)[0]
+        assert set(np.unique(rounded).tolist()) <= {3 * base, 4 * base}
+        share = residual / base
+        assert abs((rounded > F).mean() - share) < 5 * np.sqrt(share * (1 - share) / F.size) + 1e-9

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
+from math import comb
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from discreet import RequestError, Table, datasets
+from discreet import RequestError, Table, Tabulation, datasets
 from discreet.core.random import generator
 from discreet.protect import RandomSample, random_sample
 
@@ -123,3 +125,41 @@ def test_samples_larger_than_the_table() -> None:
         list(method.law(table))
     with pytest.raises(RequestError, match=message):
         method.draws(table, generator(1), 3)
+
+
+def test_records_are_drawn_alike_and_come_back_as_they_were() -> None:
+    people = pa.table({"id": list(range(40)), "sex": ["m", "f"] * 20})
+    drawn = RandomSample(10).records(people, 1)
+    assert drawn.num_rows == 10
+    assert drawn["id"].to_pylist() == sorted(set(drawn["id"].to_pylist()))
+    assert drawn.equals(RandomSample(10).records(people, 1))
+    seen = Counter(i for seed in range(400) for i in RandomSample(10).records(people, seed)["id"].to_pylist())
+    assert all(abs(seen[i] - 100) < 5 * 8.7 for i in range(40))
+    pandas = people.to_pandas()
+    assert RandomSample(10).records(pandas, 1)["id"].tolist() == drawn["id"].to_pylist()
+    with pytest.raises(RequestError, match="n = 41 cannot be drawn from N = 40"):
+        RandomSample(41).records(people)
+
+
+def test_a_reader_knows_the_hypergeometric_law_of_every_cell() -> None:
+    F, n = [3, 5, 6], 6
+    release = random_sample(Table.from_array(F, ["x"]), n, seed=2)
+    N = sum(F)
+    for f in range(n + 1):
+        expected = [comb(x, f) * comb(N - x, n - f) / comb(N, n) for x in range(N + 1)]
+        np.testing.assert_allclose(release.kind.likelihood(f, np.arange(N + 1)), expected, atol=1e-12)
+    low, high = release.kind.range(release.table.to_array())
+    assert ((low <= F) & (high >= F)).all()
+    # The same law, by drawing: how often cell x of size 5 has f people in the sample.
+    law = slow_law(F, n)
+    for f in range(n + 1):
+        chance = sum(p for row, p in law.items() if row[1] == f)
+        assert release.kind.likelihood(f, np.array([5]))[0] == pytest.approx(float(chance))
+
+
+def test_a_tabulation_is_sampled_with_all_its_margins() -> None:
+    table = datasets.religion()
+    release = random_sample(Tabulation.from_table(table), 245, seed=5)
+    assert release.table == random_sample(table, 245, seed=5).table
+    (part,) = release.parts()
+    assert part.values[(part.codes == 0).all(axis=1)].tolist() == [245]

@@ -7,19 +7,19 @@ draws with a stated Monte Carlo error otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
 from discreet.core.errors import LimitError, RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, sorted_union
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
 from discreet.core.statistics import Moments
-from discreet.core.text import columns, figure, html_table
+from discreet.evaluate.result import Aggregate, Expected, ExpectedRisk, ExpectedSlice
 from discreet.measures.entropy import (
     DEFAULT_WEIGHTS,
     WHOLE,
@@ -31,13 +31,11 @@ from discreet.measures.entropy import (
     r1_terms,
     r2_terms,
 )
-from discreet.measures.result import lowered
 from discreet.measures.risk import check_measurable, risk
 from discreet.measures.transition import LIMIT as MATRIX_LIMIT
 from discreet.measures.transition import transition_entropy
 from discreet.table import Table
 
-Aggregate: TypeAlias = Literal["measure", "transition"]
 ENUMERATION_LIMIT = 2**20
 """The largest number of releases that are enumerated."""
 FEWEST = 100
@@ -47,7 +45,12 @@ BLOCK_CELLS = 2_000_000
 
 
 class RandomMethod(Protocol):
-    """What a random protection offers to be judged over its draws."""
+    """What a random protection offers to be judged over its draws.
+
+    A method whose releases can fill empty cells also has ``support(table)``, the positions of all cells that can be
+    filled; without it, they are the table's non-empty cells. A method whose releases can be gone through one by one
+    has ``outcomes(table)``, their number, and ``law(table)``, all of them in blocks with their probabilities.
+    """
 
     @property
     def name(self) -> str:
@@ -61,137 +64,14 @@ class RandomMethod(Protocol):
         """Refuse a table that it cannot protect."""
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
-        """Return released counts of the non-empty cells, one draw per row."""
-
-    def outcomes(self, table: Table) -> int:
-        """Return how many different releases there are."""
-
-    def law(self, table: Table) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Go through all releases with their probabilities."""
+        """Return released counts of the cells of the support, one draw per row."""
 
 
-@dataclass(frozen=True)
-class Expected:
-    """A mean over draws, the deviation of one draw, and the Monte Carlo error of the mean (0 when exact)."""
-
-    mean: float
-    sd: float
-    mc_error: float
-
-    def to_dict(self) -> dict[str, float | None]:
-        """Return plain data; undefined figures are None."""
-        return {name: _plain(value) for name, value in vars(self).items()}
-
-
-@dataclass(frozen=True)
-class ExpectedSlice:
-    """Expected risk and Hellinger distance of one slice."""
-
-    dimension: str
-    category: str
-    risk: Expected
-    hellinger: Expected
-
-
-@dataclass(frozen=True, repr=False)
-class ExpectedRisk:
-    """Expected R2 and information loss of a random method, for the whole table and every slice.
-
-    Attributes:
-        method: the method's name, with its parameters in ``parameters``.
-        risk: R2 over the draws.
-        terms: the means of R2's three weighted terms.
-        hellinger: HD on counts over the draws.
-        utility: 1 − HD/√N over the draws.
-        mean_absolute_error: the mean of |F − G| over the cells, over the draws; ``mean_squared_error`` likewise.
-        before: R1 of the original.
-        draws: the number of draws, or of enumerated releases when ``exact``.
-        exact: whether every release was weighted with its probability.
-        aggregate: ``"measure"`` averages R2 over draws; ``"transition"`` takes the entropy of the averaged
-            transition matrix (Theorem 6).
-        slices: the same figures for every slice.
-    """
-
-    method: str
-    parameters: dict[str, object]
-    risk: Expected
-    terms: dict[str, float]
-    hellinger: Expected
-    utility: Expected
-    mean_absolute_error: Expected
-    mean_squared_error: Expected
-    before: float
-    draws: int
-    exact: bool
-    form: Form
-    aggregate: Aggregate
-    slices: tuple[ExpectedSlice, ...]
-
-    @property
-    def sentence(self) -> str:
-        """What the method does to risk and information, in words."""
-        how = f"all {self.draws:,} releases" if self.exact else f"{self.draws:,} draws"
-        down = "" if self.form == "2014" else f" ({lowered(self.before, self.risk.mean)} lower)"
-        rising = " The form of 2014 rises with protection." if self.form == "2014" else ""
-        return (
-            f"Over {how}, {self.method} takes the risk from {self.before:.4f} to {self.risk.mean:.4f} "
-            f"on average{down}, at a utility of {self.utility.mean:.4f}; a figure is off by "
-            f"{self.mean_absolute_error.mean:.2f} on average.{rising}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, as ``--json`` prints it."""
-        return {
-            "measure": "R2",
-            "expected": True,
-            "method": self.method,
-            "parameters": self.parameters,
-            "value": self.risk.mean,
-            "risk": self.risk.to_dict(),
-            "terms": self.terms,
-            "hellinger": self.hellinger.to_dict(),
-            "utility": self.utility.to_dict(),
-            "mean_absolute_error": self.mean_absolute_error.to_dict(),
-            "mean_squared_error": self.mean_squared_error.to_dict(),
-            "before": self.before,
-            "draws": self.draws,
-            "exact": self.exact,
-            "form": self.form,
-            "aggregate": self.aggregate,
-            "sentence": self.sentence,
-            "slices": [
-                {
-                    "dimension": item.dimension,
-                    "category": item.category,
-                    "value": _plain(item.risk.mean),
-                    "risk": item.risk.to_dict(),
-                    "hellinger": item.hellinger.to_dict(),
-                }
-                for item in self.slices
-            ],
-        }
-
-    def rows(self) -> list[list[str]]:
-        """Return whole table and slices, worst first, as rows of text."""
-        worst = sorted(self.slices, key=lambda item: -np.nan_to_num(item.risk.mean, nan=-1.0))
-        lines = [("whole table", self.risk, self.hellinger)]
-        lines += [(f"{item.dimension}={item.category}", item.risk, item.hellinger) for item in worst]
-        return [[name, figure(r.mean), figure(r.sd), figure(r.mc_error, 5), figure(h.mean)] for name, r, h in lines]
-
-    def __str__(self) -> str:
-        """Return the sentence and the worst slices."""
-        header = ["", "risk", "deviation", "MC error", "Hellinger"]
-        return f"{self.sentence}\n{columns(header, self.rows()[:11])}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        header = ["", "risk", "deviation", "MC error", "Hellinger"]
-        return html_table(header, self.rows()[:21], caption=self.sentence)
-
-
-def _plain(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def support_of(table: Table, method: RandomMethod) -> IntArray:
+    """Return the cells that a method's releases are about: those that are, or can become, other than empty."""
+    support = getattr(method, "support", None)
+    cells: IntArray = table.cells if support is None else support(table)
+    return cells
 
 
 @dataclass(frozen=True)
@@ -257,11 +137,13 @@ def expected_risk(
     along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
     if aggregate == "transition":
         along = ()
+    support = support_of(table, method)
+    cells = sorted_union(table.cells, support)
     views = [_View(WHOLE, np.array([table.possible]))]
     for name in along:
         length = len(table.dimensions[table.axis(name)])
-        views.append(_View(Grouping(table.codes(name), length), table.slice_cells(name)))
-    judge = _Judge(table, views, w, form, with_matrix=aggregate == "transition")
+        views.append(_View(Grouping(table.codes(name, cells), length), table.slice_cells(name)))
+    judge = _Judge(table, cells, table.at(cells), views, w, form, aggregate == "transition", support)
     if exact:
         summary = _enumerate(table, method, judge, progress)
     else:
@@ -287,13 +169,24 @@ class _Judge:
     """
 
     table: Table
+    cells: IntArray
+    F: IntArray
     views: list[_View]
     w: FloatArray
     form: Form
     with_matrix: bool
+    support: IntArray
+
+    def placed(self, G: IntArray) -> IntArray:
+        """Return counts of all cells, given those of the support; the others are released as empty."""
+        if self.support.size == self.cells.size:
+            return G
+        wide = np.zeros((G.shape[0], self.cells.size), np.int64)
+        wide[:, np.searchsorted(self.cells, self.support)] = G
+        return wide
 
     def figures(self, G: IntArray) -> FloatArray:
-        F = self.table.counts
+        F = self.F
         parts: list[FloatArray] = []
         whole: FloatArray | None = None
         apart = 0.5 * np.square(np.sqrt(F) - np.sqrt(G))
@@ -310,23 +203,27 @@ class _Judge:
         """Return Σ T(G)·E(Z^G) over the block; antal2014 Theorem 6. G = F gives the identity, as it says."""
         if not self.with_matrix:
             return None
-        F = self.table.counts
+        F = self.F
         if F.size > MATRIX_LIMIT:
-            raise LimitError(f"{F.size:,} filled cells need a square matrix; at most {MATRIX_LIMIT:,} are laid out")
+            raise LimitError(f"{F.size:,} cells need a square matrix; at most {MATRIX_LIMIT:,} are laid out")
         p = F / F.sum()
+        # Nobody leaves a cell in which nobody is.
+        filled = np.where(p > 0, p, 1.0)
         M = G.sum(axis=1, keepdims=True)
         # An empty release teaches nothing: it leaves everybody anywhere, in proportion to the original.
         q = np.where(M > 0, G / np.maximum(M, 1), p)
         m = np.minimum(p, q)
         R = (p - m).sum(axis=1, keepdims=True)
-        moved = ((p - m) / p * (chance[:, None] / np.where(R > 0, R, 1.0))).T @ (q - m)
-        kept = chance @ (m / p)
+        moved = ((p - m) / filled * (chance[:, None] / np.where(R > 0, R, 1.0))).T @ (q - m)
+        kept = chance @ (m / filled)
         nothing = float(chance[M[:, 0] == 0].sum())
-        averaged: FloatArray = moved + np.diag(kept - nothing) + nothing * p[None, :]
+        averaged: FloatArray = moved + np.diag(kept - nothing * (p > 0)) + nothing * p[None, :]
         return averaged
 
 
-def _enumerate(table: Table, method: RandomMethod, judge: _Judge, progress: Progress | None) -> _Summary:
+def _enumerate(table: Table, method: Any, judge: _Judge, progress: Progress | None) -> _Summary:
+    if not hasattr(method, "outcomes") or not hasattr(method, "law"):
+        raise RequestError(f"the releases of {method.name} cannot be gone through one by one; use draws")
     count = method.outcomes(table)
     if count > ENUMERATION_LIMIT:
         raise LimitError(
@@ -337,6 +234,7 @@ def _enumerate(table: Table, method: RandomMethod, judge: _Judge, progress: Prog
     matrix: FloatArray | None = None
     done = 0
     for chance, G in method.law(table):
+        G = judge.placed(G)
         figures = judge.figures(G)
         weight += float(chance.sum())
         total = total + chance @ figures
@@ -366,12 +264,12 @@ def _draw(
     workers: int | None,
     progress: Progress | None,
 ) -> _Summary:
-    block = max(1, min(draws, BLOCK_CELLS // max(table.counts.size, 1)))
+    block = max(1, min(draws, BLOCK_CELLS // max(judge.cells.size, 1)))
     sizes = [min(block, draws - start) for start in range(0, draws, block)]
 
     def work(item: tuple[np.random.Generator, int]) -> tuple[Moments, FloatArray | None]:
         rng, size = item
-        G = method.draws(table, rng, size)
+        G = judge.placed(method.draws(table, rng, size))
         return Moments.of(judge.figures(G)), judge.matrix(G, np.full(size, 1.0))
 
     moments: Moments | None = None
@@ -418,10 +316,10 @@ def _result(
     terms = moments.mean[-3:]
     whole = expected[0]
     if summary.matrix is not None:
-        F = table.counts
+        F = judge.F
         H = entropy(F)
         share = float(np.clip(transition_entropy(F, summary.matrix) / H[0], 0.0, 1.0)) if H[0] > 0 else 0.0
-        people, filled = np.array([float(table.total)]), np.array([float(F.size)])
+        people, filled = np.array([float(table.total)]), np.array([float(np.count_nonzero(F))])
         concentration = r1_terms(people, H, filled, np.array([table.possible]))[0, 1]
         terms[1] = judge.w[1] * concentration * (1 - share if form == "2015" else share)
         # The entropy of an average has no deviation of its own over draws.

@@ -9,33 +9,58 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.random import Seed, generator
+from discreet.core.parallel import run
+from discreet.core.progress import Progress
+from discreet.core.random import Seed, spawn
+from discreet.protect.base import Original, Protected
+from discreet.protect.rounding import check_base, check_counts, rounded_table, rounded_tabulation
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
+
+BLOCK = 1 << 18
+"""How many counts share a random stream; so many fit into the cache together with what is made of them."""
 
 
 def round_randomly(F: IntArray, base: int, rng: np.random.Generator, size: int) -> IntArray:
     """Return `size` independent roundings of the counts, one per row.
 
     Up with probability r/b, where r is the residual modulo the base b: the mean of a rounded count is the
-    count. For base 3 these are the probabilities 2/3 and 1/3 of antal2014 section 4.
+    count. For base 3 these are the probabilities 2/3 and 1/3 of antal2014 section 4. A whole number is drawn evenly
+    from 0 … b − 1 and compared with r, so that the probabilities are exact.
     """
     residual = F % base
-    up = rng.random((size, F.size)) * base < residual
-    rounded: IntArray = F - residual + base * up
+    small: Any = np.uint8 if base <= 256 else np.uint16 if base <= 65_536 else np.int64
+    up = rng.integers(0, base, (size, F.size), dtype=small) < residual.astype(small)
+    rounded = np.multiply(up, base, dtype=np.int64)
+    rounded += F - residual
+    return rounded
+
+
+def round_once(F: IntArray, base: int, seed: Seed, *, workers: int | None = None) -> IntArray:
+    """Return one rounding of any number of counts, block by block; the same for any number of workers."""
+    starts = range(0, F.size, BLOCK)
+    rounded = np.empty(F.size, np.int64)
+
+    def work(item: tuple[int, np.random.Generator]) -> None:
+        start, rng = item
+        rounded[start : start + BLOCK] = round_randomly(F[start : start + BLOCK], base, rng, 1)[0]
+
+    run(work, zip(starts, spawn(seed, len(starts)), strict=True), workers=workers)
     return rounded
 
 
 @dataclass(frozen=True)
 class RandomRounding:
-    """Random rounding of every inner cell, independently, to a multiple of the base.
+    """Random rounding of every figure, independently, to a multiple of the base.
+
+    Of a table the inner counts are rounded. Of a tabulation, or with ``margins``, every margin is a figure that is
+    rounded on its own, so that rounded cells need not add up to rounded totals.
 
     >>> table = Table.from_array([1, 5, 6], ["month"])
     >>> RandomRounding(3).outcomes(table)
@@ -43,12 +68,12 @@ class RandomRounding:
     """
 
     base: int = 3
+    margins: bool = False
     name: ClassVar[str] = "random-rounding"
 
     def __post_init__(self) -> None:
         """Check the base."""
-        if isinstance(self.base, bool) or not isinstance(self.base, int | np.integer) or self.base < 2:
-            raise RequestError(f"base is {self.base!r}; round to a whole number of 2 or more")
+        check_base(self.base)
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -57,18 +82,21 @@ class RandomRounding:
 
     def check(self, table: Table) -> None:
         """Refuse a table that cannot be rounded."""
-        if table.total == 0:
-            raise DataError("the table counts nobody (every cell is 0); there is nothing to round")
+        check_counts(table)
 
-    def release(self, table: Table, seed: Seed = None) -> Release:
-        """Round the table once."""
-        self.check(table)
-        rounded = round_randomly(table.counts, self.base, generator(seed), 1)[0]
-        return Release(
-            table.with_counts(table.cells, rounded),
-            self.name,
-            self.parameters,
-            kind=Kind("random", base=int(self.base)),
+    def support(self, table: Table) -> IntArray:
+        """Return the cells that can be published as other than 0: empty cells stay empty."""
+        return table.cells
+
+    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+        """Round the original once."""
+        check_counts(original)
+        kind = Kind("random", base=int(self.base))
+        if isinstance(original, Table) and not self.margins:
+            rounded = round_once(original.counts, self.base, seed)
+            return rounded_table(original, rounded, self.name, self.parameters, kind)
+        return rounded_tabulation(
+            original, lambda values: round_once(values, self.base, seed), self.name, self.parameters, kind
         )
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
@@ -92,11 +120,17 @@ class RandomRounding:
             yield np.where(up, chance, 1 - chance).prod(axis=1), released
 
 
-def random_rounding(table: Table, base: int = 3, *, seed: Seed = None) -> Release:
+def random_rounding(original: Original, base: int = 3, *, margins: bool = False, seed: Seed = None) -> Release:
     """Round every inner cell of a table at random to a multiple of the base, without bias.
+
+    Args:
+        original: a table, or a tabulation, whose margins and groups are rounded on their own too.
+        base: what the figures are multiples of.
+        margins: publish the margins of a table too, each rounded on its own.
+        seed: makes the rounding reproducible; keep it secret.
 
     >>> release = random_rounding(Table.from_array([[1, 5], [6, 2]], ["area", "sex"]), base=3, seed=1)
     >>> set((release.table.to_array() % 3).ravel().tolist())
     {0}
     """
-    return RandomRounding(base).release(table, seed)
+    return RandomRounding(base, margins).apply(original, seed).release

@@ -1,6 +1,7 @@
-"""Simple random sampling without replacement from the people of a table.
+"""Simple random sampling without replacement from the people of a table, or from records.
 
-A sample hides whether a small sample count is small in the population, and whether a sample zero is a true zero.
+A sample hides whether a small sample count is small in the population, and whether a sample zero is a true zero. The
+release states the population's size, as a reader needs it to weight the sample up.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
+from discreet.protect.base import Original, Protected
+from discreet.protect.inner_counts import counts_of, release_counts, release_inner
+from discreet.protect.record_rows import arrow_records, like
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
 
@@ -43,34 +48,34 @@ class RandomSample:
 
     def check(self, table: Table) -> None:
         """Refuse a sample larger than the table."""
-        if self.n > table.total:
-            raise RequestError(f"a sample of n = {self.n:,} cannot be drawn from N = {table.total:,} people; lower n")
+        _check_size(self.n, table.total)
 
-    def release(self, table: Table, seed: Seed = None) -> Release:
+    def support(self, table: Table) -> IntArray:
+        """Return the cells that can be filled in the sample: those that are in the original."""
+        return table.cells
+
+    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Draw one sample."""
-        self.check(table)
+        table = counts_of(original, self.name)
         counts = self.draws(table, generator(seed), 1)[0]
-        return Release(table.with_counts(table.cells, counts), self.name, self.parameters, kind=Kind("sample"))
+        return sampled(original, table, counts, self.name, self.parameters)
+
+    def records(self, records: Any, seed: Seed = None) -> Any:
+        """Return n records of a frame or file, every set of n being equally likely, in the order of the file."""
+        arrow = arrow_records(records)
+        _check_size(self.n, arrow.num_rows)
+        rows = np.sort(generator(seed).choice(arrow.num_rows, self.n, replace=False, shuffle=False))
+        return like(records, arrow.take(rows))
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return sample counts of the table's non-empty cells, one draw per row."""
         self.check(table)
-        # "count" lays out one entry per person, and is several times faster where that fits in memory.
-        method: Literal["count", "marginals"] = "count" if table.total <= 1_000_000 else "marginals"
-        if table.total >= 1_000_000_000:
-            return _large(table.counts, self.n, rng, size)
-        return rng.multivariate_hypergeometric(table.counts, self.n, size=size, method=method)
+        return draw_samples(table.counts, self.n, rng, size)
 
     def outcomes(self, table: Table) -> int:
         """Return how many different sample tables there are."""
         self.check(table)
-        ways = [1] + [0] * self.n
-        for count in table.counts.tolist():
-            running = [0]
-            for value in ways:
-                running.append(running[-1] + value)
-            ways = [running[t + 1] - running[max(t - count, 0)] for t in range(self.n + 1)]
-        return ways[self.n]
+        return count_samples(table.counts, self.n)
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
         """Go through every sample table with its probability T(f), in blocks of rows."""
@@ -87,6 +92,49 @@ class RandomSample:
                 chances, rows = [], []
         if rows:
             yield np.array(chances), np.array(rows, np.int64)
+
+
+def sampled(
+    original: Original, table: Table, counts: IntArray, method: str, parameters: dict[str, object]
+) -> Protected:
+    """Return the release of a sample in which everybody is alike."""
+    inner = table.with_counts(table.cells, counts)
+    share = int(counts.sum()) / table.total if table.total else 0.0
+    kind = Kind("sample", fraction=share, size=table.total)
+    if isinstance(original, Table):
+        return release_inner(Release(inner, method, parameters, kind=kind), original)
+    # What the inner counts of a sample say about a sum, the sum itself does not say again.
+    return release_counts(original, inner, method, parameters, kinds=(kind,), sums=Kind("sample"))
+
+
+def draw_samples(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray:
+    """Return the counts of simple random samples of n people, one per row."""
+    N = int(F.sum())
+    if N >= 1_000_000_000:
+        return _large(F, n, rng, size)
+    # "count" lays out one entry per person, and is several times faster where that fits in memory.
+    method: Literal["count", "marginals"] = "count" if N <= 1_000_000 else "marginals"
+    return rng.multivariate_hypergeometric(F, n, size=size, method=method)
+
+
+def count_samples(F: IntArray, n: int) -> int:
+    """Return how many different tables a sample of n people can have.
+
+    >>> count_samples(np.array([1, 5]), 2)
+    2
+    """
+    ways = [1] + [0] * n
+    for count in F.tolist():
+        running = [0]
+        for value in ways:
+            running.append(running[-1] + value)
+        ways = [running[t + 1] - running[max(t - count, 0)] for t in range(n + 1)]
+    return ways[n]
+
+
+def _check_size(n: int, people: int) -> None:
+    if n > people:
+        raise RequestError(f"a sample of n = {n:,} cannot be drawn from N = {people:,} people; lower n")
 
 
 def _samples(F: list[int], n: int) -> Iterator[tuple[int, list[int]]]:
@@ -132,10 +180,10 @@ def _hypergeometric(rng: np.random.Generator, good: int, bad: int, sample: IntAr
     return rng.hypergeometric(good, bad, sample)
 
 
-def random_sample(table: Table, n: int, *, seed: Seed = None) -> Release:
+def random_sample(original: Original, n: int, *, seed: Seed = None) -> Release:
     """Draw a simple random sample of n people without replacement and return its table.
 
     >>> random_sample(Table.from_array([[10, 50], [60, 20]], ["area", "sex"]), 14, seed=1).table.total
     14
     """
-    return RandomSample(n).release(table, seed)
+    return RandomSample(n).apply(original, seed).release

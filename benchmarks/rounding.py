@@ -1,0 +1,193 @@
+"""Rounding and adjustment against pytauargus, and against the clock."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from typing import Any
+
+import numpy as np
+
+from _tools import best, machine, table
+from discreet.core.numerics import IntArray
+from discreet.protect.controlled_rounding import ControlledRounding
+from discreet.protect.random_rounding import RandomRounding, round_once
+from discreet.protect.small_count_rounding import SmallCountRounding
+from discreet.table import Table
+from discreet.table.tabulation import Tabulation
+from instances import Instance, generate
+
+BASE = 5
+
+
+def laid(instance: Instance) -> Tabulation:
+    """Return an instance with its hierarchies."""
+    counts = Table.from_array(instance.leaves, {name: list(tree.leaves) for name, tree in instance.trees.items()})
+    return Tabulation.from_table(counts, hierarchies=instance.trees)
+
+
+def tau(instance: Instance) -> tuple[float, IntArray]:
+    """Let pytauargus round (RND), and return the time of that step alone and its figures.
+
+    It refuses bases below a tenth of the largest figure; that check is switched off, so that both round to the same
+    base. No cell is called unsafe, so that both solve the same problem.
+    """
+    import pandas as pd
+    from pytauargus import protect
+    from pytauargus.engine import Engine
+
+    cells = np.stack([axis.ravel() for axis in np.indices(instance.leaves.shape)], axis=1)
+    records = np.repeat(np.arange(len(cells)), instance.leaves.ravel())
+    names = list(instance.trees)
+    frame = pd.DataFrame(
+        {n: np.array(instance.trees[n].leaves)[cells[records, d]] for d, n in enumerate(names)} | {"one": 1.0}
+    )
+    took = [float("inf")]
+    step = Engine._suppress_rnd
+
+    def timed(self: Any, *arguments: Any) -> None:
+        start = time.perf_counter()
+        step(self, *arguments)
+        took[0] = time.perf_counter() - start
+
+    floor, Engine._min_round_base, Engine._suppress_rnd = Engine._min_round_base, lambda self, tab: 0, timed
+    here, folder = os.getcwd(), tempfile.mkdtemp()
+    os.chdir(folder)
+    # What its solver prints is not wanted here.
+    out, silence = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    try:
+        files = {}
+        for name, tree in instance.trees.items():
+            if tree.depth > 1:
+                tree.write(f"{folder}/{name}.hrc")
+                files[name] = f"{folder}/{name}.hrc"
+        result = protect(
+            frame,
+            names,
+            response="one",
+            safety_rules="FREQ(1,0)",
+            suppress=f"RND(1,{BASE},0,60,0,2,1)",
+            hrc=files,
+            hierleadstring="@",
+            totcode="Total",
+            workdir=folder,
+        )
+        rows = result.tables[0].dataframe()
+    finally:
+        os.dup2(out, 1)
+        os.close(out)
+        os.close(silence)
+        os.chdir(here)
+        Engine._min_round_base, Engine._suppress_rnd = floor, step
+    values = np.zeros(instance.counts.shape, np.int64)
+    places = [tuple(instance.trees[n].codes.index(row[n]) for n in names) for _, row in rows.iterrows()]
+    for place, value in zip(places, rows.one, strict=True):
+        values[place] = int(value)
+    return took[0], values
+
+
+def controlled() -> list[list[str]]:
+    """Time both on two-way tables with hierarchies, in turn."""
+    rows = []
+    for name in ("t2d_1k", "t2d_10k"):
+        instance = generate(name)
+        cells = laid(instance)
+        mine, theirs, away = [], [], 0
+        for _ in range(3):
+            mine.append(best(lambda cells=cells: ControlledRounding(BASE).apply(cells), 1))  # type: ignore[misc]
+            seconds, values = tau(instance)
+            theirs.append(seconds)
+            away = int(np.abs(values - instance.counts).sum())
+        made = ControlledRounding(BASE).apply(cells)
+        ratio = min(theirs) / min(mine)
+        rows.append(
+            [
+                name,
+                f"{instance.counts.size:,}",
+                f"**{min(mine):.3f} s**",
+                f"{min(theirs):.3f} s",
+                f"**{ratio:.1f}**",
+                f"{made.details['cost']:,}",
+                f"{away:,}",
+            ]
+        )
+    return rows
+
+
+def larger() -> list[list[str]]:
+    """Controlled rounding of three-way tables, stopped after ten seconds."""
+    rows = []
+    for name in ("t3d_2k", "t3d_30k"):
+        cells = laid(generate(name))
+        start = time.perf_counter()
+        made = ControlledRounding(BASE, time_limit=10.0).apply(cells)
+        rows.append(
+            [
+                name,
+                f"{time.perf_counter() - start:.1f} s",
+                "yes" if made.details["zero_restricted"] else "no",
+                str(made.changes.largest),
+                f"{made.details['gap']:.1%}",
+            ]
+        )
+    return rows
+
+
+def small() -> list[list[str]]:
+    """Small-count rounding to base 3."""
+    rows = []
+    for name in ("t2d_1k", "t2d_10k", "t3d_30k", "t3d_180k"):
+        cells = laid(generate(name))
+        made = SmallCountRounding(3).apply(cells)
+        seconds = best(lambda cells=cells: SmallCountRounding(3).apply(cells), 3)  # type: ignore[misc]
+        margins = made.details["margins"]
+        rows.append(
+            [
+                name,
+                f"{made.details['rounded']:,}",
+                f"**{seconds:.2f} s**",
+                str(margins["largest"]),
+                f"{margins['mean']:.2f}",
+            ]
+        )
+    return rows
+
+
+def random() -> list[list[str]]:
+    """Random rounding of 10⁷ cells."""
+    counts = np.random.default_rng(1).integers(1, 1000, 10_000_000)
+    original = Table.from_array(counts, ["cell"])
+    copy = best(lambda: counts.copy(), 5)
+    rows = []
+    for base in (3, 5, 10):
+        kernel = best(lambda base=base: round_once(counts, base, 1), 5)  # type: ignore[misc]
+        whole = best(lambda base=base: RandomRounding(base).apply(original, 1), 3)  # type: ignore[misc]
+        rows.append([str(base), f"**{kernel:.3f} s**", f"{whole:.2f} s", f"{kernel / copy:.0f}"])
+    return rows
+
+
+def main() -> str:
+    return "\n\n".join(
+        [
+            "## Rounding",
+            machine("numpy", "numba", "highspy", "pytauargus"),
+            "Random rounding of 10⁷ counts: the figures alone, the whole release with what changed, and the former "
+            "against copying the counts.",
+            table(["base", "figures", "release", "times a copy"], random()),
+            f"Controlled rounding to base {BASE} of two-way tables with hierarchies in both dimensions, from "
+            "stating the sums to the release, against the step RND of `pytauargus` alone; and the sum of all changes.",
+            table(["table", "figures", "discreet", "pytauargus", "ratio", "changes", "pytauargus"], controlled()),
+            "Three-way tables, stopped after ten seconds. Where no zero-restricted rounding is found by then, inner "
+            "cells go to neighbours and margins are their sums.",
+            table(["table", "time", "zero-restricted", "largest change", "gap"], larger()),
+            "Small-count rounding to base 3: inner counts rounded, and how far margins are off.",
+            table(["table", "rounded", "time", "largest", "mean"], small()),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(main() + "\n")

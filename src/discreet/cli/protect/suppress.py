@@ -1,0 +1,244 @@
+"""``discreet protect suppress``."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import show
+from discreet.cli.protect.common import load, protects
+from discreet.core.errors import RequestError
+
+if TYPE_CHECKING:
+    from discreet.core.progress import Progress
+    from discreet.evaluate.certified import Suppressed
+    from discreet.protect.base import Protected
+
+EXAMPLES = {
+    "discreet protect suppress table.csv --rule threshold:3 -o release.csv": "counts below 3, and what protects them",
+    "discreet protect suppress firms.parquet --rule p_percent:10 --method optimal --cost value -o release.csv --status status.csv": (
+        "p% rule, at the least cost, with the reason of every suppression"
+    ),
+    "discreet protect suppress as.parquet --linked ar.parquet --rule p_percent:10:holding -o release.csv": (
+        "two linked tables in one problem, at the level of holdings"
+    ),
+    "discreet protect suppress table.csv --rule threshold:3 --as intervals -o release.csv": "intervals instead of marks",
+}
+SENSITIVE, SEARCH, KNOWN, FILES = "Which cells are sensitive", "What is suppressed with them", "Who looks", "More files"
+READING = {
+    "dimensions": None,
+    "count": "count",
+    "layout": "auto",
+    "total": "Total",
+    "margins": "check",
+    "encoding": "utf-8",
+    "delimiter": None,
+}
+
+
+def suppress(
+    original: Any,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rule",
+            help="NAME:NUMBERS, as threshold:3, p_percent:10, dominance:2,85 or pq:10,50; :holding for holdings.",
+            rich_help_panel=SENSITIVE,
+        ),
+    ] = None,
+    apriori: Annotated[
+        Path | None,
+        typer.Option(
+            "--apriori",
+            help="CSV of cells (dimensions, then status publish or suppress, cost, lower, upper, sliding).",
+            rich_help_panel=SENSITIVE,
+        ),
+    ] = None,
+    risk: Annotated[
+        float | None,
+        typer.Option("--risk", help="Cells of a disclosure risk 1/H above this are sensitive.", rich_help_panel=SENSITIVE),
+    ] = None,
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            "--levels", help="LOWER,UPPER: levels of all sensitive cells, not the rules' own.", rich_help_panel=SENSITIVE
+        ),
+    ] = None,
+    method: Annotated[str, typer.Option("--method", help="fast or optimal.", rich_help_panel=SEARCH)] = "fast",
+    cost: Annotated[
+        str,
+        typer.Option(
+            "--cost", help="value, cells, log, contributors, records, or another magnitude.", rich_help_panel=SEARCH
+        ),
+    ] = "value",
+    zeros: Annotated[
+        str, typer.Option("--zeros", help="published or suppressible.", rich_help_panel=SEARCH)
+    ] = "published",
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", help="Seconds for optimal; the best safe pattern then.", rich_help_panel=SEARCH),
+    ] = None,
+    insiders: Annotated[
+        str,
+        typer.Option("--insiders", help="auto, none, singletons or respondents.", rich_help_panel=KNOWN),
+    ] = "auto",
+    least: Annotated[
+        float, typer.Option("--least", help="What readers know values to be at least.", rich_help_panel=KNOWN)
+    ] = 0.0,
+    form: Annotated[str, typer.Option("--as", help="marks, intervals or synthetic.", rich_help_panel=FILES)] = "marks",
+    linked: Annotated[
+        list[Path] | None,
+        typer.Option("--linked", help="A further table, protected together with FILE.", rich_help_panel=FILES),
+    ] = None,
+    status: Annotated[
+        Path | None,
+        typer.Option(
+            "--status", help="CSV of every cell's status and reason, for the agency only.", rich_help_panel=FILES
+        ),
+    ] = None,
+    tab: Annotated[
+        Path | None,
+        typer.Option(
+            "--tab", help="The table with statuses for τ-ARGUS (.tab), for the agency only.", rich_help_panel=FILES
+        ),
+    ] = None,
+) -> Any:
+    """Suppress sensitive cells, and as many others as it takes that nobody can work them out.
+
+    The result is audited before anything is written: a pattern that fails is never released. Where cells cannot be
+    protected as asked, those in conflict are named.
+    """
+    from discreet.protect.suppression import Suppression
+
+    show.check_output(status, endings=(".csv",))
+    show.check_output(tab, endings=(".tab",))
+    made = Suppression(
+        tuple(_rule(text) for text in rule or ()),
+        tuple(_wishes(apriori)) if apriori is not None else (),
+        risk=risk,
+        levels=_levels(levels),
+        method=method,  # type: ignore[arg-type]
+        cost=cost,
+        zeros=zeros,  # type: ignore[arg-type]
+        insiders=insiders,  # type: ignore[arg-type]
+        form=form,  # type: ignore[arg-type]
+        least=least,
+        time_limit=time_limit,
+    )
+    others = [load(file=path, **READING) for path in linked or ()]
+    return _Audited(made, others, status, tab)
+
+
+class _Audited:
+    """The method with its audit, and the agency's files beside the release."""
+
+    def __init__(self, method: Any, others: list[Any], status: Path | None, tab: Path | None) -> None:
+        self.method, self.others, self.status, self.tab = method, others, status, tab
+
+    def apply(self, original: Any, seed: Any = None, *, progress: Progress | None = None) -> Protected:
+        from discreet.core.files import write_text
+        from discreet.evaluate.certified import certify
+
+        found = certify(self.method, [original, *self.others], progress=progress)
+        if self.status is not None:
+            write_text(self.status, _status(found))
+        if self.tab is not None:
+            _write_tab(found, self.tab)
+        return found.protected
+
+
+def _rule(text: str) -> Any:
+    from discreet.rules import get_rule
+
+    name, *rest = text.split(":")
+    level = rest.pop() if rest and rest[-1] in ("holding", "contributor") else "contributor"
+    try:
+        numbers = [float(part) for part in ",".join(rest).split(",") if part.strip()]
+    except ValueError:
+        raise RequestError(f"--rule is {text!r}; give it as threshold:3, p_percent:10 or dominance:2,85") from None
+    try:
+        return get_rule(name.replace("-", "_"), *(int(n) if n.is_integer() else n for n in numbers), level=level)
+    except TypeError:
+        raise RequestError(f"--rule is {text!r}, which has not the numbers that the rule takes") from None
+
+
+def _levels(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise RequestError(f"--levels is {text!r}; give LOWER,UPPER, as 1,1")
+    return (numbers[0], numbers[-1])
+
+
+def _wishes(path: Path) -> list[Any]:
+    from discreet.protect.suppression import Wish
+    from discreet.table.files import read_arrow
+
+    known = ("status", "cost", "lower", "upper", "sliding")
+    found = []
+    for number, row in enumerate(read_arrow(path, encoding="utf-8", delimiter=None).to_pylist(), start=1):
+        given = {name: row.pop(name, None) for name in known}
+        try:
+            numbers = {name: float(given[name]) for name in known[1:] if given[name] not in (None, "")}
+        except (TypeError, ValueError):
+            raise RequestError(f"{path}: row {number} has a cost or level that is not a number; correct it") from None
+        cell = {name: str(label) for name, label in row.items() if label not in (None, "")}
+        found.append(Wish(cell, given["status"] or None, **numbers))  # type: ignore[arg-type]
+    return found
+
+
+def _status(found: Suppressed) -> str:
+    """Return every cell with its value, status and reason: confidential."""
+    from discreet.protect.suppression.pattern import STATUSES
+
+    pattern = found.pattern
+    cells = pattern.problem.cells
+    equations, demands = cells.equations, pattern.problem.demands
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*equations.space.names, "value", "status", "lower", "upper", "sliding", "reason"])
+    for i in cells.listed.nonzero()[0].tolist():
+        level = [
+            equations.text(int(column[i])) if demands.sensitive[i] else ""
+            for column in (demands.lower, demands.upper, demands.sliding)
+        ]
+        value = equations.text(int(cells.values[i]))
+        label = list(equations.cell(i).values())
+        writer.writerow([*label, value, STATUSES[int(pattern.status[i])], *level, pattern.reason(i)])
+    return stream.getvalue()
+
+
+def _write_tab(found: Suppressed, path: Path) -> None:
+    """Write each table with statuses U and M; of several tables, each gets a number."""
+    import numpy as np
+
+    from discreet.tabulation.argus_tab import write_tab
+
+    pattern = found.pattern
+    cells, demands = pattern.problem.cells, pattern.problem.demands
+    scale = 10**cells.equations.decimals
+    for number, (table, place) in enumerate(zip(cells.tables, cells.places, strict=True), start=1):
+        target = path if len(cells.tables) == 1 else path.with_stem(f"{path.stem}-{number}")
+        letters = np.array(["S", "U", "M"])[pattern.status[place]]
+        letters = np.where((table.records == 0) & (letters == "S"), "E", letters)
+        write_tab(
+            table, target, status=letters, lower=demands.lower[place] / scale, upper=demands.upper[place] / scale
+        )
+
+
+def _finish(done: Protected, console: Any) -> None:
+    hidden = done.details["suppressed"]
+    rows = [["primary", f"{hidden['primary']:,}"], ["secondary", f"{hidden['secondary']:,}"]]
+    show.table(console, ["status", "cells"], [*rows, ["published", f"{done.details['published']:,}"]])
+    console.print("The audit finds the release safe.", style="green", markup=False)
+
+
+COMMANDS = {"suppress": protects(suppress, EXAMPLES, random=False, finish=_finish)}

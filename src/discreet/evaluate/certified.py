@@ -1,0 +1,199 @@
+"""Suppression with a second opinion: no pattern is returned that the audit does not find safe.
+
+The method proves its pattern by tables that it found itself. The audit knows nothing of them: it takes the release as a
+reader would, and works out whether every sensitive cell can still be as low and as high as it must, for the outsider
+and for every insider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.auditing.audit import audit
+from discreet.auditing.limits import Limits
+from discreet.core.errors import DiscreetError, LimitError
+from discreet.core.progress import Progress
+from discreet.protect.base import Original, Protected
+from discreet.protect.suppression import Pattern, Suppression
+from discreet.table.attacker import Attacker, Fact
+from discreet.table.kinds import UNBOUNDED
+from discreet.table.release import Release
+
+if TYPE_CHECKING:
+    from discreet.auditing.result import Audit
+
+
+class UnsafeError(DiscreetError):
+    """The audit found a pattern unsafe that the method took for safe: nothing is returned."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Suppressed:
+    """A release whose suppressed cells were audited and found safe, with the pattern behind it.
+
+    The pattern and the audit are for the agency; ``release`` is what is published.
+
+    >>> from discreet.rules import Threshold
+    >>> from discreet.table import Table
+    >>> counts = Table.from_array([[2, 9, 8], [7, 6, 9], [9, 8, 5]], {"area": list("abc"), "age": list("xyz")})
+    >>> found = suppress(counts, Threshold(3), levels=(1, 1))
+    >>> found.pattern.counts["secondary"], found.audit.verdict
+    (3, 'safe')
+    """
+
+    protected: Protected
+    pattern: Pattern
+    audit: Audit
+
+    @property
+    def release(self) -> Release:
+        """What is published."""
+        return self.protected.release
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was done, as plain data."""
+        return {**self.protected.to_dict(), "audit": self.audit.verdict}
+
+    @property
+    def sentence(self) -> str:
+        """What was done, in words."""
+        who = f" and {len(self.pattern.known):,} insiders" if len(self.pattern.known) else ""
+        return f"{self.pattern.sentence} The audit finds it safe against outsiders{who}."
+
+    def __str__(self) -> str:
+        """Say what was done."""
+        return self.sentence
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.protected._repr_html_()
+
+
+def suppress(
+    originals: Original | Sequence[Original],
+    rules: Any = (),
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Suppressed:
+    """Suppress the sensitive cells of a table, or of linked tables, and have the result audited.
+
+    Args:
+        originals: one table or tabulation, or several that are linked by the dimensions that they share.
+        rules: what makes a cell sensitive; see :class:`~discreet.protect.suppression.Suppression` for all options.
+        workers: threads of the audit.
+        progress: told how far the work is.
+        options: ``method``, ``cost``, ``wishes`` and the other parameters of the method.
+
+    Raises:
+        InfeasibleError: if the sensitive cells cannot be protected as asked; it names the cells in conflict.
+        UnsafeError: if the audit does not find the pattern safe.
+    """
+    return certify(Suppression(rules, **options), originals, workers=workers, progress=progress)
+
+
+def certify(
+    method: Suppression,
+    originals: Original | Sequence[Original],
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Suppressed:
+    """Apply a method of suppression and audit what it releases."""
+    pattern = method.pattern(originals, progress=progress)
+    protected = method.publish(pattern, progress=progress)
+    found = inspect(pattern, protected.release, least=method.least, workers=workers, progress=progress)
+    wrong = faults(pattern, found)
+    if wrong:
+        kind = LimitError if all(incomplete for _, incomplete in wrong) else UnsafeError
+        said = "; ".join(text for text, _ in wrong[:3])
+        raise kind(
+            f"the audit does not find the pattern safe ({said}); nothing is returned. Ask for other levels or costs, or "
+            "for fewer tables at once"
+        )
+    return Suppressed(protected, pattern, found)
+
+
+def inspect(
+    pattern: Pattern,
+    release: Release,
+    *,
+    least: float = 0.0,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Audit a release against the levels and the insiders that its pattern was made for."""
+    cells, demands = pattern.problem.cells, pattern.problem.demands
+    scale = 10**cells.equations.decimals
+    levels: dict[Any, Any] = {}
+    for i in np.flatnonzero(demands.sensitive).tolist():
+        value = int(cells.values[i])
+        ends = ((value - int(demands.lower[i])) / scale, (value + int(demands.upper[i])) / scale)
+        wide = int(demands.sliding[i]) / scale
+        levels[tuple(sorted(cells.equations.cell(i).items()))] = (*ends, wide) if wide else ends
+    if not levels:
+        return audit(release, least=least, proofs=0, workers=workers, progress=progress)
+    return audit(
+        release,
+        limits=Limits(levels=levels),
+        attackers=attackers_of(pattern),
+        verdict_only=True,
+        least=least,
+        proofs=0,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def attackers_of(pattern: Pattern) -> list[Attacker]:
+    """Return everybody the pattern was protected against as the audit knows them: by what they know of cells."""
+    cells, known = pattern.problem.cells, pattern.known
+    scale = 10**cells.equations.decimals
+    facts: list[list[Fact]] = [[] for _ in known.names]
+    columns = (known.attacker, known.position, known.low, known.high)
+    for who, i, low, high in zip(*(column.tolist() for column in columns), strict=True):
+        ends = (None if low <= -UNBOUNDED else low / scale, None if high >= UNBOUNDED else high / scale)
+        facts[who].append(Fact(cells.equations.cell(i), *ends))
+    return [Attacker(name, (), tuple(mine)) for name, mine in zip(known.names, facts, strict=True)]
+
+
+def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
+    """Return what the audit objects to, and whether each is only unfinished.
+
+    Only sensitive cells count. Of a cell that an insider contributed to, the own contribution is known to it whatever
+    is published: levels hold there as far as that leaves room.
+    """
+    cells, demands, known = pattern.problem.cells, pattern.problem.demands, pattern.known
+    entries = found.findings
+    bad = np.flatnonzero(entries.rank != 2)
+    if not bad.size:
+        return []
+    at = cells.equations.locate(entries.equations.positions[entries.at[bad]])
+    scale = 10**cells.equations.decimals
+    own: dict[tuple[int, int], tuple[int, int]] = {}
+    for who, i, low, high in zip(known.attacker, known.position, known.low, known.high, strict=True):
+        key = (int(who) + 1, int(pattern.problem.member[i]))
+        before = own.get(key, (-UNBOUNDED, UNBOUNDED))
+        own[key] = (max(before[0], int(low)), min(before[1], int(high)))
+    wrong = []
+    for entry, i in zip(bad.tolist(), at.tolist(), strict=True):
+        if i < 0 or not demands.sensitive[i]:
+            continue
+        who = int(entries.who[entry])
+        mine = own.get((who, int(pattern.problem.member[i]))) if who else None
+        if mine is not None and entries.finished[entry]:
+            value = int(cells.values[i])
+            low = max(value - int(demands.lower[i]), mine[0])
+            high = min(value + int(demands.upper[i]), mine[1])
+            if round(entries.lower[entry] * scale) <= low and round(entries.upper[entry] * scale) >= high:
+                continue
+        name = entries.attackers[who]
+        state = "not finished" if entries.rank[entry] == 1 else "unsafe"
+        wrong.append((f"{cells.equations.describe(i)} is {state} against the {name}", entries.rank[entry] == 1))
+    return wrong

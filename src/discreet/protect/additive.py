@@ -1,0 +1,75 @@
+"""The sums that published figures must obey, in compressed rows: what additive protections state and solve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.numerics import IntArray
+from discreet.table.tabulation import Tabulation
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Equations Σ sign·figure = 0 in compressed rows; the first entry of each is the total, with sign 1."""
+
+    starts: IntArray
+    columns: IntArray
+    signs: IntArray
+    figures: int
+
+    @property
+    def row(self) -> IntArray:
+        """The equation of every entry."""
+        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+
+    def gaps(self, values: IntArray) -> IntArray:
+        """Return by how much each equation is missed; all 0 where the figures are additive."""
+        if self.starts.size == 1:
+            return np.zeros(0, np.int64)
+        gaps: IntArray = np.add.reduceat(self.signs * values[self.columns], self.starts[:-1])
+        return gaps
+
+
+def sums_of(cells: Tabulation) -> Sums:
+    """Return the sums along every dimension and hierarchy of a tabulation that lists its empty cells.
+
+    Where all margins are there, sums that follow from others are left out: along a dimension only those at the finest
+    categories of the dimensions before it, the one with the deepest hierarchy first. A two-way table with at most one
+    hierarchy then has every figure in at most two sums, and is a network.
+
+    >>> from discreet.table import Table
+    >>> sums_of(Tabulation.from_table(Table.from_array([[1, 2], [3, 4]], ["a", "b"]))).starts.size - 1
+    5
+    """
+    axes = sorted(cells.axes, key=lambda axis: -len(axis.families()))
+    complete = len(cells.margins) == 2 ** len(axes)
+    strides = dict(zip(cells.names, np.cumprod([1, *cells.shape[:0:-1]])[::-1].tolist(), strict=True))
+    finest = np.ones(len(cells), bool)
+    columns: list[IntArray] = []
+    lengths: list[IntArray] = []
+    for axis in axes:
+        codes = cells.codes(axis.name)
+        order = np.argsort(codes, kind="stable")
+        ends = np.searchsorted(codes[order], np.arange(len(axis) + 1))
+        for node, children in axis.families():
+            rows = np.concatenate([order[ends[child] : ends[child + 1]] for child in children])
+            rows = rows[finest[rows]] if complete else rows
+            above = cells.cells[rows] - strides[axis.name] * (codes[rows] - node)
+            place = np.searchsorted(cells.cells, above)
+            found = place < len(cells)
+            found[found] = cells.cells[place[found]] == above[found]
+            rows, place = rows[found], place[found]
+            by_total = np.argsort(place, kind="stable")
+            totals, count = np.unique(place, return_counts=True)
+            at = np.cumsum(count) - count
+            columns.append(np.insert(rows[by_total], at, totals))
+            lengths.append(count + 1)
+        if complete:
+            finest &= np.isin(codes, axis.leaf_codes)
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if lengths else np.zeros(1, np.int64)
+    entries = np.concatenate(columns) if columns else np.zeros(0, np.int64)
+    signs = np.full(entries.size, -1)
+    signs[starts[:-1]] = 1
+    return Sums(starts.astype(np.int64), entries, signs, len(cells))

@@ -1,0 +1,171 @@
+"""The nearest controlled rounding by HiGHS: a linear program where that suffices, an integer program where not.
+
+The relaxation of a network, such as a two-way table with at most one hierarchy, has whole corners; of others it often
+has. Only where a corner is not whole does branch and bound begin. Three-way tables need not have any zero-restricted
+rounding (Causey, Cox and Ernst 1985); then figures may move further, by as few bases as possible.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
+from discreet.protect.controlled_rounding.problem import Problem
+
+CLOSE = 1e-6
+WIDEST = 64
+"""The largest radius, in bases, that is tried by integer programming."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """Published figures, and how many bases beyond their neighbours they may lie.
+
+    ``proved`` says that no rounding within the radius is nearer.
+    """
+
+    values: IntArray
+    radius: int
+    proved: bool
+
+
+class _Program:
+    """A problem in HiGHS."""
+
+    def __init__(self, problem: Problem, costs: FloatArray | IntArray) -> None:
+        import highspy
+
+        self.highspy = highspy
+        self.solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self.solver.silent()
+        self.solver.setOptionValue("threads", 1)
+        lp = highspy.HighsLp()
+        n = problem.open.size
+        lp.num_col_, lp.num_row_ = n, problem.rhs.size
+        lp.col_cost_ = costs.astype(np.float64)
+        lp.col_lower_, lp.col_upper_ = np.zeros(n), np.ones(n)
+        lp.row_lower_ = lp.row_upper_ = problem.rhs.astype(np.float64)
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        lp.a_matrix_.start_ = problem.starts.astype(np.int32)
+        lp.a_matrix_.index_ = problem.columns.astype(np.int32)
+        lp.a_matrix_.value_ = problem.signs.astype(np.float64)
+        self.lp = lp
+
+    def solve(self, whole: bool, seconds: float) -> tuple[str, FloatArray, float]:
+        """Return the outcome (optimal, found, infeasible or nothing), the best point and the proved bound."""
+        if whole:
+            self.lp.integrality_ = [self.highspy.HighsVarType.kInteger] * self.lp.num_col_
+            self.solver.setOptionValue("mip_rel_gap", 0.0)
+            # Distances of whole solutions are whole numbers.
+            self.solver.setOptionValue("mip_abs_gap", 0.99)
+        else:
+            self.solver.setOptionValue("presolve", "off")
+        self.solver.setOptionValue("time_limit", max(seconds, 0.01))
+        self.solver.passModel(self.lp)
+        self.solver.run()
+        status, kinds = self.solver.getModelStatus(), self.highspy.HighsModelStatus
+        info = self.solver.getInfo()
+        point = np.asarray(self.solver.getSolution().col_value)
+        if status == kinds.kInfeasible:
+            return "infeasible", point, np.inf
+        if status == kinds.kOptimal:
+            return "optimal", point, float(info.mip_dual_bound if whole else info.objective_function_value)
+        if whole and info.primal_solution_status == 2:
+            return "found", point, float(info.mip_dual_bound)
+        return "nothing", point, -np.inf
+
+
+def nearest_rounding(
+    problem: Problem, seconds: float, progress: Progress | None = None
+) -> tuple[Rounded | None, float]:
+    """Return the nearest controlled rounding, or the best found in time, and what no rounding's distance is below.
+
+    The rounding is None where none was found in time.
+    """
+    deadline = time.monotonic() + seconds
+    costs = problem.costs
+    shift = float(problem.residual.sum())
+    if not problem.open.size:
+        return Rounded(problem.values, 0, True), 0.0
+    _tell(progress, 0, "linear program")
+    # Every figure that is no multiple moves to one of its neighbours at least.
+    bound = float(np.minimum(problem.residual, problem.base - problem.residual).sum())
+    outcome, point, least = _Program(problem, costs).solve(False, seconds)
+    bound = max(bound, least + shift)
+    if outcome == "optimal" and whole_point(point):
+        return _checked(problem, point, True), bound
+    _tell(progress, 1, "integer program")
+    outcome, point, least = _Program(problem, costs).solve(True, deadline - time.monotonic())
+    bound = max(bound, least + shift) if np.isfinite(least) else bound
+    if outcome in ("optimal", "found"):
+        return _checked(problem, point, outcome == "optimal"), bound
+    if outcome == "nothing":
+        return None, bound
+    radius = 1
+    while radius <= WIDEST and time.monotonic() < deadline:
+        _tell(progress, 2, f"radius of {radius + 1} bases")
+        found = _relaxed(problem, radius, deadline - time.monotonic())
+        if found is not None:
+            return found
+        radius *= 2
+    return None, bound
+
+
+def whole_point(point: FloatArray) -> bool:
+    """Say whether all coordinates are whole numbers."""
+    return bool((np.abs(point - np.rint(point)) < CLOSE).all())
+
+
+def _relaxed(problem: Problem, radius: int, seconds: float) -> tuple[Rounded, float] | None:
+    """Return the nearest additive multiples when figures may go so many bases beyond their neighbours.
+
+    A figure moves by v + p − q bases with v in {0, 1} and p, q in 0 … radius; each of p and q adds a base to the
+    distance. No figure falls below 0.
+    """
+    values, base, sums = problem.values, problem.base, problem.sums
+    n = values.size
+    residual = values % base
+    every = np.arange(n)
+    gaps = -sums.gaps(values - residual) // base
+    floors = (values - residual) // base
+    row = sums.row
+    wide = Problem(
+        sums,
+        values,
+        base,
+        np.arange(3 * n),
+        np.concatenate([residual, np.zeros(2 * n, np.int64)]),
+        3 * sums.starts,
+        (np.stack([sums.columns, sums.columns + n, sums.columns + 2 * n], axis=1)).ravel(),
+        (np.stack([sums.signs, sums.signs, -sums.signs], axis=1)).ravel(),
+        gaps,
+    )
+    program = _Program(wide, np.concatenate([np.where(residual > 0, base - 2 * residual, 0), np.full(2 * n, base)]))
+    upper = np.concatenate([(residual > 0).astype(np.float64), np.full(n, radius), np.minimum(floors, radius)])
+    program.lp.col_upper_ = upper.astype(np.float64)
+    outcome, point, bound = program.solve(True, seconds)
+    if outcome not in ("optimal", "found") or not row.size:
+        return None
+    steps = np.rint(point).astype(np.int64)
+    moved = steps[every] + steps[every + n] - steps[every + 2 * n]
+    published = values - residual + base * moved
+    assert not sums.gaps(published).any()
+    return Rounded(published, radius, outcome == "optimal"), bound + float(residual.sum())
+
+
+def _checked(problem: Problem, point: FloatArray, proved: bool) -> Rounded:
+    steps = np.rint(point).astype(np.int64)
+    published = problem.published(steps)
+    # What a solver returns is checked in whole numbers, whatever its tolerances were.
+    assert not problem.sums.gaps(published).any()
+    return Rounded(published, 0, proved)
+
+
+def _tell(progress: Progress | None, done: int, label: str) -> None:
+    if progress is not None:
+        progress(done, 3, label)

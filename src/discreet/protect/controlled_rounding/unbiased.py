@@ -1,0 +1,147 @@
+"""Controlled rounding at random, with every figure's expectation the figure itself.
+
+Networks are rounded along cycles (Cox 1987, A constructive procedure for unbiased controlled rounding). Other tables
+are written as a mixture of controlled roundings whose mean is the table, found column by column, and one is drawn
+from it; a table for which there is no such mixture cannot be rounded without bias, and is refused.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import InfeasibleError, LimitError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
+from discreet.protect.controlled_rounding.nearest import _Program, whole_point
+from discreet.protect.controlled_rounding.problem import Problem
+
+EXACT = 1e-9
+"""How far the mean of a mixture may be from the figures, as a share of the base, because of floating-point numbers."""
+
+
+def network_of(problem: Problem) -> tuple[IntArray, IntArray] | None:
+    """Return the ends of every open figure as an edge between equations, None where they form no network."""
+    from discreet.feasible.shape import orient
+
+    n, m = problem.open.size, problem.rhs.size
+    if np.bincount(problem.columns, minlength=n).min(initial=1) == 0:
+        return None
+    tail, head, flip = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(m, np.int64)
+    return (tail, head) if orient(problem.starts, problem.columns, problem.signs, tail, head, flip) else None
+
+
+def unbiased_rounding(
+    problem: Problem, rng: np.random.Generator, seconds: float, progress: Progress | None = None
+) -> IntArray:
+    """Return published figures, drawn so that the mean of each is the figure itself."""
+    if not problem.open.size:
+        return problem.values
+    edges = network_of(problem)
+    if edges is None:
+        steps = draw_from_mixture(*mixture(problem, seconds, progress), rng)
+    else:
+        steps = round_network(problem, edges, rng)
+    published = problem.published(steps)
+    assert not problem.sums.gaps(published).any()
+    return published
+
+
+def round_network(problem: Problem, edges: tuple[IntArray, IntArray], rng: np.random.Generator) -> IntArray:
+    """Return which figures of a network go up."""
+    from discreet.protect.controlled_rounding.cycles import round_flow
+
+    # The walk depends on the order of the edges; a random one spreads what goes up together.
+    order = rng.permutation(problem.open.size)
+    flow = problem.residual[order].copy()
+    random = rng.integers(0, 2**64, flow.size, dtype=np.uint64)
+    round_flow(edges[0][order], edges[1][order], flow, problem.base, problem.rhs.size + 1, random)
+    steps = np.empty(flow.size, np.int64)
+    steps[order] = flow // problem.base
+    return steps
+
+
+def mixture(problem: Problem, seconds: float, progress: Progress | None = None) -> tuple[IntArray, FloatArray]:
+    """Return controlled roundings (rows) and weights whose mean is the table, found by generating columns.
+
+    The master program asks for weights with the least deviation of the mean; its prices name the rounding that helps
+    most, found by linear, or where that has no whole corner, by integer programming.
+    """
+    deadline = time.monotonic() + seconds
+    target = problem.residual / problem.base
+    master = _Master(target)
+    master.add(_best(problem, problem.costs.astype(np.float64), deadline))
+    count = 1
+    while True:
+        off, weights, prices, level = master.solve()
+        if off < EXACT:
+            return np.array(master.points, np.int64), weights
+        if progress is not None:
+            progress(count, count + 1, "roundings in the mixture")
+        point = _best(problem, -prices, deadline)
+        if prices @ point + level < EXACT:
+            raise InfeasibleError(
+                "no lottery over zero-restricted controlled roundings has this table as its mean, so that it cannot be "
+                "rounded without bias; round it without unbiased, or publish fewer margins or hierarchies"
+            )
+        master.add(point)
+        count += 1
+
+
+def draw_from_mixture(points: IntArray, weights: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Return one of the roundings, by their weights."""
+    drawn: IntArray = points[rng.choice(len(points), p=weights / weights.sum())]
+    return drawn
+
+
+def _best(problem: Problem, costs: FloatArray, deadline: float) -> IntArray:
+    """Return the cheapest controlled rounding."""
+    outcome, point, _ = _Program(problem, costs).solve(False, deadline - time.monotonic())
+    if outcome != "optimal" or not whole_point(point):
+        outcome, point, _ = _Program(problem, costs).solve(True, deadline - time.monotonic())
+    if outcome == "infeasible":
+        raise InfeasibleError(
+            "the table has no zero-restricted controlled rounding, so that it cannot be rounded without bias; round it "
+            "without unbiased, which lets figures move further"
+        )
+    if outcome not in ("optimal", "found") or time.monotonic() > deadline:
+        raise LimitError(
+            f"no unbiased lottery over the {problem.open.size:,} figures was found in time; raise the time limit, "
+            "round without unbiased, or publish at most two dimensions with one hierarchy"
+        )
+    return np.rint(point).astype(np.int64)
+
+
+class _Master:
+    """Weights of the roundings found so far with the least deviation of their mean from the table."""
+
+    def __init__(self, target: FloatArray) -> None:
+        import highspy
+
+        n = target.size
+        self.points: list[IntArray] = []
+        self.solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self.solver.silent()
+        self.solver.setOptionValue("threads", 1)
+        self.solver.setOptionValue("presolve", "off")
+        for value in (*target.tolist(), 1.0):
+            self.solver.addRow(value, value, 0, np.zeros(0, np.int32), np.zeros(0))
+        for i in range(n):
+            for sign in (1.0, -1.0):
+                self.solver.addCol(1.0, 0.0, highspy.kHighsInf, 1, np.array([i], np.int32), np.array([sign]))
+        self.slack, self.n, self.highspy = 2 * n, n, highspy
+
+    def add(self, point: IntArray) -> None:
+        self.points.append(point)
+        rows = np.append(np.flatnonzero(point), self.n).astype(np.int32)
+        self.solver.addCol(0.0, 0.0, self.highspy.kHighsInf, rows.size, rows, np.ones(rows.size))
+
+    def solve(self) -> tuple[float, FloatArray, FloatArray, float]:
+        """Return the deviation, the weights, the price of every figure and that of the weights' sum."""
+        self.solver.run()
+        solution = self.solver.getSolution()
+        dual = np.asarray(solution.row_dual)
+        weights = np.maximum(np.asarray(solution.col_value)[self.slack :], 0.0)
+        return float(self.solver.getInfo().objective_function_value), weights, dual[: self.n], float(dual[self.n])

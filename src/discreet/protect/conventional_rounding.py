@@ -1,0 +1,79 @@
+"""Conventional rounding: every figure to the nearest multiple of the base.
+
+It hides the last digits and nothing else: who knows the rule knows that a figure of 5, rounded to base 5, came from 3
+to 7, and sums of rounded figures beside rounded totals narrow that down. It never draws lots, so that the same count
+is published alike everywhere and always.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress
+from discreet.core.random import Seed
+from discreet.protect.base import Original, Protected
+from discreet.protect.rounding import check_base, check_counts, rounded_table, rounded_tabulation
+from discreet.table import Release, Table
+from discreet.table.kinds import Kind
+
+
+def round_nearest(F: IntArray, base: int) -> IntArray:
+    """Return the nearest multiple of the base of each count, the upper one of two that are as near.
+
+    >>> import numpy as np
+    >>> round_nearest(np.arange(6), 4).tolist()
+    [0, 0, 4, 4, 4, 4]
+    """
+    nearest: IntArray = (F + base // 2) // base * base
+    return nearest
+
+
+@dataclass(frozen=True)
+class ConventionalRounding:
+    """Rounding of every figure to the nearest multiple of the base; the upper one of two (domingo2002 section 4.2).
+
+    Of a table the inner counts are rounded; of a tabulation, or with ``margins``, every margin too, each by itself.
+
+    >>> made = ConventionalRounding(5).apply(Table.from_array([1, 5, 8], ["month"]))
+    >>> made.release.table.to_array().tolist(), made.changes.largest
+    ([0, 5, 10], 2)
+    """
+
+    base: int = 5
+    margins: bool = False
+    name: ClassVar[str] = "conventional-rounding"
+
+    def __post_init__(self) -> None:
+        """Check the base."""
+        check_base(self.base)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the release says about how it was made."""
+        return {"base": int(self.base)}
+
+    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+        """Round the original; there is nothing random in it."""
+        check_counts(original)
+        kind = Kind("conventional", base=int(self.base))
+        if isinstance(original, Table) and not self.margins:
+            return rounded_table(original, round_nearest(original.counts, self.base), self.name, self.parameters, kind)
+        return rounded_tabulation(
+            original, lambda values: round_nearest(values, self.base), self.name, self.parameters, kind
+        )
+
+
+def conventional_rounding(original: Original, base: int = 5, *, margins: bool = False) -> Release:
+    """Round every figure to the nearest multiple of the base.
+
+    Args:
+        original: a table, or a tabulation, whose margins and groups are rounded by themselves too.
+        base: what the figures are multiples of.
+        margins: publish the margins of a table too.
+
+    >>> conventional_rounding(Table.from_array([[1, 5], [6, 3]], ["area", "sex"])).table.to_array().tolist()
+    [[0, 5], [5, 5]]
+    """
+    return ConventionalRounding(base, margins).apply(original).release

@@ -1,0 +1,297 @@
+"""Advice on merging: the cheapest recoding that brings sensitive cells or risk down to a bound.
+
+The cost of a recoding is the number of categories that are given up, then the entropy of the cells that is lost. Both
+only rise as categories are merged, so that recodings can be tried in the order of their cost: the first that meets the
+bound is the cheapest of all, and this is proved by everything tried before it. Where that would take too many trials,
+the search goes on greedily, and what it finds is not proved to be the cheapest.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import InfeasibleError, RequestError
+from discreet.core.numerics import IntArray, xlogx
+from discreet.core.progress import Progress
+from discreet.core.text import columns, html_table
+from discreet.protect.base import Original
+from discreet.protect.redesign.method import Redesign
+from discreet.protect.redesign.moves import Allowed, Moves, Partition, moves_of
+from discreet.protect.redesign.recode import coarsened
+from discreet.protect.redesign.scores import Score, checked
+from discreet.table import Table
+
+State: TypeAlias = tuple[Partition, ...]
+WIDTH = 64
+"""How many of the merges that lose least entropy a greedy step looks at."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A recoding, what it costs and what it leaves.
+
+    ``removed`` is by how much the score is lower than that of the original; ``entropy`` is lost, in nats, and
+    ``share`` is its share of the original's.
+    """
+
+    recoding: Mapping[str, Mapping[str, str]]
+    merges: int
+    entropy: float
+    share: float
+    score: float
+    removed: float
+
+    @property
+    def sentence(self) -> str:
+        """The merges in words."""
+        parts = []
+        for name, groups in self.recoding.items():
+            parts.append(f"{name}: {', '.join(dict.fromkeys(groups.values()))}")
+        return "; ".join(parts) or "nothing is merged"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {**vars(self), "recoding": {name: dict(groups) for name, groups in self.recoding.items()}}
+
+
+@dataclass(frozen=True, repr=False)
+class Advice:
+    """The frontier of recodings from none to the one that is advised.
+
+    ``frontier`` has, for a rising number of merges, the recoding with the lowest score that was found, where that is
+    lower than with fewer merges. ``proven`` says that no cheaper recoding meets the bound; where it is not, at least
+    ``least`` merges are needed.
+    """
+
+    bound: float
+    frontier: tuple[Step, ...]
+    chosen: Step | None
+    proven: bool
+    least: int
+    tried: int
+
+    @property
+    def method(self) -> Redesign:
+        """The recoding that is advised, as a protection."""
+        if self.chosen is None:
+            best = min(self.frontier, key=lambda step: step.score)
+            raise InfeasibleError(
+                f"no recoding that was tried brings the score to {self.bound:g}; the lowest is {best.score:g} with "
+                f"{best.merges} merges; raise the bound, allow more merges, or protect otherwise"
+            )
+        return Redesign.of(self.chosen.recoding)
+
+    @property
+    def sentence(self) -> str:
+        """The advice in words."""
+        before = self.frontier[0].score
+        if self.chosen is None:
+            lowest = min(step.score for step in self.frontier)
+            return f"No recoding brings the score from {before:g} to {self.bound:g}; the lowest found is {lowest:g}."
+        if not self.chosen.merges:
+            return f"Nothing needs to be merged: the score is {before:g}, and {self.bound:g} is allowed."
+        sure = (
+            "no cheaper recoding does"
+            if self.proven
+            else f"at least {self.least} merges are needed, not proved to be best"
+        )
+        return (
+            f"{self.chosen.merges} merges bring the score from {before:g} to {self.chosen.score:g} and cost "
+            f"{self.chosen.share:.1%} of the entropy ({sure}): {self.chosen.sentence}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, as ``--json`` prints it."""
+        return {
+            "bound": self.bound,
+            "proven": self.proven,
+            "least": self.least,
+            "tried": self.tried,
+            "chosen": None if self.chosen is None else self.chosen.to_dict(),
+            "frontier": [step.to_dict() for step in self.frontier],
+            "sentence": self.sentence,
+        }
+
+    def rows(self) -> list[list[str]]:
+        """Return the frontier as rows of text."""
+        return [
+            [str(step.merges), f"{step.score:g}", f"{step.removed:g}", f"{step.share:.1%}", step.sentence]
+            for step in self.frontier
+        ]
+
+    def __str__(self) -> str:
+        """Return the advice and the frontier."""
+        return f"{self.sentence}\n{columns(['merges', 'score', 'removed', 'entropy', 'merged'], self.rows(), 0)}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(["merges", "score", "removed", "entropy", "merged"], self.rows(), 0, caption=self.sentence)
+
+
+def advise(
+    original: Original,
+    score: Score,
+    bound: float = 0.0,
+    *,
+    allowed: Mapping[str, Allowed] | None = None,
+    order: Mapping[str, Sequence[object]] | None = None,
+    limit: int = 2000,
+    progress: Progress | None = None,
+) -> Advice:
+    """Find the cheapest recoding whose table has a score of at most the bound.
+
+    Args:
+        original: a table, or a tabulation with its finest cells.
+        score: a figure of a coarser version of the original, such as ``violations(rules)`` or
+            ``lambda table: discreet.risk(table).value``.
+        bound: the largest score that is allowed.
+        allowed: for a dimension which merges: ``"any"`` two categories, ``"neighbours"``, whole ``"levels"`` of its
+            hierarchy, or ``"none"``. By default levels where there is a hierarchy, neighbours where categories are
+            numbers or ranges, and any two elsewhere.
+        order: for a dimension its categories in order, where they are no numbers or ranges.
+        limit: how many recodings are tried before the search becomes greedy.
+        progress: told how far the work is.
+
+    >>> from discreet.protect.redesign.scores import violations
+    >>> from discreet.rules import Threshold
+    >>> by_age = Table.from_array([1, 2, 8, 1, 9], {"age": ["0-9", "10-19", "20-29", "30-39", "40+"]})
+    >>> advise(by_age, violations(Threshold(3))).chosen.recoding
+    {'age': {'0-9': '0-9+10-19', '10-19': '0-9+10-19', '20-29': '20-29+30-39', '30-39': '20-29+30-39'}}
+    """
+    if limit < 1:
+        raise RequestError(f"limit is {limit}; try at least one recoding")
+    search = _Search(original, score, moves_of(original, allowed, order), progress, limit)
+    found = search.exact(bound)
+    proven, least = found is not None, 0
+    if found is None:
+        if search.exhausted:
+            proven = True
+        else:
+            least = search.level
+            found = search.greedy(bound)
+    return Advice(
+        bound,
+        search.frontier(),
+        None if found is None else search.step(found),
+        proven,
+        search.step(found).merges if proven and found is not None else least,
+        len(search.scores),
+    )
+
+
+class _Search:
+    """Recodings with their costs and scores."""
+
+    def __init__(
+        self, original: Original, score: Score, moves: tuple[Moves, ...], progress: Progress | None, limit: int
+    ) -> None:
+        self.original, self.score, self.moves = original, score, moves
+        self.progress, self.limit = progress, limit
+        inner = original if isinstance(original, Table) else original.table()
+        self.counts = inner.counts
+        self.codes: list[IntArray] = [inner.codes(name) for name in inner.names]
+        self.start: State = tuple(move.start for move in moves)
+        self.before = self._remaining(self.start)
+        self.scores: dict[State, float] = {}
+        self.level, self.exhausted = 0, False
+
+    # --- costs --------------------------------------------------------------------------------------------
+
+    def _remaining(self, state: State) -> float:
+        """Return the entropy of the merged cells."""
+        position = np.zeros(self.counts.size, np.int64)
+        size = 1
+        for partition, codes in zip(state, self.codes, strict=True):
+            groups = np.asarray(partition, np.int64)
+            size *= int(groups.max()) + 1
+            position = position * (int(groups.max()) + 1) + groups[codes]
+        if size > 4 * position.size:
+            position = np.unique(position, return_inverse=True)[1]
+        sums = np.bincount(position, weights=self.counts)
+        N = float(sums.sum())
+        return float(np.log(N) - xlogx(sums).sum() / N) if N else 0.0
+
+    def cost(self, state: State) -> tuple[int, float]:
+        """Return the categories that are given up, and the entropy that is lost."""
+        merges = sum(len(partition) - 1 - max(partition) for partition in state)
+        # Rounded, so that recodings that lose alike are not told apart by the last bits of their sums.
+        return merges, round(max(self.before - self._remaining(state), 0.0), 12)
+
+    def judged(self, state: State) -> float:
+        """Return the score of a recoding, worked out once."""
+        if state not in self.scores:
+            self.scores[state] = checked(self.score, coarsened(self.original, self.recoding(state)))
+            if self.progress is not None:
+                self.progress(min(len(self.scores), self.limit), self.limit, "recodings tried")
+        return self.scores[state]
+
+    def recoding(self, state: State) -> dict[str, dict[str, str]]:
+        """Return a state as a recoding."""
+        groups = {move.name: move.groups(part) for move, part in zip(self.moves, state, strict=True)}
+        return {name: found for name, found in groups.items() if found}
+
+    def coarser(self, state: State) -> dict[State, None]:
+        """Return the recodings that are one merge coarser."""
+        found: dict[State, None] = {}
+        for i, move in enumerate(self.moves):
+            for partition in move.coarser(state[i]):
+                found[(*state[:i], partition, *state[i + 1 :])] = None
+        return found
+
+    # --- searches -----------------------------------------------------------------------------------------
+
+    def exact(self, bound: float) -> State | None:
+        """Try recodings in the order of their cost; the first that meets the bound is the cheapest."""
+        heap = [(self.cost(self.start), self.start)]
+        seen = {self.start}
+        while heap:
+            if len(self.scores) >= self.limit or len(seen) > 20 * self.limit:
+                self.level = heap[0][0][0]
+                return None
+            _, state = heapq.heappop(heap)
+            if self.judged(state) <= bound:
+                return state
+            for after in self.coarser(state):
+                if after not in seen:
+                    seen.add(after)
+                    heapq.heappush(heap, (self.cost(after), after))
+        self.exhausted = True
+        return None
+
+    def greedy(self, bound: float) -> State | None:
+        """Merge, from the best recoding so far on, what lowers the score most, until the bound is met."""
+        state = min(self.scores, key=lambda one: (self.scores[one], self.cost(one)))
+        while self.judged(state) > bound:
+            ways = sorted(self.coarser(state), key=self.cost)[:WIDTH]
+            if not ways:
+                return None
+            state = min(ways, key=lambda one: (self.judged(one), self.cost(one)))
+        return state
+
+    # --- results ------------------------------------------------------------------------------------------
+
+    def step(self, state: State) -> Step:
+        """Return a recoding with its cost and what it removes."""
+        merges, entropy = self.cost(state)
+        score = self.judged(state)
+        share = entropy / self.before if self.before else 0.0
+        return Step(self.recoding(state), merges, entropy, share, score, self.judged(self.start) - score)
+
+    def frontier(self) -> tuple[Step, ...]:
+        """Return the best recoding for each number of merges, where it is better than with fewer."""
+        best: dict[int, tuple[float, float, State]] = {}
+        for state, score in self.scores.items():
+            merges, entropy = self.cost(state)
+            if merges not in best or (score, entropy) < best[merges][:2]:
+                best[merges] = (score, entropy, state)
+        steps: list[Step] = []
+        for _, (score, _, state) in sorted(best.items()):
+            if not steps or score < steps[-1].score:
+                steps.append(self.step(state))
+        return tuple(steps)

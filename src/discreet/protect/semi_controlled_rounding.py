@@ -1,0 +1,219 @@
+"""Semi-controlled random rounding: random and unbiased in every figure, and cells add up to the totals that are kept.
+
+The totals along one line of nested dimensions are rounded at random, the grand total first; then the parts of each
+rounded total are rounded so that they add up to it. Other margins are rounded on their own.
+
+The parts x₁, x₂, … of a total, in random order, have the running sums s₁, s₂, …; with one whole number u drawn evenly
+from 0 … b − 1 the i-th part is rounded to b·(⌊(sᵢ + u)/b⌋ − ⌊(sᵢ₋₁ + u)/b⌋), systematic selection (Cox 1987 calls
+such methods unbiased controlled selection). A part goes up for exactly r of the b values of u; the total itself goes
+up for the values of u above b − 1 − (S mod b), so that, once it is rounded, u is drawn evenly from those values that
+lead to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
+from discreet.core.random import Seed, generator
+from discreet.protect.base import Original, Protected
+from discreet.protect.random_rounding import round_randomly
+from discreet.protect.rounding import check_base, check_counts, laid_out, released
+from discreet.table import Release, Table
+from discreet.table.kinds import Kind
+from discreet.table.tabulation import Tabulation
+
+
+def round_parts(values: IntArray, parent: IntArray, whole: IntArray, base: int, rng: np.random.Generator) -> IntArray:
+    """Round the parts of totals that are rounded already, at random and without bias, so that they add up to them.
+
+    Args:
+        values: the parts.
+        parent: for each part the number of its total.
+        whole: the rounded totals.
+        base: what figures are rounded to.
+        rng: draws the order of the parts and where the selection begins.
+    """
+    # The order is drawn anew for every total; with a fixed one, neighbours would go up and down together.
+    order = np.lexsort((rng.random(values.size), parent))
+    x, total = values[order], parent[order]
+    sums = np.bincount(total, weights=x % base, minlength=whole.size).astype(np.int64)
+    exact = np.zeros(whole.size, np.int64)
+    np.add.at(exact, total, x)
+    residual = exact % base
+    up = whole > exact
+    # Of the b places to begin, those from b − r on take the total up.
+    span = np.where(up, residual, base - residual)
+    # A cell at its finest before others has no parts, and no use for a place to begin.
+    begin = np.where(up, base - residual, 0) + rng.integers(0, np.maximum(span, 1))
+    r = x % base
+    running = np.cumsum(r)
+    starts = np.concatenate([[0], np.cumsum(sums)[:-1]])
+    before = running - r - starts[total] + begin[total]
+    rounded = np.empty_like(values)
+    rounded[order] = x - r + base * ((before + r) // base - before // base)
+    return rounded
+
+
+@dataclass(frozen=True)
+class SemiControlledRounding:
+    """Random rounding in which cells add up to chosen totals, and every figure stays unbiased.
+
+    ``totals`` names dimensions from coarse to fine: with ``("area", "sex")`` the grand total, the total of every area
+    (and of its groups, where the dimension has a hierarchy) and every area by sex are sums of what is published in
+    them.
+
+    >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
+    >>> made = SemiControlledRounding(3, ("area",)).apply(table, seed=1).release
+    >>> made.parts()[0].values.tolist()
+    [15, 9, 6, 6, 3, 3, 9, 6, 3]
+    """
+
+    base: int = 3
+    totals: tuple[str, ...] = ()
+    name: ClassVar[str] = "semi-controlled-rounding"
+
+    def __post_init__(self) -> None:
+        """Check the base and the names."""
+        check_base(self.base)
+        names = (self.totals,) if isinstance(self.totals, str) else tuple(self.totals)
+        object.__setattr__(self, "totals", names)
+        if len(set(names)) != len(names):
+            raise RequestError(f"the totals are {list(names)}; name every dimension once, from coarse to fine")
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the release says about how it was made."""
+        return {"base": int(self.base), "totals": list(self.totals)}
+
+    def check(self, table: Table) -> None:
+        """Refuse a table that cannot be rounded."""
+        check_counts(table)
+        for name in self.totals:
+            table.axis(name)
+
+    def support(self, table: Table) -> IntArray:
+        """Return the cells that can be published as other than 0: empty cells stay empty."""
+        return table.cells
+
+    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+        """Round the original once."""
+        check_counts(original)
+        full, kept = laid_out(original)
+        if full.names not in full.margins:
+            raise RequestError("the finest cells are not tabulated, so that nothing adds up to totals; tabulate them")
+        rng = generator(seed)
+        values = np.full(len(full), -1, np.int64)
+        nested = nested_totals(full, self.totals)
+        for level, rounded in zip(nested, round_nested(full.records, nested, self.base, rng), strict=True):
+            values[level.rows] = rounded
+        rest = np.flatnonzero(values < 0)
+        values[rest] = round_randomly(full.records[rest], self.base, rng, 1)[0]
+        kinds = (Kind("random", base=int(self.base)),)
+        kept_totals = ["the grand total", *(" × ".join(self.totals[:i]) for i in range(1, len(self.totals) + 1))]
+        note = f"What is published adds up to {', '.join(kept_totals)}; other margins are rounded on their own."
+        return released(original, full, kept, values, self.name, self.parameters, kinds, notes=(note,))
+
+    def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
+        """Return released counts of the table's non-empty cells, one draw per row; empty cells stay empty."""
+        cells = Tabulation.from_table(table)
+        nested = nested_totals(cells, self.totals)
+        drawn = round_nested(cells.records, nested, self.base, rng, size)[-1]
+        # A tabulation lists its cells in the order of the table.
+        return drawn.reshape(size, table.counts.size)
+
+    def outcomes(self, table: Table) -> int:
+        """Refuse to count the releases; they are not listed."""
+        raise RequestError(f"the releases of {self.name} are not enumerated; judge it over draws")
+
+    def law(self, table: Table) -> Iterator[tuple[FloatArray, IntArray]]:
+        """Refuse to go through the releases."""
+        raise RequestError(f"the releases of {self.name} are not enumerated; judge it over draws")
+
+
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """Cells of one depth of a tree of totals, and for each the place of its total among those one step above."""
+
+    rows: IntArray
+    parent: IntArray
+
+
+def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
+    """Return the tree of totals along dimensions from coarse to fine, down to the finest cells, depth by depth.
+
+    Dimensions are broken down one after the other, each along its first hierarchy; then all others at once.
+    """
+    chosen = [cells.axis(name) for name in totals]
+    rest = [axis for axis in cells.axes if axis.name not in totals]
+    count = len(cells)
+    inside, depth = np.ones(count, bool), np.zeros(count, np.int64)
+    finished, parent = np.ones(count, bool), cells.cells.copy()
+    strides = dict(zip(cells.names, np.cumprod([1, *cells.shape[:0:-1]])[::-1].tolist(), strict=True))
+    for axis in chosen:
+        code = cells.codes(axis.name)
+        tree = axis.hierarchies[0]
+        above, level = np.full(len(axis), -1), np.full(len(axis), -1)
+        place = {label: i for i, label in enumerate(axis.codes)}
+        for label, up, deep in zip(tree.codes, tree.parents, tree.levels, strict=True):
+            above[place[label]] = place[tree.codes[up]] if up >= 0 else 0
+            level[place[label]] = deep
+        # A dimension is broken down only where all before it are at their finest.
+        inside &= (level[code] >= 0) & (finished | (code == 0))
+        depth += level[code]
+        parent = np.where(code > 0, cells.cells - strides[axis.name] * (code - above[code]), parent)
+        finished = finished & np.isin(code, axis.leaf_codes)
+    if rest:
+        codes = np.stack([cells.codes(axis.name) for axis in rest])
+        whole = (codes == 0).all(axis=0)
+        finest = np.logical_and.reduce([np.isin(c, axis.leaf_codes) for c, axis in zip(codes, rest, strict=True)])
+        inside &= whole | (finished & finest)
+        down = inside & ~whole
+        offset = sum(strides[axis.name] * code for axis, code in zip(rest, codes, strict=True))
+        parent = np.where(down, cells.cells - offset, parent)
+        depth += down
+    levels: list[Nested] = []
+    for deep in range(int(depth[inside].max()) + 1):
+        rows = np.flatnonzero(inside & (depth == deep))
+        above_rows = cells.cells[levels[-1].rows] if levels else cells.cells[rows]
+        levels.append(Nested(rows, np.searchsorted(above_rows, parent[rows])))
+    return levels
+
+
+def round_nested(
+    counts: IntArray, nested: Sequence[Nested], base: int, rng: np.random.Generator, size: int = 1
+) -> list[IntArray]:
+    """Return the rounded counts of every depth, `size` draws one after the other."""
+    drawn = [round_randomly(counts[nested[0].rows], base, rng, size).ravel()]
+    for above, level in pairwise(nested):
+        shift = np.repeat(np.arange(size) * above.rows.size, level.rows.size)
+        parent = np.tile(level.parent, size) + shift
+        drawn.append(round_parts(np.tile(counts[level.rows], size), parent, drawn[-1], base, rng))
+    return drawn
+
+
+def semi_controlled_rounding(
+    original: Original, base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
+) -> Release:
+    """Round at random and without bias, so that cells add up to the published totals of some dimensions.
+
+    Args:
+        original: a table or a tabulation.
+        base: what the figures are multiples of.
+        totals: dimensions from coarse to fine whose totals are kept; the grand total always is.
+        seed: makes the rounding reproducible; keep it secret.
+
+    >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
+    >>> release = semi_controlled_rounding(table, totals=["area"], seed=1)
+    >>> release.table.margin("area").counts.tolist(), release.table.total
+    ([6, 9], 15)
+    """
+    names = (totals,) if isinstance(totals, str) else tuple(totals)
+    return SemiControlledRounding(base, names).apply(original, seed).release

@@ -1,0 +1,5 @@
+"""Tables drawn at random from all tables with the released margins."""
+
+from discreet.protect.simulation.method import Simulation, simulation
+
+__all__ = ["Simulation", "simulation"]

@@ -1,0 +1,87 @@
+"""Single moves on the inner counts of a table that keep its margins and never make a count negative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.core.compiled import compiled
+from discreet.core.numerics import IntArray
+
+TRIES = 1000
+"""How often, for every move, another one is tried where a count would become negative."""
+
+
+@compiled
+def _exchange(
+    x: IntArray,
+    people: IntArray,
+    possible: Any,
+    part: IntArray,
+    groups: IntArray,
+    moves: int,
+    tries: int,
+    rng: np.random.Generator,
+) -> int:
+    """Make moves between the values of two people at a time; return how many were made."""
+    where = np.zeros(256, np.int64)
+    made = 0
+    for _ in range(tries):
+        if made == moves:
+            break
+        f = rng.integers(0, part.shape[0])
+        one, other = people[rng.integers(0, people.size)], people[rng.integers(0, people.size)]
+        corners, fits = 1, True
+        where[0] = 0
+        for g in range(groups[f]):
+            a, b = part[f, g, one], part[f, g, other]
+            if a == b:
+                fits = False
+                break
+            for c in range(corners):
+                where[corners + c] = where[c] + b
+                where[c] += a
+            corners *= 2
+        if not fits:
+            continue
+        for c in range(corners):
+            odd = 0
+            for bit in range(8):
+                odd ^= c >> bit & 1
+            if (odd and not possible[where[c]]) or (not odd and x[where[c]] == 0):
+                fits = False
+        if not fits:
+            continue
+        for c in range(corners):
+            odd = 0
+            for bit in range(8):
+                odd ^= c >> bit & 1
+            x[where[c]] += 1 if odd else -1
+        made += 1
+    return made
+
+
+def exchange(
+    x: IntArray,
+    shape: tuple[int, ...],
+    families: Sequence[Sequence[Sequence[int]]],
+    impossible: IntArray,
+    moves: int,
+    rng: np.random.Generator,
+) -> int:
+    """Make a number of moves on a flat table in place, or as many as are found; return how many."""
+    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    codes = np.unravel_index(np.arange(x.size), shape)
+    part = np.zeros((len(families), max(len(groups) for groups in families), x.size), np.int64)
+    for f, groups in enumerate(families):
+        for g, axes in enumerate(groups):
+            for i in axes:
+                part[f, g] += strides[i] * codes[i]
+    people = np.repeat(np.arange(x.size), x)
+    possible = np.ones(x.size, bool)
+    possible[impossible] = False
+    lengths = np.array([len(groups) for groups in families], np.int64)
+    return int(_exchange(x, people, possible, part, lengths, moves, TRIES * moves, rng))

@@ -1,0 +1,200 @@
+"""Stratified sampling: a simple random sample within every category of one dimension.
+
+Small areas can be sampled with a larger share than large ones, so that each has figures of its own. A reader knows
+each stratum's size and share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.core.errors import RequestError, nearest
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
+from discreet.core.random import Seed, generator
+from discreet.protect.base import Original, Protected
+from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
+from discreet.protect.random_sample import RandomSample, count_samples, draw_samples
+from discreet.protect.record_rows import arrow_records, column_codes, like
+from discreet.table import Dimension, Release, Table
+from discreet.table.figures import Figures
+from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+
+
+@dataclass(frozen=True)
+class StratifiedSample:
+    """A simple random sample in each stratum: of a share of its people, or of a number given for it.
+
+    Attributes:
+        by: the dimension, or the column of records, whose categories are the strata.
+        fraction: the share of every stratum's people; each sample size is rounded to a whole number.
+        sizes: the sample size of every stratum instead, by category.
+
+    >>> table = Table.from_array([[4, 6], [20, 0]], {"area": ["n", "s"], "sex": ["m", "f"]})
+    >>> StratifiedSample("area", fraction=0.5).apply(table, 1).release.table.margin("area").counts.tolist()
+    [5, 10]
+    """
+
+    by: str
+    fraction: float | None = None
+    sizes: Mapping[str, int] | None = None
+    name: ClassVar[str] = "stratified-sample"
+
+    def __post_init__(self) -> None:
+        """Check the shares or sizes."""
+        if (self.fraction is None) == (self.sizes is None):
+            raise RequestError("give either one fraction for all strata, or the sizes of all strata")
+        if self.fraction is not None:
+            check_share(self.fraction, "the sampling fraction", above=True)
+        for label, n in (self.sizes or {}).items():
+            if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+                raise RequestError(f"the sample size of {self.by}={label} is {n!r}; give a whole number of 0 or more")
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the release says about how it was made."""
+        if self.sizes is None:
+            return {"by": self.by, "fraction": float(self.fraction or 0)}
+        return {"by": self.by, "sizes": {str(label): int(n) for label, n in self.sizes.items()}}
+
+    def check(self, table: Table) -> None:
+        """Refuse a stratum that is not there, or is smaller than its sample."""
+        self._sizes(table)
+
+    def support(self, table: Table) -> IntArray:
+        """Return the cells that can be filled in the sample: those that are in the original."""
+        return table.cells
+
+    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+        """Draw one sample."""
+        table = counts_of(original, self.name)
+        people, n = self._people(table), self._sizes(table)
+        counts = self.draws(table, generator(seed), 1)[0]
+        inner = table.with_counts(table.cells, counts)
+        kinds = tuple(
+            # In a stratum that is known to have nobody, every cell is known to be empty.
+            Kind("sample", fraction=take / N, size=N) if N else EXACT
+            for take, N in zip(n.tolist(), people.tolist(), strict=True)
+        )
+        if isinstance(original, Table):
+            plain = Figures.of_table(inner, Kind("sample"), name=self.name)
+            stratum = plain.codes[:, table.axis(self.by)]
+            figures = replace(plain, kind=stratum, kinds=(*kinds, SUPPRESSED))
+            return release_inner(Release(inner, self.name, self.parameters, (figures,)), original)
+        group = table.codes(self.by, np.arange(table.size))
+        return release_counts(
+            original, inner, self.name, self.parameters, kinds=kinds, group=group, sums=Kind("sample")
+        )
+
+    def records(self, records: Any, seed: Seed = None) -> Any:
+        """Return a simple random sample of the records of each stratum, in the order of the file."""
+        arrow = arrow_records(records)
+        codes, labels = column_codes(arrow, self.by)
+        people = np.bincount(codes, minlength=len(labels))
+        n = self._wanted(Dimension(self.by, tuple(labels)), people)
+        rng = generator(seed)
+        # A random key for every record; the smallest keys of each stratum are its sample.
+        key = rng.random(arrow.num_rows)
+        order = np.lexsort((key, codes))
+        place = np.arange(arrow.num_rows) - np.repeat(np.cumsum(people) - people, people)
+        return like(records, arrow.take(np.sort(order[place < n[codes[order]]])))
+
+    def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
+        """Return sample counts of the table's non-empty cells, one draw per row."""
+        n, stratum = self._sizes(table), table.codes(self.by)
+        drawn = np.zeros((size, table.counts.size), np.int64)
+        for code in np.flatnonzero(n).tolist():
+            here = np.flatnonzero(stratum == code)
+            drawn[:, here] = draw_samples(table.counts[here], int(n[code]), rng, size)
+        return drawn
+
+    def outcomes(self, table: Table) -> int:
+        """Return how many different sample tables there are."""
+        n, stratum = self._sizes(table), table.codes(self.by)
+        return math.prod(count_samples(table.counts[stratum == code], int(n[code])) for code in np.flatnonzero(n))
+
+    def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
+        """Go through every sample table with its probability T(f), in blocks of rows."""
+        n, stratum = self._sizes(table), table.codes(self.by)
+        order = np.argsort(stratum, kind="stable")
+        parts = []
+        for code in np.unique(stratum).tolist():
+            here = Table.from_array(table.counts[stratum == code], ["cell"])
+            if n[code] == 0:
+                parts.append((np.ones(1), np.zeros((1, here.size), np.int64)))
+                continue
+            chances, rows = zip(*RandomSample(int(n[code])).law(here), strict=True)
+            parts.append((np.concatenate(chances), np.concatenate(rows)))
+        for chance, ordered in crossed(parts, block):
+            back = np.empty_like(ordered)
+            back[:, order] = ordered
+            yield chance, back
+
+    def _people(self, table: Table) -> IntArray:
+        found: IntArray = table.sums([self.by], table.counts)[0].astype(np.int64)
+        return found
+
+    def _sizes(self, table: Table) -> IntArray:
+        return self._wanted(table.dimensions[table.axis(self.by)], self._people(table))
+
+    def _wanted(self, strata: Dimension, people: IntArray) -> IntArray:
+        """Return the sample size of every stratum."""
+        if self.fraction is not None:
+            rounded: IntArray = np.floor(self.fraction * people + 0.5).astype(np.int64)
+            return rounded
+        sizes = {str(label): int(n) for label, n in (self.sizes or {}).items()}
+        for label in sizes:
+            if label not in strata.categories:
+                raise RequestError(f"{self.by!r} has no category {label!r}; {nearest(label, strata.categories)}")
+        lacking = next((label for label in strata.categories if label not in sizes), None)
+        if lacking is not None:
+            raise RequestError(f"no sample size is given for {self.by}={lacking}; give one, 0 for none")
+        n = np.array([sizes[label] for label in strata.categories], np.int64)
+        over = np.flatnonzero(n > people)
+        if over.size:
+            i = int(over[0])
+            raise RequestError(
+                f"a sample of n = {n[i]:,} cannot be drawn from the N = {people[i]:,} people of "
+                f"{self.by}={strata.categories[i]}; lower n"
+            )
+        return n
+
+
+def crossed(parts: Sequence[tuple[FloatArray, IntArray]], block: int) -> Iterator[tuple[FloatArray, IntArray]]:
+    """Go through every combination of independent parts, each given by its outcomes with their probabilities.
+
+    >>> half = (np.array([0.5, 0.5]), np.array([[0], [1]]))
+    >>> [(chance.tolist(), rows.tolist()) for chance, rows in crossed([half, half], 2)]
+    [([0.25, 0.25], [[0, 0], [0, 1]]), ([0.25, 0.25], [[1, 0], [1, 1]])]
+    """
+    shape = [chance.size for chance, _ in parts]
+    for start in range(0, math.prod(shape), block):
+        left = np.arange(start, min(start + block, math.prod(shape)))
+        chance, rows = np.ones(left.size), []
+        for probabilities, values in reversed(parts):
+            left, number = np.divmod(left, probabilities.size)
+            chance = chance * probabilities[number]
+            rows.append(values[number])
+        yield chance, np.concatenate(rows[::-1], axis=1)
+
+
+def stratified_sample(
+    original: Original,
+    by: str,
+    *,
+    fraction: float | None = None,
+    sizes: Mapping[str, int] | None = None,
+    seed: Seed = None,
+) -> Release:
+    """Draw a simple random sample within each category of a dimension and return the sample's table.
+
+    >>> table = Table.from_array([[4, 6], [20, 0]], {"area": ["n", "s"], "sex": ["m", "f"]})
+    >>> stratified_sample(table, "area", sizes={"n": 3, "s": 2}, seed=1).table.total
+    5
+    """
+    return StratifiedSample(by, fraction, sizes).apply(original, seed).release

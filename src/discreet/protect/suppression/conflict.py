@@ -1,0 +1,55 @@
+"""Why a sensitive cell cannot be protected: which cells would have to be suppressed that must not be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.core.errors import InfeasibleError
+from discreet.protect.suppression.problem import Problem, state
+
+FEW = 5
+"""How many conflicting cells a message names."""
+
+
+def cannot(problem: Problem, cell: int, size: int, way: int, attacker: str | None) -> InfeasibleError:
+    """Return the error that says which cells conflict with the protection of a class."""
+    at = int(np.flatnonzero((problem.member == cell) & problem.cells.listed)[0])
+    return explain(problem, at, size, way, attacker)
+
+
+def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None = None) -> InfeasibleError:
+    """Say what stands in the way of moving the value at a position.
+
+    The problem is stated again with every figure open to suppression; the cells that the way out needs, and that the
+    request keeps published, are the conflict.
+    """
+    from discreet.protect.suppression.rescue import rescue
+
+    cells, equations = problem.cells, problem.cells.equations
+    none = np.zeros(cells.values.size, bool)
+    wide = state(cells, problem.demands, np.ones(cells.values.size, np.int64), none, True)
+    against = f" against the {attacker}" if attacker else ""
+    amount = equations.text(size)
+    needs = f"{'±' if way == 0 else '+' if way > 0 else '−'}{amount}"
+    head = f"cell {equations.describe(at)} cannot be protected by {needs}{against}"
+    k = int(wide.member[at])
+    if k >= 0:
+        barred = np.zeros(wide.size, bool)
+        inside = wide.member >= 0
+        barred[wide.member[inside & (problem.member < 0) & cells.listed]] = True
+        cost = np.where(barred, 1.0, 1e-4)
+        nothing = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+        found = rescue(wide, k, max(size, 1), way, cost, nothing)
+        if found is not None:
+            need = found[0][barred[found[0]]]
+            names = [wide.cell(int(j)) for j in need[:FEW]]
+            if names:
+                more = f" and {need.size - FEW} more" if need.size > FEW else ""
+                return InfeasibleError(
+                    f"{head} while these are published: {'; '.join(names)}{more}; let some of them be suppressed "
+                    "(a total, or zeros), or lower the level"
+                )
+    return InfeasibleError(
+        f"{head}: whatever is suppressed, what remains published or known determines it more closely; lower the level, "
+        "or publish fewer tables together"
+    )

@@ -1,0 +1,116 @@
+"""Inequalities that every safe pattern fulfils, from the attacker's problem (Fischetti and Salazar 2000).
+
+Let w be a sum of equations in which the sensitive cell p has the coefficient 1. Then d_p = −Σ w_j·d_j for any table that
+fits, so that d_p can reach the level L only if the suppressed cells among the others can move far enough together:
+Σ |w_j|·(how far j can move)·y_j ≥ L, where y_j is 1 if j is suppressed. Coefficients above what is missing are cut down
+to it. Where the attacker's linear program has no solution, its dual gives the w whose inequality is violated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.core.compiled import compiled
+from discreet.protect.suppression.circuits import NONE, cheapest
+
+SHORT = 1e-4
+"""By how much a cut must be violated to be worth while."""
+
+
+@compiled
+def cut_of(
+    p: int, amount: float, count: int, found: Any, moves: Any, down: Any, up: Any, fixed: Any, coefficient: Any
+) -> tuple[int, bool]:
+    """Turn an equation into an inequality Σ a·y ≥ 1; the cells and coefficients replace the equation.
+
+    Returns how many there are, and false where the cells that are hidden anyhow suffice.
+    """
+    own = 0.0
+    for i in range(count):
+        if found[i] == p:
+            own += moves[i]
+    if abs(own) < 1e-7:
+        return 0, False
+    missing = amount
+    for i in range(count):
+        j = found[i]
+        if j != p and fixed[j]:
+            w = moves[i] / own
+            missing -= w * down[j] if w > 0 else -w * up[j]
+    if missing <= 1e-6 * amount:
+        return 0, False
+    kept = 0
+    for i in range(count):
+        j = found[i]
+        if j == p or fixed[j]:
+            continue
+        w = moves[i] / own
+        room = w * down[j] if w > 0 else -w * up[j]
+        if room > 1e-9:
+            found[kept], coefficient[kept] = j, min(room / missing, 1.0)
+            kept += 1
+    return kept, True
+
+
+@compiled
+def separate(
+    order: Any, problem: Any, demands: Any, y: Any, fixed: Any, slight: Any, sharp: bool, work: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Find inequalities that a point y violates, one for each demand that it does not meet.
+
+    With ``sharp`` no cell is taken to move further than the demand asks for, which finds more where y is not whole.
+    Returns compressed rows of cells and coefficients, and the demands that they come from.
+    """
+    starts, columns, signs, begins, rows, down, up = problem[:7]
+    cell, size, mode, attacker, known_start, known_cell, known_down, known_up = demands
+    less, more = np.empty(down.size), np.empty(down.size)
+    first = np.zeros(order.size + 1, np.int64)
+    source = np.full(order.size, -1, np.int64)
+    cells, values = np.empty(4096, np.int64), np.empty(4096)
+    coefficient = np.empty(work[5].size)
+    lines, end = 0, 0
+    last_mode, last_amount = 0, -1.0
+    for q in order:
+        p, amount = cell[q], float(size[q])
+        a, b = (down, up) if mode[q] > 0 else (up, down)
+        if mode[q] != last_mode or amount != last_amount:
+            last_mode, last_amount = mode[q], amount
+            for j in range(down.size):
+                part = 1.0 if fixed[j] else y[j]
+                low, high = (min(a[j], amount), min(b[j], amount)) if sharp else (a[j], b[j])
+                less[j], more[j] = low * part, high * part
+        begin, stop = known_start[attacker[q]], known_start[attacker[q] + 1]
+        kept_less, kept_more = less[known_cell[begin:stop]], more[known_cell[begin:stop]]
+        kept_a, kept_b = a[known_cell[begin:stop]], b[known_cell[begin:stop]]
+        for i in range(begin, stop):
+            j = known_cell[i]
+            low, high = (known_down[i], known_up[i]) if mode[q] > 0 else (known_up[i], known_down[i])
+            part = 1.0 if fixed[j] else y[j]
+            less[j], more[j] = min(less[j], low * part), min(more[j], high * part)
+            a[j], b[j] = min(a[j], low), min(b[j], high)
+        outcome, count, _ = cheapest(p, amount, starts, columns, signs, begins, rows, slight, less, more, np.inf, work)
+        kept, fine = 0, False
+        if outcome == NONE:
+            kept, fine = cut_of(p, amount, count, work[5], work[6], a, b, fixed, coefficient)
+        for i in range(begin, stop):
+            j = known_cell[i]
+            less[j], more[j] = kept_less[i - begin], kept_more[i - begin]
+            a[j], b[j] = kept_a[i - begin], kept_b[i - begin]
+        covered = 0.0
+        for i in range(kept):
+            covered += coefficient[i] * y[work[5][i]]
+        if not fine or covered > 1.0 - SHORT:
+            continue
+        if end + kept > cells.size:
+            longer, wider = np.empty(2 * (end + kept), np.int64), np.empty(2 * (end + kept))
+            longer[:end], wider[:end] = cells[:end], values[:end]
+            cells, values = longer, wider
+        for i in range(kept):
+            cells[end + i], values[end + i] = work[5][i], coefficient[i]
+        end += kept
+        source[lines] = q
+        lines += 1
+        first[lines] = end
+    return first[: lines + 1], cells[:end], values[:end], source[:lines]

@@ -1,0 +1,117 @@
+"""What respondents know of suppressed cells: their own contributions, alone or as holdings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import DataError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.protect.suppression.problem import Cells, Problem
+from discreet.table.attacker import Attacker
+from discreet.table.kinds import UNBOUNDED
+
+Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """Everybody who knows more than the outsider: for each, positions with the least and largest value they can have.
+
+    Entries are sorted by attacker; ``names`` and ``label`` say who it is.
+    """
+
+    names: tuple[str, ...]
+    attacker: IntArray
+    position: IntArray
+    low: IntArray
+    high: IntArray
+
+    def __len__(self) -> int:
+        """Return how many attackers there are."""
+        return len(self.names)
+
+
+def knowledge_of(cells: Cells, insiders: Insiders, attackers: Sequence[Attacker], response: str | None) -> Knowledge:
+    """Return what respondents know, from the tables' own figures and from attackers that are named.
+
+    A cell with one contributor is known to it; the largest of several knows that the cell holds at least its own
+    contribution. Holdings take the place of contributors where a table knows of them. Counts tell nobody more than
+    that they are counted, so that by default only the respondents of magnitudes are considered.
+    """
+    magnitude = any(table.responses for table in cells.tables)
+    if insiders == "auto":
+        insiders = "respondents" if magnitude else "none"
+    names: list[str] = []
+    rows: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
+    if insiders != "none":
+        at, low, high = _own(cells, insiders == "respondents", response)
+        names += [f"respondent of {cells.equations.describe(int(i))}" for i in at]
+        rows.append((np.arange(at.size), at, low, high))
+    for attacker in attackers:
+        found = _named(cells, attacker)
+        rows.append((np.full(found[0].size, len(names)), *found))
+        names.append(attacker.name)
+    if not rows:
+        none = np.zeros(0, np.int64)
+        return Knowledge((), none, none, none, none)
+    return Knowledge(tuple(names), *(np.concatenate(column) for column in zip(*rows, strict=True)))
+
+
+def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the cells whose largest contributor knows more than the outsider, and what it knows."""
+    units, largest = np.zeros(cells.values.size), np.zeros(cells.values.size)
+    scale = 10**cells.equations.decimals
+    for table, place in zip(cells.tables, cells.places, strict=True):
+        level = table.holdings or table.contributors
+        units[place] = level.units
+        if several and table.responses:
+            top: FloatArray = level.largest[table.response(response)].top
+            if top.shape[1]:
+                largest[place] = np.floor(top[:, 0] * scale + 1e-6)
+    alone = units == 1
+    # Where values can be negative, an own contribution says nothing about the sum.
+    more = (units > 1) & (largest > 0) & (cells.lower >= 0) & (largest <= cells.values)
+    at = np.flatnonzero(cells.listed & (alone | more))
+    low = np.where(alone, cells.values, largest.astype(np.int64))[at]
+    high = np.where(alone, cells.values, UNBOUNDED)[at]
+    return at, low, high
+
+
+def _named(cells: Cells, attacker: Attacker) -> tuple[IntArray, IntArray, IntArray]:
+    known: dict[int, tuple[int, int]] = {}
+
+    def narrow(i: int, low: int, high: int) -> None:
+        before = known.get(i, (-UNBOUNDED, UNBOUNDED))
+        known[i] = (max(before[0], low), min(before[1], high))
+        if not known[i][0] <= cells.values[i] <= known[i][1]:
+            raise DataError(
+                f"{attacker.name} is said to know that cell {cells.equations.describe(i)} lies between "
+                f"{cells.equations.text(known[i][0])} and {cells.equations.text(known[i][1])}, but it is "
+                f"{cells.equations.text(int(cells.values[i]))}; correct what the attacker knows"
+            )
+
+    scale = 10**cells.equations.decimals
+    for own in attacker.contributions:
+        i, value = cells.equations.find(own.cell), cells.equations.units(own.value)
+        narrow(i, value, value if own.others == 0 else UNBOUNDED)
+    for fact in attacker.knows:
+        low = -UNBOUNDED if fact.lower is None else int(np.ceil(fact.lower * scale - 1e-9))
+        high = UNBOUNDED if fact.upper is None else int(np.floor(fact.upper * scale + 1e-9))
+        narrow(cells.equations.find(fact.cell), low, high)
+    at = np.array(list(known), np.int64)
+    ends = np.array(list(known.values()), np.int64).reshape(-1, 2)
+    return at, ends[:, 0], ends[:, 1]
+
+
+def by_class(problem: Problem, known: Knowledge) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return who knows of which class how far it can move down and up; what cannot move is left out."""
+    kept = problem.member[known.position] >= 0
+    position = known.position[kept]
+    values = problem.cells.values[position]
+    down = np.clip(values - known.low[kept], 0, 2**52).astype(np.float64)
+    up = np.clip(np.where(known.high[kept] >= UNBOUNDED, 2**52, known.high[kept] - values), 0, 2**52)
+    return known.attacker[kept], problem.member[position], down, up.astype(np.float64)

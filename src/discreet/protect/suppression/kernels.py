@@ -1,0 +1,341 @@
+"""Patterns of suppressed cells that carry their own proof: a circuit for every demand, kept up to date.
+
+A demand asks that one cell can move by some amount, up, down or both ways, as seen by one attacker. It is met by a
+circuit of suppressed cells, in whole numbers. Cells may be released as long as every demand has a circuit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.core.compiled import compiled
+from discreet.protect.suppression.circuits import DEAR, FOUND, LARGE, NONE, cheapest
+
+TRIES = 24
+"""How often a circuit with broken moves is looked for again without one of its broken cells."""
+CLOSE = 1e-6
+WIDER = 8.0
+"""By how much the largest price that is tried grows."""
+
+
+@compiled
+def settle(q: int, limit: float, problem: Any, demands: Any, cost: Any, work: Any) -> tuple[int, int]:
+    """Find the cheapest circuit in whole numbers for a demand; the moves stand in the workspace."""
+    starts, columns, signs, begins, rows, down, up, least, base, most = problem
+    cell, size, mode, attacker, known_start, known_cell, known_down, known_up = demands
+    p, amount = cell[q], float(size[q])
+    a, b = (least, least) if mode[q] == 0 else (down, up) if mode[q] > 0 else (up, down)
+    first, last = known_start[attacker[q]], known_start[attacker[q] + 1]
+    kept_a, kept_b = np.empty(last - first), np.empty(last - first)
+    for i in range(first, last):
+        j = known_cell[i]
+        kept_a[i - first], kept_b[i - first] = a[j], b[j]
+        low, high = known_down[i], known_up[i]
+        if mode[q] == 0:
+            low = high = min(low, high)
+        elif mode[q] < 0:
+            low, high = high, low
+        a[j], b[j] = min(a[j], low), min(b[j], high)
+    found, moves = work[5], work[6]
+    barred, kept_cost = np.empty(TRIES, np.int64), np.empty(TRIES)
+    tries = 0
+    reach = min(limit, base)
+    while True:
+        outcome, count, _ = cheapest(p, amount, starts, columns, signs, begins, rows, cost, a, b, reach, work)
+        if outcome != FOUND and reach < limit and outcome != LARGE:
+            # Cheap cells are tried first: the tableau stays small.
+            reach = min(limit, reach * WIDER) if reach < most else limit
+            continue
+        if outcome != FOUND:
+            break
+        if _whole(p, amount, count, found, moves, a, b, mode[q]) and _fits(
+            count, found, moves, starts, columns, signs, begins, rows
+        ):
+            break
+        worst = -1
+        for i in range(count):
+            if found[i] != p and abs(moves[i] - np.rint(moves[i])) > CLOSE:
+                if worst < 0 or cost[found[i]] > cost[found[worst]]:
+                    worst = i
+        if worst < 0 or tries == TRIES:
+            outcome = LARGE
+            break
+        barred[tries], kept_cost[tries] = found[worst], cost[found[worst]]
+        cost[found[worst]] = np.inf
+        tries += 1
+    for i in range(tries):
+        cost[barred[i]] = kept_cost[i]
+    # Without the barred cells nothing was found; that says nothing about them.
+    if tries > 0 and outcome == NONE:
+        outcome = LARGE
+    for i in range(last - first - 1, -1, -1):
+        a[known_cell[first + i]], b[known_cell[first + i]] = kept_a[i], kept_b[i]
+    return outcome, count
+
+
+@compiled
+def _whole(p: int, amount: float, count: int, found: Any, moves: Any, down: Any, up: Any, mode: int) -> bool:
+    """Make the moves whole, by the smallest factor within bounds if they are not; false where there is none."""
+    for factor in range(1, 7):
+        fine = True
+        for i in range(count):
+            v = moves[i] * factor
+            j = found[i]
+            if abs(v - np.rint(v)) > CLOSE * factor:
+                fine = False
+            if (j != p or factor > 1) and (v > up[j] + CLOSE or -v > down[j] + CLOSE):
+                fine = False
+            if j == p and factor > 1 and mode == 0 and v > down[j] + CLOSE:
+                fine = False
+        if fine:
+            for i in range(count):
+                moves[i] = np.rint(moves[i] * factor)
+            return True
+    return False
+
+
+@compiled
+def _fits(count: int, found: Any, moves: Any, starts: Any, columns: Any, signs: Any, begins: Any, rows: Any) -> bool:
+    """Check in whole numbers that every sum stays."""
+    for i in range(count):
+        for k in range(begins[found[i]], begins[found[i] + 1]):
+            total = 0.0
+            for t in range(starts[rows[k]], starts[rows[k] + 1]):
+                for other in range(count):
+                    if found[other] == columns[t]:
+                        total += signs[t] * moves[other]
+                        break
+            if total != 0.0:
+                return False
+    return True
+
+
+@compiled
+def _meets(q: int, i: int, moves: Any, size: Any, mode: Any) -> bool:
+    """Say whether a circuit for one demand serves another, whose cell is the i-th of it."""
+    return bool(abs(moves[i]) >= size[q]) if mode[q] == 0 else bool(moves[i] >= size[q])
+
+
+@compiled
+def reserve(pool: Any, end: int, extra: int) -> Any:
+    """Return a pool with room for more entries."""
+    if end + extra <= pool.shape[1]:
+        return pool
+    larger = np.empty((pool.shape[0], 2 * (end + extra)), np.int64)
+    larger[:, :end] = pool[:, :end]
+    return larger
+
+
+@compiled
+def keep(q: int, flip: float, count: int, found: Any, moves: Any, where: Any, pool: Any, end: int, head: Any) -> int:
+    """Store a circuit as the proof of a demand, and remember which cells it needs."""
+    where[q, 0], where[q, 1] = end, count
+    for i in range(count):
+        pool[0, end], pool[1, end], pool[2, end] = found[i], int(moves[i] * flip), q
+        pool[3, end] = head[found[i]]
+        head[found[i]] = end
+        end += 1
+    return end
+
+
+@compiled
+def probe(order: Any, problem: Any, demands: Any, cost: Any, work: Any) -> tuple[Any, Any]:
+    """Return what meeting each demand alone would cost, infinite where it cannot be met, and the outcomes."""
+    alone, outcomes = np.zeros(order.size), np.zeros(order.size, np.int64)
+    for i in range(order.size):
+        outcome, count = settle(order[i], np.inf, problem, demands, cost, work)
+        outcomes[i] = outcome
+        if outcome == FOUND:
+            for k in range(count):
+                alone[i] += cost[work[5][k]]
+        else:
+            alone[i] = np.inf
+    return alone, outcomes
+
+
+@compiled
+def meet(
+    order: Any, by_cell: Any, problem: Any, demands: Any, cost: Any, slight: Any, hidden: Any, where: Any, pool: Any,
+    end: int, head: Any, work: Any,
+) -> tuple[Any, int, Any]:  # fmt: skip
+    """Meet demands one after another by their cheapest circuits; return the pool and what could not be met."""
+    cell, size, mode, attacker = demands[0], demands[1], demands[2], demands[3]
+    failed = np.full(order.size, -1, np.int64)
+    lost = 0
+    for q in order:
+        if where[q, 1] > 0:
+            continue
+        outcome, count = settle(q, np.inf, problem, demands, cost, work)
+        if outcome != FOUND:
+            failed[lost] = q
+            lost += 1
+            continue
+        found, moves = work[5], work[6]
+        for i in range(count):
+            if not hidden[found[i]]:
+                hidden[found[i]] = True
+                cost[found[i]] = slight[found[i]]
+        pool = reserve(pool, end, count)
+        end = keep(q, 1.0, count, found, moves, where, pool, end, head)
+        if attacker[q] > 0:
+            continue
+        for i in range(count):
+            for k in range(by_cell[0][found[i]], by_cell[0][found[i] + 1]):
+                other = by_cell[1][k]
+                if where[other, 1] == 0 and attacker[other] == 0 and mode[other] == mode[q]:
+                    flip = -1.0 if mode[q] == 0 and moves[i] < 0 else 1.0
+                    if _meets(other, i, moves, size, mode):
+                        pool = reserve(pool, end, count)
+                        end = keep(other, flip, count, found, moves, where, pool, end, head)
+    return pool, end, failed[:lost]
+
+
+@compiled
+def compact(where: Any, pool: Any, end: int, head: Any) -> int:
+    """Drop circuits that are no longer the proof of anything."""
+    live = 0
+    head[:] = -1
+    for t in range(end):
+        q = pool[2, t]
+        if where[q, 1] == 0 or t < where[q, 0] or t >= where[q, 0] + where[q, 1]:
+            continue
+        if t == where[q, 0]:
+            pool[4, live] = 1
+        else:
+            pool[4, live] = 0
+        for r in range(3):
+            pool[r, live] = pool[r, t]
+        live += 1
+    for t in range(live):
+        if pool[4, t] == 1:
+            where[pool[2, t], 0] = t
+        pool[3, t] = head[pool[0, t]]
+        head[pool[0, t]] = t
+    return live
+
+
+@compiled
+def improve(
+    groups: Any, members: Any, price: Any, problem: Any, demands: Any, cost: Any, slight: Any, hidden: Any, where: Any,
+    pool: Any, end: int, head: Any, work: Any,
+) -> tuple[Any, int, int]:  # fmt: skip
+    """Release groups of cells one after another where the demands that need them can be met more cheaply.
+
+    All cells of a group are released; demands that used them get new circuits, which may suppress other cells. It is
+    kept if the price of all suppressed cells falls.
+    """
+    n = hidden.size
+    accepted = 0
+    mark = np.full(where.shape[0], -1, np.int64)
+    fresh, taken = np.empty(n, np.int64), np.empty(n, np.int64)
+    for g in range(groups.size - 1):
+        gain = 0
+        out = 0
+        for t in range(groups[g], groups[g + 1]):
+            j = members[t]
+            if hidden[j]:
+                hidden[j], cost[j] = False, float(price[j])
+                gain += price[j]
+                taken[out] = j
+                out += 1
+        if out == 0:
+            continue
+        if end > pool.shape[1] // 2:
+            end = compact(where, pool, end, head)
+        # The demands that need a cell of the group, in the order in which they came up.
+        todo = np.empty(64, np.int64)
+        count_todo = 0
+        for t in range(groups[g], groups[g + 1]):
+            k = head[members[t]]
+            while k >= 0:
+                q = pool[2, k]
+                if where[q, 0] <= k < where[q, 0] + where[q, 1] and mark[q] != g:
+                    mark[q] = g
+                    if count_todo == todo.size:
+                        longer = np.empty(2 * todo.size, np.int64)
+                        longer[:count_todo] = todo
+                        todo = longer
+                    todo[count_todo] = q
+                    count_todo += 1
+                k = pool[3, k]
+        single = out == 1
+        if single:
+            cost[taken[0]] = np.inf
+        todo = np.sort(todo[:count_todo])
+        begin = end
+        count_fresh, spent = 0, 0
+        fine = True
+        if not single and count_todo > 1:
+            # Those that would cost most come first: the others often find what they need in place.
+            alone = np.zeros(count_todo)
+            for i in range(count_todo):
+                outcome, count = settle(todo[i], float(gain), problem, demands, cost, work)
+                if outcome == DEAR:
+                    fine = False
+                    break
+                for k in range(count):
+                    alone[i] -= cost[work[5][k]]
+            if fine:
+                todo = todo[np.argsort(alone, kind="mergesort")]
+        where_new = np.empty((count_todo, 2), np.int64)
+        if fine:
+            for i in range(count_todo):
+                q = todo[i]
+                outcome, count = settle(q, gain - spent - 0.5, problem, demands, cost, work)
+                if outcome != FOUND:
+                    fine = False
+                    break
+                found, moves = work[5], work[6]
+                pool = reserve(pool, end, count)
+                where_new[i, 0], where_new[i, 1] = end, count
+                for k in range(count):
+                    j = found[k]
+                    if not hidden[j]:
+                        hidden[j], cost[j] = True, slight[j]
+                        fresh[count_fresh] = j
+                        count_fresh += 1
+                        spent += price[j]
+                    pool[0, end], pool[1, end], pool[2, end] = j, int(moves[k]), q
+                    end += 1
+                if spent >= gain:
+                    fine = False
+                    break
+        if fine and spent < gain:
+            accepted += 1
+            if single:
+                cost[taken[0]] = float(price[taken[0]])
+            for t in range(begin, end):
+                pool[3, t] = head[pool[0, t]]
+                head[pool[0, t]] = t
+            for i in range(count_todo):
+                where[todo[i], 0], where[todo[i], 1] = where_new[i, 0], where_new[i, 1]
+            continue
+        for i in range(count_fresh):
+            hidden[fresh[i]], cost[fresh[i]] = False, float(price[fresh[i]])
+        for i in range(out):
+            hidden[taken[i]], cost[taken[i]] = True, slight[taken[i]]
+        end = begin
+    return pool, end, accepted
+
+
+@compiled
+def pay(starts: Any, columns: Any, fixed: Any, primary: Any, left: Any) -> int:
+    """Return what equations with a single sensitive cell must spend on another, no cell paying more than its cost."""
+    total = 0
+    for e in range(starts.size - 1):
+        hidden, sensitive, least = 0, 0, -1
+        for i in range(starts[e], starts[e + 1]):
+            j = columns[i]
+            if fixed[j]:
+                hidden += 1
+                sensitive += primary[j]
+            elif least < 0 or left[j] < least:
+                least = left[j]
+        if hidden == 1 and sensitive == 1 and least > 0:
+            total += least
+            for i in range(starts[e], starts[e + 1]):
+                if not fixed[columns[i]]:
+                    left[columns[i]] -= least
+    return total

@@ -1,0 +1,296 @@
+"""The optimal method: cuts from the attacker's problem, until the cheapest pattern that fulfils them all is safe.
+
+Fischetti and Salazar (Mathematical Programming 84, 1999, and 2000): a pattern is safe if it fulfils infinitely many
+inequalities, of which few are needed. A linear program over those found so far gives a lower bound; cells that no
+pattern cheaper than the best one known can suppress are dropped; the rest falls into groups that are solved in whole
+numbers, one by one. The fast method provides the first pattern, and again better ones, led by the linear program.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from discreet.core.errors import InfeasibleError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
+from discreet.protect.suppression.circuits import FOUND
+from discreet.protect.suppression.fast import BOTH, DOWN, UP, Search
+from discreet.protect.suppression.master import Master
+from discreet.protect.suppression.pattern import Pattern
+from discreet.protect.suppression.problem import BoolArray
+from discreet.protect.suppression.sliding import sliding_cut
+
+ROUNDS = 400
+"""Rounds of cuts over real numbers."""
+CLOSE = 1e-6
+
+
+def optimal(search: Search, *, time_limit: float | None = None, progress: Progress | None = None) -> Pattern:
+    """Improve a pattern until it is proved to be the cheapest, or until time is up."""
+    return _Proof(search, time_limit, progress).run()
+
+
+class _Proof:
+    """The best pattern known, the cuts found, and the lower bound that they prove."""
+
+    def __init__(self, search: Search, time_limit: float | None, progress: Progress | None) -> None:
+        self.best, self.progress = search, progress
+        self.problem = search.problem
+        self.deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.fixed: BoolArray = self.problem.primary | self.problem.free
+        self.base = int(self.problem.price[self.fixed].sum())
+        self.master = Master(self.problem.price, np.flatnonzero(~self.fixed))
+        self.demands = self._demands()
+        self.bound = self.base
+        self.limited = False
+
+    def _demands(self) -> Search:
+        """Return the demands that no safe pattern can do without, one way at a time."""
+        ways = Search(self.problem, self.best.known)
+        for cell in np.flatnonzero(self.problem.primary).tolist():
+            ways.ask(cell, int(self.problem.upper[cell]), UP, 0)
+            ways.ask(cell, int(self.problem.lower[cell]), DOWN, 0)
+        self._insiders(ways, self.best, 0)
+        return ways
+
+    def _insiders(self, ways: Search, search: Search, first: int) -> None:
+        """Add the demands of insiders that a search met with; of a sliding level each side asks for its own only."""
+        for k in range(first, len(search.cell)):
+            cell, size, who = search.cell[k], search.size[k], search.attacker[k]
+            if who:
+                for way in (UP, DOWN) if search.way[k] == BOTH else (search.way[k],):
+                    own = self.problem.upper[cell] if way == UP else self.problem.lower[cell]
+                    ways.ask(cell, min(size, int(own)), way, who)
+
+    @property
+    def total(self) -> int:
+        return self.best.total
+
+    def run(self) -> Pattern:
+        self._first_cuts()
+        while not self._over():
+            self._real_numbers()
+            if self._over():
+                break
+            if not self._whole_numbers():
+                break
+        if self.bound < self.total and self._late():
+            self.limited = True
+        return self.best.pattern("optimal", min(self.bound, self.total), self.limited)
+
+    def _raise(self, value: float) -> None:
+        """Take over a proven bound; cells were dropped that only dearer patterns have, so it stops at the best one."""
+        proven = self.total if np.isinf(value) else min(self.base + int(np.ceil(value - CLOSE)), self.total)
+        self.bound = max(self.bound, proven)
+        self._tell()
+
+    def _over(self) -> bool:
+        return self.bound >= self.total or self._late()
+
+    def _late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def _left(self) -> float | None:
+        return None if self.deadline is None else self.deadline - time.monotonic()
+
+    # --- real numbers -------------------------------------------------------------------------------------
+
+    def _first_cuts(self) -> None:
+        """Every single equation with a sensitive cell is a cut."""
+        p = self.problem
+        order = np.arange(len(self.demands.cell))
+        y = np.zeros(p.size)
+        self._separate(order, y, True)
+
+    def _separate(self, order: IntArray, y: FloatArray, sharp: bool) -> int:
+        from discreet.protect.suppression.cuts import separate
+
+        ways = self.demands
+        size, way = np.array(ways.size, np.int64), np.array(ways.way, np.int64)
+        order = order[np.lexsort((order, size[order], way[order]))]
+        starts, cells, values, _ = separate(
+            order, ways.arrays, ways.demands(), y, self.fixed, ways.slight, sharp, ways.work
+        )
+        rows = ((cells[a:b], values[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True))
+        return self.master.add(rows)
+
+    def _spread(self, y: FloatArray) -> FloatArray:
+        """Return shares of all classes from those of the master's columns."""
+        whole = self.fixed.astype(np.float64)
+        whole[self.master.columns] = np.clip(y, 0.0, 1.0)
+        return whole
+
+    def _real_numbers(self) -> None:
+        """Add cuts that the linear program violates until none is found."""
+        asked = np.arange(len(self.demands.cell))
+        stale = 0
+        for step in range(ROUNDS):
+            if self._late():
+                return
+            value, y, dual = self.master.solve()
+            self._raise(value)
+            if self.bound >= self.total:
+                return
+            self._drop(value, y, dual)
+            shares = self._spread(y)
+            if step % 8 == 7:
+                self._guided(shares)
+            added = self._separate(asked, shares, True)
+            if not added:
+                stale += 1
+                if stale > 1 or not self._separate(asked, shares, False):
+                    break
+            else:
+                stale = 0
+        self._guided(self._spread(self.master.solve()[1]))
+
+    def _drop(self, value: float, y: FloatArray, dual: FloatArray) -> None:
+        """Fix cells that no cheaper pattern can suppress, or leave out."""
+        room = self.total - self.base - value - 1.0 + 1e-4
+        open_ = self.master.low < self.master.high
+        out = np.flatnonzero(open_ & (y < 1e-9) & (dual > room))
+        if out.size:
+            self.master.fix(out, 0.0)
+        into = np.flatnonzero(open_ & (y > 1.0 - 1e-9) & (-dual > room))
+        if into.size:
+            self.master.fix(into, 1.0)
+
+    # --- patterns -----------------------------------------------------------------------------------------
+
+    def _guided(self, shares: FloatArray) -> None:
+        """Let the fast method look for a pattern where the linear program points."""
+        p = self.problem
+        self._try(self.fixed, p.price * (1.0 - shares) + 1e-2)
+
+    def _try(self, hidden: BoolArray, cost: FloatArray) -> None:
+        """Complete a pattern at the given costs, release what is not needed, and keep it if it is cheaper."""
+        trial = self._again(hidden, cost)
+        try:
+            trial.meet()
+        except InfeasibleError:
+            return
+        trial.cost = np.where(trial.hidden, trial.slight, self.problem.price.astype(np.float64))
+        trial.improve(2)
+        self._take(trial)
+
+    def _again(self, hidden: BoolArray, cost: FloatArray) -> Search:
+        """Return a search for the same demands with some cells hidden already."""
+        trial = Search(self.problem, self.best.known)
+        trial.hidden = hidden.copy()
+        trial.cost = np.where(hidden, trial.slight, cost)
+        trial.ask_outsider()
+        for cell, size, way, who in zip(
+            self.best.cell, self.best.size, self.best.way, self.best.attacker, strict=True
+        ):
+            if who:
+                trial.ask(cell, size, way, who)
+        return trial
+
+    def _take(self, trial: Search) -> None:
+        """Keep a pattern if it is cheaper than the best one."""
+        if trial.total < self.total:
+            while trial.ask_insiders():
+                trial.meet()
+                trial.improve(1)
+            if trial.total < self.total:
+                self.best = trial
+                self._tell()
+
+    # --- whole numbers ------------------------------------------------------------------------------------
+
+    def _whole_numbers(self) -> bool:
+        """Solve what is left in whole numbers; return false if nothing more can be done."""
+        found = 0.0
+        chosen = np.zeros(self.problem.size, bool)
+        chosen[self.fixed] = True
+        columns = self.master.columns
+        inside = self.master.low == 1
+        chosen[columns[inside]] = True
+        found = float(self.master.price[inside].sum())
+        for cells, cuts in self.master.parts():
+            if self._late():
+                return False
+            bound, part = self.master.whole(cells, cuts, self._left())
+            found += bound
+            if part is None:
+                if np.isinf(bound):
+                    self._raise(bound)
+                return False
+            chosen[columns[part]] = True
+        self._raise(found)
+        if self.bound >= self.total:
+            return True
+        y = chosen.astype(np.float64)
+        unmet = self._unmet(chosen)
+        if not unmet.size:
+            cuts = self._slide(chosen)
+            # A pattern that meets everything and costs what the bound says.
+            return self.master.add(cuts) > 0 if cuts else self._complete(chosen)
+        added = self._separate(unmet, y, False) + self._separate(unmet, y, True)
+        for q in unmet.tolist():
+            if not self._met_in_whole_numbers(q, chosen):
+                added += self._forbid(chosen)
+        self._try(chosen, self.problem.price.astype(np.float64))
+        return added > 0
+
+    def _unmet(self, chosen: BoolArray) -> IntArray:
+        """Return the demands that suppressing the chosen cells alone does not meet over real numbers or whole ones."""
+        from discreet.protect.suppression import kernels
+
+        ways = self.demands
+        cost = np.where(chosen, ways.slight, np.inf)
+        asked = np.arange(len(ways.cell))
+        outcome = kernels.probe(asked, ways.arrays, ways.demands(), cost, ways.work)[1]
+        return asked[outcome != FOUND]
+
+    def _met_in_whole_numbers(self, q: int, chosen: BoolArray) -> bool:
+        from discreet.protect.suppression.rescue import rescue
+
+        ways = self.demands
+        _, at, down, up = ways.facts
+        start, stop = ways.known_start[ways.attacker[q]], ways.known_start[ways.attacker[q] + 1]
+        cost = np.where(chosen, ways.slight, np.inf)
+        known = (at[start:stop], down[start:stop], up[start:stop])
+        return rescue(self.problem, ways.cell[q], ways.size[q], ways.way[q], cost, known) is not None
+
+    def _slide(self, chosen: BoolArray) -> list[tuple[IntArray, FloatArray]]:
+        """Return cuts for the sliding levels that a pattern does not keep."""
+        p = self.problem
+        wide = np.flatnonzero(p.sliding > p.lower + p.upper)
+        cuts = (sliding_cut(p, cell, int(p.sliding[cell]), chosen, self.fixed) for cell in wide.tolist())
+        return [cut for cut in cuts if cut is not None]
+
+    def _forbid(self, chosen: BoolArray) -> int:
+        """Ask for one cell more: whatever part of this pattern is suppressed, some demand is not met."""
+        others = np.flatnonzero(~chosen)
+        return self.master.add([(others, np.ones(others.size))])
+
+    def _complete(self, chosen: BoolArray) -> bool:
+        """Take a pattern that meets every demand; more demands of insiders may come of it."""
+        trial = self._again(chosen, np.full(self.problem.size, np.inf))
+        try:
+            trial.meet()
+        except InfeasibleError:
+            # Over whole numbers the pattern falls short where the demands one by one did not show it.
+            return self._forbid(chosen) > 0
+        count = len(trial.cell)
+        if trial.ask_insiders():
+            before = len(self.demands.cell)
+            self._insiders(self.demands, trial, count)
+            if len(self.demands.cell) == before:
+                return False
+            self._try(chosen, self.problem.price.astype(np.float64))
+            return True
+        trial.cost = np.where(trial.hidden, trial.slight, self.problem.price.astype(np.float64))
+        if trial.total < self.total:
+            self.best = trial
+        return True
+
+    def _tell(self) -> None:
+        if self.progress is not None:
+            gap = (self.total - self.bound) / max(self.total, 1)
+            self.progress(self.bound - self.base, max(self.total - self.base, 1), f"of the cost proved, gap {gap:.2%}")
+
+

@@ -1,0 +1,215 @@
+"""A pattern of suppressed cells, with the reason of every one and the proof that it is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.core.numerics import IntArray
+from discreet.protect.suppression.insiders import Knowledge
+from discreet.protect.suppression.problem import BoolArray, Problem
+
+STATUSES = ("published", "primary", "secondary")
+FEW = 3
+"""How many sensitive cells the reason of a secondary suppression names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """Another table that fits what is published: the classes that differ and by how much.
+
+    It shows that the class ``cell`` can be ``size`` higher (``way`` 1), lower (-1), or either (0), whatever the
+    attacker knows; attacker 0 is the outsider.
+    """
+
+    cell: int
+    size: int
+    way: int
+    attacker: int
+    cells: IntArray
+    moves: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Which cells are suppressed, what that costs, and why each of them is.
+
+    ``hidden`` says it of every class of the problem. ``bound`` is a proven lower bound of the cost of any safe pattern;
+    where it equals the cost, the pattern is optimal.
+    """
+
+    problem: Problem
+    known: Knowledge
+    hidden: BoolArray
+    method: str
+    bound: int
+    circuits: tuple[Circuit, ...]
+    limited: bool = False
+
+    @property
+    def cost(self) -> int:
+        """What the suppressed cells cost."""
+        return int(self.problem.price[self.hidden].sum())
+
+    @property
+    def gap(self) -> float:
+        """How much cheaper a pattern could be at most, as a share of this one's cost."""
+        return (self.cost - self.bound) / self.cost if self.cost else 0.0
+
+    @cached_property
+    def positions(self) -> BoolArray:
+        """True at positions that are suppressed."""
+        return self.problem.positions(self.hidden)
+
+    @cached_property
+    def status(self) -> IntArray:
+        """For every position 0 if it is published, 1 if it is sensitive, 2 if it is suppressed for others' sake."""
+        sensitive = self.problem.demands.sensitive
+        return np.where(self.positions, np.where(sensitive, 1, 2), 0)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cells have each status."""
+        found = np.bincount(self.status[self.problem.cells.listed], minlength=3)
+        return {name: int(count) for name, count in zip(STATUSES, found, strict=True)}
+
+    def check(self) -> None:
+        """Check the proof in whole numbers: every circuit stays within bounds, keeps all sums, and is suppressed."""
+        p = self.problem
+        facts = _facts(self)
+        for one in self.circuits:
+            assert self.hidden[one.cells].all(), "a circuit leaves the pattern"
+            signed = [one.moves] if one.way == 1 else [-one.moves] if one.way == -1 else [one.moves, -one.moves]
+            at = one.cells == one.cell
+            assert abs(int(one.moves[at][0])) >= one.size, "a circuit falls short"
+            down, up = p.down[one.cells].copy(), p.up[one.cells].copy()
+            for cell, less, more in facts.get(one.attacker, ()):
+                down[one.cells == cell] = np.minimum(down[one.cells == cell], less)
+                up[one.cells == cell] = np.minimum(up[one.cells == cell], more)
+            for move in signed:
+                assert ((move >= -down) & (move <= up)).all(), "a circuit leaves its bounds"
+            entry = np.concatenate([np.arange(p.begins[c], p.begins[c + 1]) for c in one.cells])
+            total = np.zeros(p.starts.size - 1)
+            move_of = np.zeros(p.size)
+            move_of[one.cells] = one.moves
+            for e in np.unique(p.rows[entry]):
+                span = slice(p.starts[e], p.starts[e + 1])
+                total[e] = (p.signs[span] * move_of[p.columns[span]]).sum()
+            assert not total.any(), "a circuit changes a sum"
+
+    # --- why ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _users(self) -> dict[int, list[int]]:
+        """For every secondary class, the sensitive classes whose circuits need it."""
+        found: dict[int, dict[int, None]] = {}
+        for one in self.circuits:
+            for cell in one.cells.tolist():
+                if not self.problem.primary[cell]:
+                    found.setdefault(cell, {})[one.cell] = None
+        return {cell: list(users) for cell, users in found.items()}
+
+    @cached_property
+    def _reach(self) -> dict[int, tuple[int, int, int]]:
+        """For every sensitive class, how far it can go down and up, and against how many insiders this is shown."""
+        found: dict[int, list[int]] = {}
+        against: dict[int, set[int]] = {}
+        for one in self.circuits:
+            ends = found.setdefault(one.cell, [0, 0])
+            if one.attacker:
+                against.setdefault(one.cell, set()).add(one.attacker)
+                continue
+            far = abs(int(one.moves[one.cells == one.cell][0]))
+            if one.way <= 0:
+                ends[0] = max(ends[0], far)
+            if one.way >= 0:
+                ends[1] = max(ends[1], far)
+        return {cell: (low, high, len(against.get(cell, ()))) for cell, (low, high) in found.items()}
+
+    def reason(self, i: int) -> str:
+        """Say why a position is suppressed; nothing where it is published."""
+        if not self.positions[i]:
+            return ""
+        equations, k = self.problem.cells.equations, int(self.problem.member[i])
+        value = int(self.problem.cells.values[i])
+        if self.status[i] == 1:
+            low, high, others = self._reach.get(k, (0, 0, 0))
+            text = f"sensitive; can be anything from {equations.text(value - low)} to {equations.text(value + high)} at least"
+            known = len(self.known)
+            if not known:
+                return f"{text} for anybody who reads the tables"
+            special = f", with tables of their own against {others:,} of them" if others else ""
+            return f"{text} for readers; {known:,} respondents cannot undo it either{special}"
+        same = np.flatnonzero((self.problem.member == k) & self.problem.demands.sensitive)
+        if same.size:
+            return f"equals sensitive cell {equations.describe(int(same[0]))}, all else in their sums being published"
+        users = self._users.get(k, [])
+        names = [self.problem.cell(user) for user in users[:FEW]]
+        more = f" and {len(users) - FEW:,} more" if len(users) > FEW else ""
+        shared = self._shared(k, users)
+        where = f" (both in the sum {shared})" if shared else ""
+        return f"protects {'; '.join(names)}{more}{where}"
+
+    def _shared(self, k: int, users: list[int]) -> str:
+        """Return the sum that a secondary class shares with one of the sensitive ones that it protects, if any."""
+        p = self.problem
+        mine = set(p.rows[p.begins[k] : p.begins[k + 1]].tolist())
+        for user in users:
+            both = mine.intersection(p.rows[p.begins[user] : p.begins[user + 1]].tolist())
+            if both:
+                e = min(both)
+                span = slice(p.starts[e], p.starts[e + 1])
+                above = p.columns[span][p.signs[span] > 0]
+                return p.cell(int(above[0])) if above.size else ""
+        return ""
+
+    @property
+    def sentence(self) -> str:
+        """What is suppressed and at what cost, in words."""
+        counts = self.counts
+        whole = sum(counts.values())
+        share = f" ({(whole - counts['published']) / whole:.1%})" if whole else ""
+        if not counts["primary"]:
+            return f"None of {whole:,} cells is sensitive; nothing is suppressed."
+        best = (
+            "no safe pattern costs less"
+            if self.cost == self.bound
+            else f"no safe pattern costs less than {self.bound:,} ({self.gap:.1%} below)"
+        )
+        return (
+            f"{counts['primary']:,} sensitive cells and {counts['secondary']:,} others of {whole:,} are suppressed"
+            f"{share}; cost {self.cost:,}, {best}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return totals as plain data."""
+        counts = self.counts
+        return {
+            "method": self.method,
+            "suppressed": {"primary": counts["primary"], "secondary": counts["secondary"]},
+            "published": counts["published"],
+            "cost": self.cost,
+            "bound": self.bound,
+            "gap": round(self.gap, 6),
+            "optimal": self.cost == self.bound,
+            "limited": self.limited,
+            "attackers": 1 + len(self.known),
+        }
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        return self.sentence
+
+    __repr__ = __str__
+
+
+def _facts(pattern: Pattern) -> dict[int, list[tuple[int, float, float]]]:
+    from discreet.protect.suppression.insiders import by_class
+
+    found: dict[int, list[tuple[int, float, float]]] = {}
+    for who, cell, down, up in zip(*(c.tolist() for c in by_class(pattern.problem, pattern.known)), strict=True):
+        found.setdefault(who + 1, []).append((cell, down, up))
+    return found

@@ -1,0 +1,126 @@
+"""Which cells are suppressed in the first place, and how wide the interval of each must stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.protect.suppression.problem import BoolArray, Cells, Demands
+from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
+from discreet.table.kinds import UNBOUNDED
+from discreet.table.tabulation import Tabulation
+
+Status: TypeAlias = Literal["publish", "suppress"]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is decided about a cell beforehand: that it must be published or suppressed, its levels, its cost.
+
+    A cell that must be suppressed keeps an interval that reaches ``lower`` below and ``upper`` above its value and is
+    ``sliding`` wide; where none of these is given, it is enough that nobody can work it out exactly.
+
+    >>> Wish({"region": "North"}, "suppress", lower=5, upper=5).status
+    'suppress'
+    """
+
+    cell: Mapping[str, str]
+    status: Status | None = None
+    lower: float = 0.0
+    upper: float = 0.0
+    sliding: float = 0.0
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check and freeze."""
+        object.__setattr__(self, "cell", MappingProxyType({str(k): str(v) for k, v in self.cell.items()}))
+        if self.status not in (None, "publish", "suppress"):
+            raise RequestError(f"the status of a cell is {self.status!r}; it is 'publish' or 'suppress'")
+        for name in ("lower", "upper", "sliding"):
+            if not getattr(self, name) >= 0:
+                raise RequestError(f"the {name} level of cell {dict(self.cell)} is {getattr(self, name)}; give 0 or more")
+        if self.cost is not None and not self.cost >= 0:
+            raise RequestError(f"the cost of cell {dict(self.cell)} is {self.cost}; give 0 or more")
+
+
+@dataclass(frozen=True, eq=False)
+class Primary:
+    """The sensitive cells of one table, with levels in the unit published."""
+
+    sensitive: BoolArray
+    lower: FloatArray
+    upper: FloatArray
+    sliding: FloatArray
+    found: Sensitivity | None
+
+
+def primary(
+    table: Tabulation,
+    rules: Sequence[Any],
+    combine: Combine,
+    response: str | None,
+    risk: float | None,
+    levels: tuple[float, float] | None,
+) -> Primary:
+    """Judge the cells of one table by rules and by a bound on the disclosure risk.
+
+    Publishing X says of every contribution to it that it lies between 0 and X, which leaves log2(X + 1) bits:
+    DR = 1/log2(X + 1), domingo2002 (1) and (2), in units of the last decimal. A cell above the bound is sensitive, and
+    its interval must hold as many values as the bound asks for, 2^(1/DR).
+    """
+    none = np.zeros(len(table))
+    found = sensitivity(table, list(rules), response=response, combine=combine) if rules else None
+    sensitive = np.zeros(len(table), bool) if found is None else found.sensitive.copy()
+    lower, upper = (none, none) if found is None else (np.nan_to_num(found.lower), np.nan_to_num(found.upper))
+    if levels is not None:
+        lower, upper = (np.where(sensitive, level, 0.0) for level in levels)
+    sliding = none.copy()
+    if risk is not None:
+        from discreet.table.figures import units_of
+
+        units, decimals = units_of(table, response)
+        values = int(np.ceil(2.0 ** (1.0 / risk) - 1e-9))
+        close = (units != 0) & (np.abs(units) + 1 < values)
+        sensitive |= close
+        sliding[sensitive] = (values - 1) / 10**decimals
+    return Primary(sensitive, lower, upper, sliding, found)
+
+
+def demands_of(
+    cells: Cells, found: Sequence[Primary], wishes: Sequence[Wish]
+) -> tuple[Demands, BoolArray, dict[int, float]]:
+    """Return what must remain possible at every position, what must be published, and the costs that are given."""
+    scale = 10**cells.equations.decimals
+    n = cells.values.size
+    sensitive = cells.gather([one.sensitive for one in found]) > 0
+    lower, upper, sliding = (cells.gather([getattr(one, name) for one in found]) for name in ("lower", "upper", "sliding"))
+    published = np.zeros(n, bool)
+    costs: dict[int, float] = {}
+    for wish in wishes:
+        i = cells.equations.find(wish.cell)
+        if not cells.listed[i]:
+            raise RequestError(f"cell {cells.equations.describe(i)} is in none of the tables; name a cell that is")
+        if wish.cost is not None:
+            costs[i] = wish.cost
+        if wish.status == "publish":
+            published[i] = True
+        elif wish.status == "suppress":
+            sensitive[i] = True
+            lower[i], upper[i] = max(lower[i], wish.lower), max(upper[i], wish.upper)
+            sliding[i] = max(sliding[i], wish.sliding)
+
+    def units(level: FloatArray) -> IntArray:
+        return np.where(sensitive, np.ceil(level * scale - 1e-6), 0).astype(np.int64)
+
+    # No interval reaches beyond what values can be at all.
+    room_up = np.where(cells.upper >= UNBOUNDED, UNBOUNDED, cells.upper - cells.values)
+    low, high = np.minimum(units(lower), cells.values - cells.lower), np.minimum(units(upper), room_up)
+    # A sensitive value must not be worked out exactly, whatever its levels are.
+    wide = np.where(sensitive, np.maximum(units(sliding), 1), 0)
+    return Demands(sensitive, low, high, np.where(wide > low + high, wide, 0)), published, costs

@@ -1,0 +1,239 @@
+"""The problem of suppression, stated once over all cells of one table or of several linked ones.
+
+Every position of the linked tables is a cell with a value, a cost and bounds; every sum is an equation. Cells that no
+attacker can tell apart, because all that lies between them is zero and published, are one: they are suppressed together
+or not at all. What is left is a sparse system over the classes of such cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import InfeasibleError
+from discreet.core.numerics import IntArray
+from discreet.feasible.reduction import reduce
+from discreet.protect.suppression.completion import complete
+from discreet.table.equations import Equations, equations_of
+from discreet.table.figures import Figures
+from discreet.table.kinds import UNBOUNDED
+from discreet.table.tabulation import Tabulation
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """All positions of linked tables: true values in units of the last decimal, bounds, and where each table has them.
+
+    ``listed`` is true where a table shows the position; what no table shows is hidden from everybody as it is.
+    """
+
+    equations: Equations
+    tables: tuple[Tabulation, ...]
+    places: tuple[IntArray, ...]
+    values: IntArray
+    lower: IntArray
+    upper: IntArray
+    listed: BoolArray
+
+    def gather(self, columns: Sequence[Any], fill: float = 0.0) -> Any:
+        """Return one figure per position from one column per table; the largest where tables share a position."""
+        whole = np.full(self.values.size, fill)
+        for place, column in zip(self.places, columns, strict=True):
+            whole[place] = np.fmax(whole[place], np.asarray(column, np.float64))
+        return whole
+
+
+@dataclass(frozen=True, eq=False)
+class Demands:
+    """What must remain possible: for each demanded cell, how far it can move down, up, and over all."""
+
+    sensitive: BoolArray
+    lower: IntArray
+    upper: IntArray
+    sliding: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Equations over classes of cells, in compressed rows and columns, with costs and bounds on moves.
+
+    ``member`` gives the class of every position, -1 where it cannot move. ``free`` classes are in no table, and cost
+    nothing. ``down`` and ``up`` are how far the cells of a class can move; ``price`` is a whole number.
+    """
+
+    cells: Cells
+    demands: Demands
+    member: IntArray
+    starts: IntArray
+    columns: IntArray
+    signs: npt.NDArray[np.float64]
+    begins: IntArray
+    rows: IntArray
+    price: IntArray
+    free: BoolArray
+    primary: BoolArray
+    down: npt.NDArray[np.float64]
+    up: npt.NDArray[np.float64]
+    lower: IntArray
+    upper: IntArray
+    sliding: IntArray
+
+    @property
+    def size(self) -> int:
+        """The number of classes."""
+        return int(self.price.size)
+
+    def positions(self, chosen: BoolArray) -> BoolArray:
+        """Return which positions belong to the chosen classes and are shown by some table."""
+        inside = self.member >= 0
+        inside[inside] = chosen[self.member[inside]]
+        return inside & self.cells.listed
+
+    def cell(self, k: int) -> str:
+        """Return the cell of a class as a phrase; of several, the first that a table shows."""
+        at = np.flatnonzero((self.member == k) & self.cells.listed)
+        return self.cells.equations.describe(int(at[0] if at.size else np.flatnonzero(self.member == k)[0]))
+
+
+def lay_out(tables: Sequence[Tabulation], response: str | None, least: float) -> Cells:
+    """Lay linked tables over each other and check that they add up and agree."""
+    exact = [
+        Figures.of_tabulation(table, response=response, name=_name(i, table, tables)) for i, table in enumerate(tables)
+    ]
+    open_ = [replace(part, values=np.zeros_like(part.values), kind=np.ones_like(part.kind)) for part in exact]
+    stated = equations_of(exact, least=least)
+    equations = equations_of(open_, least=least)
+    values, lower, upper = stated.lower.copy(), equations.lower, equations.upper
+    unknown = ~stated.exact
+    if unknown.any():
+        found = reduce(stated, join=False)
+        values = found.lower.copy()
+        if found.groups:
+            values = complete(found, values)
+    listed = np.zeros(values.size, bool)
+    places = tuple(equations.rows_of(part) for part in exact)
+    for place in places:
+        listed[place] = True
+    return Cells(equations, tuple(tables), places, values, lower, upper, listed)
+
+
+def _name(i: int, table: Tabulation, tables: Sequence[Tabulation]) -> str:
+    return " × ".join(table.names) if len(tables) > 1 else "release"
+
+
+def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, zeros: bool) -> Problem:
+    """Reduce the equations to the cells that can move.
+
+    Args:
+        cells: all positions.
+        demands: what must remain possible.
+        cost: what suppressing each position costs.
+        published: positions that must be published.
+        zeros: whether zeros may be suppressed; sensitive ones are in any case.
+    """
+    equations = cells.equations
+    clash = np.flatnonzero(published & demands.sensitive)
+    if clash.size:
+        raise InfeasibleError(
+            f"cell {equations.describe(int(clash[0]))} is sensitive and must be published; let it be suppressed, or "
+            "take it out of the rules"
+        )
+    can = ~equations.exact & ~published
+    if not zeros:
+        can &= (cells.values != 0) | demands.sensitive | ~cells.listed
+    matrix, leader, stuck = _merged(equations, can)
+    can &= ~stuck[leader]
+    kept = np.unique(leader[can])
+    matrix = matrix[:, kept].tocsr()
+    matrix.sort_indices()
+    across = matrix.tocsc()
+    across.sort_indices()
+    member = np.full(can.size, -1)
+    place = np.full(can.size, -1)
+    place[kept] = np.arange(kept.size)
+    member[can] = place[leader[can]]
+    inside = np.flatnonzero(member >= 0)
+    of = member[inside]
+
+    def most(column: IntArray) -> IntArray:
+        found = np.zeros(kept.size, np.int64)
+        np.maximum.at(found, of, column[inside])
+        return found
+
+    down, up = np.full(kept.size, UNBOUNDED), np.full(kept.size, UNBOUNDED)
+    np.minimum.at(down, of, (cells.values - cells.lower)[inside])
+    np.minimum.at(up, of, np.where(cells.upper >= UNBOUNDED, UNBOUNDED, cells.upper - cells.values)[inside])
+    price = np.zeros(kept.size, np.int64)
+    np.add.at(price, of, np.where(cells.listed, np.maximum(cost, 1), 0)[inside])
+    primary = most(demands.sensitive.astype(np.int64)) > 0
+    return Problem(
+        cells,
+        demands,
+        member,
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int64),
+        matrix.data.astype(np.float64),
+        across.indptr.astype(np.int64),
+        across.indices.astype(np.int64),
+        price,
+        most(cells.listed.astype(np.int64)) == 0,
+        primary,
+        np.minimum(down, 2**52).astype(np.float64),
+        np.minimum(up, 2**52).astype(np.float64),
+        most(demands.lower),
+        most(demands.upper),
+        most(demands.sliding),
+    )
+
+
+def _merged(equations: Equations, can: BoolArray) -> tuple[Any, IntArray, BoolArray]:
+    """Return the equations over classes of cells that are always equal, each once, and the first cell of each class.
+
+    A cell that is alone in an equation cannot move and leaves all others; this is repeated until nothing changes. The
+    last array says which first cells are stuck so.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = can.size
+    count = equations.starts.size - 1
+    row = np.repeat(np.arange(count), np.diff(equations.starts))
+    leader = np.arange(n)
+    stuck = np.zeros(n, bool)
+    while True:
+        entry = can[equations.columns] & ~stuck[leader[equations.columns]]
+        matrix = coo_array(
+            (equations.signs[entry], (row[entry], leader[equations.columns[entry]])), shape=(count, n)
+        ).tocsr()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        length = np.diff(matrix.indptr)
+        alone = matrix.indices[matrix.indptr[:-1][length == 1]]
+        if alone.size:
+            stuck[alone] = True
+            continue
+        begin = matrix.indptr[:-1][length == 2]
+        a, b = matrix.indices[begin], matrix.indices[begin + 1]
+        equal = matrix.data[begin] * matrix.data[begin + 1] < 0
+        if not equal.any():
+            break
+        links = coo_array((np.ones(equal.sum()), (a[equal], b[equal])), shape=(n, n))
+        which = connected_components(links.tocsr(), directed=False)[1]
+        first = np.full(n, n)
+        np.minimum.at(first, which, np.arange(n))
+        leader = first[which][leader]
+    matrix.sort_indices()
+    mark = np.random.default_rng(0).integers(1, 2**62, n, dtype=np.uint64)
+    digest = np.zeros(count, np.uint64)
+    np.add.at(
+        digest, np.repeat(np.arange(count), length), mark[matrix.indices] * matrix.data.astype(np.int64).view(np.uint64)
+    )
+    once = np.unique(np.minimum(digest, np.uint64(0) - digest), return_index=True)[1]
+    once = np.sort(once[length[once] > 0])
+    return matrix[once], leader, stuck

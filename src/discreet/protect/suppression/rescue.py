@@ -1,0 +1,107 @@
+"""Circuits in whole numbers by integer programming, for the few demands that real numbers alone cannot settle."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.core.errors import LimitError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.protect.suppression.problem import BoolArray, Problem
+
+STEPS = (3, 6, 1_000_000)
+"""How many equations away from the cell circuits may lead, one attempt after another."""
+NODES = 20_000
+"""The effort of one attempt, counted in nodes so that it is the same on any machine."""
+
+
+def rescue(
+    problem: Problem,
+    cell: int,
+    size: int,
+    way: int,
+    cost: FloatArray,
+    known: tuple[IntArray, FloatArray, FloatArray],
+) -> tuple[IntArray, IntArray] | None:
+    """Return a circuit of whole numbers that moves a class by `size`, or None where there is none.
+
+    Moves are given as the demand counts them: up for a demand that asks for down, too.
+    """
+    down, up = problem.down.copy(), problem.up.copy()
+    at, less, more = known
+    down[at], up[at] = np.minimum(down[at], less), np.minimum(up[at], more)
+    if way == 0:
+        down = up = np.minimum(down, up)
+    elif way < 0:
+        down, up = up, down
+    region = np.zeros(problem.size, bool)
+    region[cell] = True
+    done, before = 0, 0
+    for steps in STEPS:
+        while done < steps:
+            grown = _wider(problem, region, np.isfinite(cost))
+            done += 1
+            if int(grown.sum()) == int(region.sum()):
+                done = steps
+            region = grown
+        if int(region.sum()) == before:
+            continue
+        before = int(region.sum())
+        found = _solve(problem, np.flatnonzero(region), cell, size, cost, down, up)
+        if found is not None:
+            return found
+    return None
+
+
+def _wider(problem: Problem, region: BoolArray, usable: BoolArray) -> BoolArray:
+    """Return a region with all usable classes that share an equation with it."""
+    row = np.repeat(np.arange(problem.starts.size - 1), np.diff(problem.starts))
+    touched = np.zeros(problem.starts.size - 1, bool)
+    touched[row[region[problem.columns]]] = True
+    grown = region.copy()
+    grown[problem.columns[touched[row]]] = True
+    return grown & (usable | region)
+
+
+def _solve(
+    problem: Problem, cells: IntArray, cell: int, size: int, cost: FloatArray, down: FloatArray, up: FloatArray
+) -> tuple[IntArray, IntArray] | None:
+    import highspy
+    from scipy.sparse import csr_array, hstack
+
+    shape = (problem.starts.size - 1, problem.size)
+    matrix = csr_array((problem.signs, problem.columns, problem.starts), shape=shape)[:, cells]
+    matrix = matrix[np.diff(matrix.indptr) > 0]
+    both = hstack([matrix, -matrix]).tocsr()
+    n = cells.size
+    at = int(np.searchsorted(cells, cell))
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = 2 * n, both.shape[0]
+    lp.col_cost_ = np.concatenate([cost[cells], cost[cells]])
+    lower, upper = np.zeros(2 * n), np.concatenate([up[cells], down[cells]])
+    upper = np.where(upper >= 2**52, highspy.kHighsInf, upper)
+    lower[at], upper[at], upper[n + at] = size, size, 0.0
+    lp.col_lower_, lp.col_upper_ = lower, upper
+    lp.row_lower_ = lp.row_upper_ = np.zeros(both.shape[0])
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = both.indptr.astype(np.int32)
+    lp.a_matrix_.index_ = both.indices.astype(np.int32)
+    lp.a_matrix_.value_ = both.data.astype(np.float64)
+    lp.integrality_ = [highspy.HighsVarType.kInteger] * (2 * n)
+    solver = highspy.Highs()
+    solver.silent()
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("mip_max_nodes", NODES)
+    solver.passModel(lp)
+    solver.run()
+    status = solver.getModelStatus()
+    if status == highspy.HighsModelStatus.kInfeasible:
+        return None
+    value = np.asarray(solver.getSolution().col_value)
+    if value.size == 0 or solver.getInfo().primal_solution_status != 2:
+        raise LimitError(
+            f"no table of whole numbers was found in which cell {problem.cell(cell)} moves by {size}; lower its "
+            "protection level, or let zeros be suppressed"
+        )
+    move = np.rint(value[:n] - value[n:]).astype(np.int64)
+    kept = np.flatnonzero(move)
+    return cells[kept], move[kept]

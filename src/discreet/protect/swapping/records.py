@@ -1,0 +1,166 @@
+"""Record swapping of frames and files: people or whole households, whose areas change places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import IntArray
+from discreet.core.random import Seed, generator
+from discreet.protect.base import Protected
+from discreet.protect.record_rows import arrow_records, column_codes, like
+from discreet.protect.swapping.pairs import Units, choose
+from discreet.protect.swapping.report import SwapReport
+
+if TYPE_CHECKING:
+    from discreet.protect.swapping.method import RecordSwapping
+
+LARGEST_HOUSEHOLD = 500
+"""Larger households than this are taken for a column that is none."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SwappedRecords:
+    """Records with swapped areas, as the frame that they came in, and what was done."""
+
+    records: Any
+    report: SwapReport
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was done as plain data."""
+        return {**self.report.to_dict(), "notes": list(self.report.notes), "sentence": str(self.report)}
+
+    def __str__(self) -> str:
+        """Say what was done."""
+        return str(self.report)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+def swap_records(records: Any, method: RecordSwapping, seed: Seed = None) -> SwappedRecords:
+    """Swap the areas of records, or of whole households, that agree on the matching variables.
+
+    The same seed gives the same result whatever the order of the rows, but for records that are alike in area, keys and
+    matching variables.
+
+    Args:
+        records: a pandas, polars or Arrow frame, or a CSV or Parquet file, one row per person.
+        method: what is swapped.
+        seed: makes the swaps reproducible; keep it secret.
+
+    >>> from discreet.protect import RecordSwapping
+    >>> people = pa.table({"area": ["n", "n", "s", "s"], "sex": ["m", "f", "m", "f"]})
+    >>> swap_records(people, RecordSwapping("area", ("sex",), rate=0.5), seed=1).report.moved
+    2
+    """
+    arrow = arrow_records(records)
+    swapped, report, _ = _swap(arrow, method, seed)
+    return SwappedRecords(like(records, swapped), report)
+
+
+def swap_and_count(records: Any, method: RecordSwapping, by: Sequence[str], seed: Seed = None) -> Protected:
+    """Swap records and release the table of some of their columns, the area among them or not."""
+    from discreet.table.records import count_records
+
+    arrow = arrow_records(records)
+    original = count_records(arrow, by).table
+    swapped, report, largest = _swap(arrow, method, seed)
+    categories = {dimension.name: dimension.categories for dimension in original.dimensions}
+    inner = count_records(swapped, by, categories=categories).table
+    return method.published(original, inner, by, method.pairs(report.units) * largest, report)
+
+
+def _swap(arrow: pa.Table, method: RecordSwapping, seed: Seed) -> tuple[pa.Table, SwapReport, int]:
+    """Return the records with their areas swapped, what was done, and the size of the largest unit."""
+    for name in (method.area, *method.match, *(method.keys or ()), *method.carry):
+        if name not in arrow.column_names:
+            raise RequestError(f"there is no column {name!r}; {nearest(name, arrow.column_names)}")
+    area, areas = column_codes(arrow, method.area)
+    method._check_areas(areas)
+    match, keys = _combined(arrow, method.match), _combined(arrow, method.keys or method.match)
+    alike = _counted(area, keys)
+    if method.household is None:
+        first, largest = np.arange(area.size), 1
+        units = Units(area, match, alike, keys, tuple(areas))
+        unit = first
+    else:
+        unit, first, units, largest = _households(arrow, method, area, tuple(areas), match, keys, alike)
+    pairs = method.pairs(units.area.size)
+    swaps = choose(units, pairs, method.threshold, generator(seed))
+    source = np.where(swaps.partner >= 0, swaps.partner, np.arange(units.area.size))
+    # Every member gets the area of any member of the partner: all of a household are in one area.
+    rows = np.where(swaps.partner[unit] >= 0, first[source[unit]], np.arange(area.size))
+    for name in (method.area, *method.carry):
+        place = arrow.column_names.index(name)
+        arrow = arrow.set_column(place, arrow.schema.field(name), arrow[name].take(pa.array(rows)))
+    what = "people" if method.household is None else "households"
+    return arrow, SwapReport.of(units, swaps, pairs, method.threshold, what), largest
+
+
+def _combined(arrow: pa.Table, names: Sequence[str]) -> IntArray:
+    """Return one number for the combination of some columns of every record, in the order of their labels."""
+    combined = np.zeros(arrow.num_rows, np.int64)
+    for name in names:
+        codes, labels = column_codes(arrow, name)
+        combined = np.unique(combined * len(labels) + codes, return_inverse=True)[1]
+    return combined
+
+
+def _counted(area: IntArray, keys: IntArray) -> IntArray:
+    from discreet.protect.swapping.method import counts_in
+
+    return counts_in(area * (int(keys.max()) + 1) + keys)
+
+
+def _households(
+    arrow: pa.Table,
+    method: RecordSwapping,
+    area: IntArray,
+    areas: tuple[str, ...],
+    match: IntArray,
+    keys: IntArray,
+    alike: IntArray,
+) -> tuple[IntArray, IntArray, Units, int]:
+    """Return the household of every record, a record of each, and the households as units."""
+    assert method.household is not None
+    unit, labels = column_codes(arrow, method.household)
+    sizes = np.bincount(unit, minlength=len(labels))
+    largest = int(sizes.max())
+    if largest > LARGEST_HOUSEHOLD:
+        raise DataError(
+            f"household {labels[int(np.argmax(sizes))]!r} has {largest:,} members; {method.household!r} is no column "
+            "of households"
+        )
+    order = np.lexsort((match, unit))
+    begin = np.cumsum(sizes) - sizes
+    first = order[begin]
+    for name in (method.area, *method.carry):
+        codes, names = column_codes(arrow, name)
+        apart = np.flatnonzero(codes != codes[first][unit])
+        if apart.size:
+            row = int(apart[0])
+            raise DataError(
+                f"household {labels[unit[row]]!r} is in {name}={names[codes[row]]} and in "
+                f"{name}={names[codes[first[unit[row]]]]}; a household has one place"
+            )
+
+    def profile(values: IntArray) -> IntArray:
+        """Number the households by the sorted values of their members."""
+        sorted_rows = np.lexsort((values, unit))
+        padded = np.full((len(labels), largest), -1, np.int64)
+        place = np.arange(unit.size) - np.repeat(begin, sizes)
+        padded[unit[sorted_rows], place] = values[sorted_rows]
+        which: IntArray = np.unique(padded, axis=0, return_inverse=True)[1]
+        return which.ravel()
+
+    rarest = np.full(len(labels), np.iinfo(np.int64).max)
+    np.minimum.at(rarest, unit, alike)
+    return unit, first, Units(area[first], profile(match), rarest, profile(keys), areas), largest

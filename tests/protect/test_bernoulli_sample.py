@@ -1,0 +1,60 @@
+"""Bernoulli sampling: independent binomial counts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import comb, prod
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet import RequestError, Table
+from discreet.core.random import generator
+from discreet.protect import BernoulliSample, bernoulli_sample
+
+TABLE = Table.from_array([2, 0, 1, 3], ["x"])
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 10), Fraction(1, 2), Fraction(1)])
+def test_the_law_is_binomial_in_every_cell(rate: Fraction) -> None:
+    method = BernoulliSample(float(rate))
+    expected = {
+        row: chance
+        for row in product(range(3), range(2), range(4))
+        if (chance := prod([comb(F, f) * rate**f * (1 - rate) ** (F - f) for F, f in zip((2, 1, 3), row, strict=True)]))
+    }
+    found: dict[tuple[int, ...], float] = {}
+    for chances, rows in method.law(TABLE, block=5):
+        found |= dict(zip(map(tuple, rows.tolist()), chances.tolist(), strict=True))
+    assert found.keys() == expected.keys()
+    assert all(found[row] == pytest.approx(float(chance)) for row, chance in expected.items())
+    assert method.outcomes(TABLE) == len(expected)
+    draws = method.draws(TABLE, generator(2), 40_000)
+    rows, seen = np.unique(draws, axis=0, return_counts=True)
+    for row, count in zip(rows.tolist(), seen.tolist(), strict=True):
+        p = float(expected[tuple(row)])
+        assert abs(count - 40_000 * p) <= 5 * np.sqrt(40_000 * p * (1 - p)) + 1
+
+
+def test_given_its_size_it_is_a_simple_random_sample() -> None:
+    release = bernoulli_sample(TABLE, 0.5, seed=3)
+    n = release.table.total
+    assert (release.kind.name, release.kind.size, round(release.kind.fraction * 6)) == ("sample", 6, n)
+    assert dict(release.parameters) == {"rate": 0.5}
+    assert release.table == bernoulli_sample(TABLE, 0.5, seed=3).table
+
+
+def test_records() -> None:
+    people = pa.table({"id": list(range(5000))})
+    drawn = BernoulliSample(0.2).records(people, 1)
+    assert abs(drawn.num_rows - 1000) < 5 * 28.3
+    assert drawn["id"].to_pylist() == sorted(set(drawn["id"].to_pylist()))
+    assert BernoulliSample(1).records(people, 1).equals(people)
+
+
+@pytest.mark.parametrize("rate", [0, -0.1, 1.01, float("nan"), True, "0.5", None])
+def test_rates_that_are_none(rate: object) -> None:
+    with pytest.raises(RequestError, match="the sampling rate is"):
+        BernoulliSample(rate)  # type: ignore[arg-type]

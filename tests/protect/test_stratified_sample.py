@@ -1,0 +1,106 @@
+"""Stratified sampling: a hypergeometric law in each stratum."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet as dc
+from discreet import RequestError, Table
+from discreet.core.random import generator
+from discreet.protect import StratifiedSample, stratified_sample
+
+TABLE = Table.from_array([[2, 1, 0], [0, 3, 1]], {"area": ["n", "s"], "sex": ["a", "b", "c"]})
+
+
+def slow_law(sizes: dict[str, int]) -> dict[tuple[int, ...], Fraction]:
+    """Go through every set of people in each area, over the non-empty cells of the table in their order."""
+    people = {"n": [0, 0, 1], "s": [2, 2, 2, 3]}
+    found: Counter[tuple[int, ...]] = Counter()
+    for north, south in product(combinations(people["n"], sizes["n"]), combinations(people["s"], sizes["s"])):
+        chosen = [*north, *south]
+        found[tuple(chosen.count(cell) for cell in range(4))] += 1
+    return {row: Fraction(ways, found.total()) for row, ways in found.items()}
+
+
+@pytest.mark.parametrize("sizes", [{"n": 2, "s": 1}, {"n": 1, "s": 3}, {"n": 0, "s": 2}, {"n": 3, "s": 4}])
+def test_the_law_is_that_of_exact_enumeration(sizes: dict[str, int]) -> None:
+    method, expected = StratifiedSample("area", sizes=sizes), slow_law(sizes)
+    found: dict[tuple[int, ...], float] = {}
+    for chances, rows in method.law(TABLE, block=2):
+        assert len(rows) <= 2
+        found |= dict(zip(map(tuple, rows.tolist()), chances.tolist(), strict=True))
+    assert found.keys() == expected.keys()
+    assert all(found[row] == pytest.approx(float(chance)) for row, chance in expected.items())
+    assert method.outcomes(TABLE) == len(expected)
+    draws = method.draws(TABLE, generator(1), 20_000)
+    rows, seen = np.unique(draws, axis=0, return_counts=True)
+    for row, count in zip(rows.tolist(), seen.tolist(), strict=True):
+        chance = float(expected[tuple(row)])
+        assert abs(count - 20_000 * chance) <= 5 * np.sqrt(20_000 * chance * (1 - chance))
+
+
+def test_the_law_by_another_dimension_stands_in_the_order_of_the_cells() -> None:
+    method = StratifiedSample("sex", sizes={"a": 1, "b": 2, "c": 1})
+    for _, rows in method.law(TABLE):
+        # Cells: north a, north b, south b, south c.
+        assert (rows[:, 0] == 1).all()
+        assert (rows[:, 1] + rows[:, 2] == 2).all()
+        assert (rows[:, 3] == 1).all()
+
+
+def test_each_stratum_gets_its_share() -> None:
+    table = dc.datasets.religion()
+    by = table.names[0]
+    release = stratified_sample(table, by, fraction=0.1, seed=1)
+    people = table.margin(by).to_array()
+    assert release.table.margin(by).to_array().tolist() == np.floor(0.1 * people + 0.5).tolist()
+    assert release.table == stratified_sample(table, by, fraction=0.1, seed=1).table
+    (part,) = release.parts()
+    first = part.kinds[int(part.kind[0])]
+    assert (first.size, round(first.fraction * first.size)) == (people[0], int(0.1 * people[0] + 0.5))
+    lower, upper = part.ranges()
+    assert (upper - lower == (people - np.floor(0.1 * people + 0.5))[part.kind]).all()
+
+
+def test_an_empty_stratum_is_known_to_be_empty() -> None:
+    table = Table.from_array([[2, 1], [0, 0]], ["area", "sex"])
+    (part,) = stratified_sample(table, "area", fraction=0.5, seed=1).parts()
+    assert [part.kinds[int(k)].name for k in part.kind] == ["sample", "sample", "exact", "exact"]
+
+
+def test_records_of_every_stratum() -> None:
+    people = pa.table({"area": ["n"] * 30 + ["s"] * 50, "id": list(range(80))})
+    drawn = StratifiedSample("area", fraction=0.1).records(people, 4)
+    assert drawn["area"].to_pylist() == ["n"] * 3 + ["s"] * 5
+    assert drawn["id"].to_pylist() == sorted(drawn["id"].to_pylist())
+    sized = StratifiedSample("area", sizes={"n": 7, "s": 0}).records(people, 4)
+    assert sized["area"].to_pylist() == ["n"] * 7
+    seen = Counter(
+        i for seed in range(400) for i in StratifiedSample("area", fraction=0.1).records(people, seed)["id"].to_pylist()
+    )
+    assert all(abs(seen[i] - 40) < 5 * 6 for i in range(80))
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(RequestError, match="either one fraction"):
+        StratifiedSample("area")
+    with pytest.raises(RequestError, match=r"fraction is 1\.5"):
+        StratifiedSample("area", 1.5)
+    with pytest.raises(RequestError, match="sample size of area=n is -1"):
+        StratifiedSample("area", sizes={"n": -1})
+    with pytest.raises(RequestError, match="no dimension 'region'"):
+        stratified_sample(TABLE, "region", fraction=0.5)
+    with pytest.raises(RequestError, match="no sample size is given for area=s"):
+        stratified_sample(TABLE, "area", sizes={"n": 1})
+    with pytest.raises(RequestError, match="has no category 'w'"):
+        stratified_sample(TABLE, "area", sizes={"w": 1, "n": 1, "s": 1})
+    with pytest.raises(RequestError, match="n = 4 cannot be drawn from the N = 3 people of area=n"):
+        stratified_sample(TABLE, "area", sizes={"n": 4, "s": 1})
+    with pytest.raises(RequestError, match="no column 'region'"):
+        StratifiedSample("region", 0.5).records(pa.table({"area": ["n"]}))
