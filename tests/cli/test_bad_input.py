@@ -101,8 +101,8 @@ def test_tables_that_are_wrong(content: str, message: str, folder: Path) -> None
         ("t.csv", b'a,count\n"x,1\ny,2\n', "t.csv"),
         ("t.parquet", b"garbage", "t.parquet is not a whole Parquet file ("),
         ("t.parquet", b"", "t.parquet is empty; a table needs at least one cell"),
-        ("t.xlsx", b"PK", "t.xlsx: '.xlsx' is not a format that is read; give a .csv or .parquet file"),
-        ("t", b"x", "t: '' is not a format that is read; give a .csv or .parquet file"),
+        ("t.ods", b"PK", "t.ods: '.ods' is not a format that is read; give a .csv, .parquet or .xlsx file"),
+        ("t", b"x", "t: '' is not a format that is read; give a .csv, .parquet or .xlsx file"),
     ],
 )
 def test_files_that_are_not_tables(name: str, content: bytes, message: str, folder: Path) -> None:

@@ -1,5 +1,8 @@
 """Plots of results, for people who would rather look than read; needs matplotlib (the extra ``plots``)."""
 
+from discreet.plots.heat_map import plot_heat_map
+from discreet.plots.risk_terms import plot_risk_terms
+from discreet.plots.risk_utility_map import plot_risk_utility_map
 from discreet.plots.size_curve import plot_size_curve
 
-__all__ = ["plot_size_curve"]
+__all__ = ["plot_heat_map", "plot_risk_terms", "plot_risk_utility_map", "plot_size_curve"]

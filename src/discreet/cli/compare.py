@@ -1,0 +1,121 @@
+"""``discreet compare``: many protections on one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import options, show
+from discreet.cli.assess import _trees
+
+EXAMPLES = {
+    "discreet compare table.csv": "the usual protections, and which to take",
+    "discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5": "two of them",
+    "discreet compare table.csv --grid grid.toml --resume results/ --report map.html": "a grid, kept as it goes",
+}
+
+
+def compare(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A table, records, or the file of discreet tabulate.")
+    ] = None,
+    example: options.Example = None,
+    method: Annotated[
+        list[str] | None, typer.Option("--method", help="NAME:KEY=VALUE,…; give it several times.")
+    ] = None,
+    grid: Annotated[Path | None, typer.Option("--grid", help="A TOML file with [[methods]].")] = None,
+    policy: Annotated[str, typer.Option("--policy", help="A profile or a .toml file.")] = "default",
+    draws: Annotated[int, typer.Option("--draws", help="Releases drawn of each random method.", min=2)] = 1000,
+    audits: Annotated[int, typer.Option("--audits", help="How many of them are audited.", min=1)] = 10,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", help="A folder that keeps finished points; start again to go on.")
+    ] = None,
+    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds for each audit.", min=0.0)] = 60.0,
+    by: Annotated[str | None, typer.Option("--by", help="FILE holds records: the columns that classify.")] = None,
+    value: Annotated[str | None, typer.Option("--value", help="The magnitude that is added up.")] = None,
+    contributor: Annotated[str | None, typer.Option("--contributor", help="The column of whose record it is.")] = None,
+    holding: Annotated[str | None, typer.Option("--holding", help="The column of holdings.")] = None,
+    hierarchy: Annotated[
+        list[str] | None, typer.Option("--hierarchy", help="DIMENSION=FILE; its groups are published too.")
+    ] = None,
+    dimensions: options.Dimensions = None,
+    count: options.Count = "count",
+    layout: options.Layout = "auto",
+    total: options.Total = "Total",
+    margins: options.Margins = "check",
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    impossible: options.Impossible = None,
+    json: options.Json = False,
+    seed: options.Seed = None,
+    workers: options.Workers = None,
+    output: options.Output = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write a report: .html, .md, .json or .pdf.", rich_help_panel=options.OUTPUT),
+    ] = None,
+) -> None:
+    """Compare protections on one table: risk, what can be worked out, utility, errors, and which one to take.
+
+    Every figure of a random method is a mean over its draws and comes with its Monte Carlo error. Points that no other
+    one beats in risk and utility are efficient; the one to take meets the policy and keeps most of the table.
+    """
+    from discreet.core.errors import RequestError
+    from discreet.decide.compare import compare as work
+
+    show.check_output(output, file, grid, impossible)
+    show.check_output(report, file, grid, impossible, output, endings=(".html", ".md", ".json", ".pdf"))
+    if method and grid is not None:
+        raise RequestError("give either --method or --grid")
+    reading = options.told(
+        {"count": count, "layout": layout, "total": total, "margins": margins, "encoding": encoding},
+        dimensions=options.names(dimensions),
+        delimiter=delimiter,
+        impossible=None if impossible is None else str(impossible),
+        by=options.names(by),
+        value=value,
+        contributor=contributor,
+        holding=holding,
+        hierarchies=_trees(hierarchy),
+        example=example,
+    )
+    with show.Bar() as bar, options.about(file or example):
+        found = work(
+            file,
+            method or grid,
+            policy=policy,
+            draws=draws,
+            audits=audits,
+            seed=seed,
+            resume=resume,
+            name=file.stem if file is not None else example,
+            time_limit=time_limit,
+            workers=workers,
+            progress=bar,
+            **reading,
+        )
+    if report is not None:
+        found.report(report)
+
+    def face(console: Any) -> None:
+        console.print(found.subject.headline, style="dim", markup=False)
+        console.print(f"[bold]{found.sentence}[/bold]")
+        console.print()
+        # The widest columns that a terminal can do without are in --json and in the file.
+        kept = [0, 1, 3, 5, 8, 9]
+        rows = [[row[i] for i in kept] for row in found.rows()]
+        show.table(console, [found.header()[i] for i in kept], rows, left=(0, 4, 5))
+        worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
+        told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {draws:,} draws; seed {found.seed}"
+        console.print(told, style="dim", markup=False)
+        if report is not None:
+            console.print(f"Written: {report}", style="dim", markup=False)
+
+    show.deliver("compare", found, json, output, face)
+    if found.recommended is None:
+        raise typer.Exit(1)
+
+
+compare.__doc__ = options.explained(compare, EXAMPLES)

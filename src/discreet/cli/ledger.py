@@ -1,0 +1,311 @@
+"""``discreet ledger``: what has been published, and whether one more release can join it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import options, show
+
+if TYPE_CHECKING:
+    from discreet.table.release import Release
+
+PUBLISHED = "How the figures were published"
+LIMITS = "What counts as given away"
+DEFAULT = Path("ledger.sqlite")
+
+ledger = typer.Typer(
+    name="ledger",
+    help="Keep what has been published, and check new releases against all of it.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+File = Annotated[Path, typer.Argument(metavar="RELEASE", help="What is published: .csv, .parquet or .tab.")]
+Where = Annotated[
+    Path, typer.Option("--ledger", envvar="DISCREET_LEDGER", help="The ledger's file.", show_default=str(DEFAULT))
+]
+Title = Annotated[str | None, typer.Option("--title", help="What the release is called; the file's name by default.")]
+Population = Annotated[str, typer.Option("--population", help="Whom the figures are about.")]
+Period = Annotated[str, typer.Option("--period", help="When, as 2024.")]
+Variable = Annotated[str, typer.Option("--variable", help="What is added up, where it is not people or firms.")]
+PublishedAs = Annotated[
+    str,
+    typer.Option(
+        "--published-as",
+        help="How the figures were made, where the file does not say: 'random base=3', 'perturbed bound=2'.",
+        rich_help_panel=PUBLISHED,
+    ),
+]
+HierarchyFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hierarchy", help="DIMENSION=FILE; several for one dimension if need be.", rich_help_panel=PUBLISHED
+    ),
+]
+Mark = Annotated[
+    list[str] | None,
+    typer.Option("--mark", help="A suppression mark, instead of x, .., c and nothing.", rich_help_panel=PUBLISHED),
+]
+Absent = Annotated[
+    str, typer.Option("--absent", help="Cells without a row are empty or unpublished.", rich_help_panel=PUBLISHED)
+]
+Value = Annotated[
+    str | None,
+    typer.Option("--value", help="The column of figures of a long file.", rich_help_panel=options.READING),
+]
+JsonOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Also write the result: .json or .txt.", rich_help_panel=options.OUTPUT),
+]
+
+
+def add(
+    release: File,
+    title: Title = None,
+    population: Population = "",
+    period: Period = "",
+    variable: Variable = "",
+    published: Annotated[str | None, typer.Option("--published", help="The day, as 2024-05-31; today.")] = None,
+    original: Annotated[
+        Path | None,
+        typer.Option("--original", help="The true table: kept beside the ledger, where only you can read it."),
+    ] = None,
+    ledger: Where = DEFAULT,
+    published_as: PublishedAs = "exact",
+    hierarchy: HierarchyFiles = None,
+    mark: Mark = None,
+    absent: Absent = "empty",
+    value: Value = None,
+    dimensions: options.Dimensions = None,
+    layout: options.Layout = "auto",
+    total: options.Total = "Total",
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    json: options.Json = False,
+) -> None:
+    """Record a release as published. When this ends, it is on the disk; the ledger is begun if there is none."""
+    from discreet.decide.ledger import Ledger
+
+    shown = _read(release, published_as, hierarchy, mark, absent, value, dimensions, layout, total, encoding, delimiter)
+    with Ledger(ledger) as book:
+        entry = book.add(
+            shown,
+            title=title or release.stem,
+            population=population,
+            period=period,
+            variable=variable,
+            published=published,
+            original=original,
+        )
+
+    def face(console: Any) -> None:
+        console.print(f"Added {entry} to {ledger}.", markup=False)
+        console.print(f"{entry.figures:,} figures, {entry.hidden:,} hidden; {entry.method}", style="dim", markup=False)
+
+    show.deliver("ledger add", entry, json, None, face)
+
+
+def entries(
+    ledger: Where = DEFAULT,
+    json: options.Json = False,
+) -> None:
+    """Show what has been published."""
+    from discreet.decide.ledger import Ledger
+    from discreet.decide.ledger.entry import HEADER
+
+    with Ledger(ledger, create=False) as book:
+        found = book.entries()
+
+    def face(console: Any) -> None:
+        if not found:
+            console.print(f"{ledger} is empty.", markup=False)
+        else:
+            show.table(console, HEADER, [entry.row() for entry in found])
+
+    show.deliver("ledger list", _Listed([entry.to_dict() for entry in found]), json, None, face)
+
+
+def check(
+    release: File,
+    title: Title = None,
+    population: Population = "",
+    period: Period = "",
+    variable: Variable = "",
+    ledger: Where = DEFAULT,
+    min_width: Annotated[
+        float | None,
+        typer.Option(
+            "--min-width", help="The least width of the interval of a protected figure.", rich_help_panel=LIMITS
+        ),
+    ] = None,
+    max_dr: Annotated[
+        float | None,
+        typer.Option("--max-dr", help="The largest disclosure risk 1/H of a protected figure.", rich_help_panel=LIMITS),
+    ] = None,
+    threshold: Annotated[
+        float,
+        typer.Option(
+            "--threshold",
+            help="Counts that no release shows must not be worked out below this; 0 for all.",
+            min=0,
+            rich_help_panel=LIMITS,
+        ),
+    ] = 10,
+    fewest: Annotated[
+        int,
+        typer.Option(
+            "--fewest",
+            help="Changes between two times or populations must be made by this many people.",
+            min=1,
+            rich_help_panel=LIMITS,
+        ),
+    ] = 3,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds; the rest is not called safe.", min=0.0)
+    ] = None,
+    published_as: PublishedAs = "exact",
+    hierarchy: HierarchyFiles = None,
+    mark: Mark = None,
+    absent: Absent = "empty",
+    value: Value = None,
+    dimensions: options.Dimensions = None,
+    layout: options.Layout = "auto",
+    total: options.Total = "Total",
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    workers: options.Workers = None,
+    json: options.Json = False,
+    output: JsonOutput = None,
+    top: options.Top = 10,
+) -> None:
+    """Say what a new release would give away together with everything published before, and show the subtraction.
+
+    Exit code 0 if nothing is given away, 1 if something is, or if time ran out. Nothing is added to the ledger.
+    """
+    show.check_output(output, release, ledger, endings=(".json", ".txt"))
+    from discreet.decide.ledger import Ledger
+    from discreet.decide.ledger.findings import HEADER
+
+    shown = _read(release, published_as, hierarchy, mark, absent, value, dimensions, layout, total, encoding, delimiter)
+    with Ledger(ledger, create=False) as book, show.Bar() as bar:
+        result = book.check(
+            shown,
+            title=title or release.stem,
+            population=population,
+            period=period,
+            variable=variable,
+            width=min_width,
+            dr=max_dr,
+            threshold=threshold or None,
+            fewest=fewest,
+            time_limit=time_limit,
+            workers=workers,
+            progress=bar,
+        )
+
+    def face(console: Any) -> None:
+        colour = {"safe": "green", "unsafe": "red", "incomplete": "yellow"}[result.verdict]
+        console.print(f"[bold {colour}]{result.verdict}[/bold {colour}]")
+        console.print(result.sentence, markup=False)
+        if result.findings and top:
+            console.print()
+            show.table(console, HEADER, result.rows(top))
+        if sums := result.arithmetic(min(top, 5)):
+            console.print()
+            for line in sums:
+                console.print(f"  {line}", markup=False)
+
+    show.deliver("ledger check", result, json, output, face)
+    if result.verdict != "safe":
+        raise typer.Exit(1)
+
+
+def withdraw(
+    release: Annotated[str, typer.Argument(metavar="ID", help="The release's id, or its title.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why, for the record.")],
+    unseen: Annotated[bool, typer.Option("--unseen", help="Nobody saw it: checks leave it out from now on.")] = False,
+    ledger: Where = DEFAULT,
+    json: options.Json = False,
+) -> None:
+    """Mark a release as taken back. Readers may have kept it, so that checks still count it, unless nobody saw it."""
+    from discreet.decide.ledger import Ledger
+
+    with Ledger(ledger, create=False) as book:
+        entry = book.withdraw(release, reason=reason, unseen=unseen)
+
+    def face(console: Any) -> None:
+        counts = "Checks leave it out." if entry.unseen else "Checks still count it: readers may have kept it."
+        console.print(f"Withdrawn: {entry}. {counts}", markup=False)
+
+    show.deliver("ledger withdraw", entry, json, None, face)
+
+
+class _Listed:
+    """The ledger's lines for programs."""
+
+    def __init__(self, releases: list[dict[str, Any]]) -> None:
+        self.releases = releases
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"releases": self.releases}
+
+
+def _read(
+    path: Path,
+    published_as: str,
+    hierarchy: list[str] | None,
+    mark: list[str] | None,
+    absent: str,
+    value: str | None,
+    dimensions: str | None,
+    layout: str,
+    total: str,
+    encoding: str,
+    delimiter: str | None,
+) -> Release:
+    """Read what is published, and how."""
+    from discreet.cli.protect.common import hierarchies
+    from discreet.table.release_files import MARKS, read_release
+    from discreet.table.release_writing import kind_from_text
+
+    if path.suffix.lower() == ".tab":
+        from discreet.auditing.from_tab import read_tab_release
+
+        return read_tab_release(path, value=value, encoding=encoding)
+    return read_release(
+        path,
+        value=value,
+        dimensions=options.names(dimensions),
+        layout=layout,  # type: ignore[arg-type]
+        total=total,
+        marks=tuple(mark) if mark else MARKS,
+        kind=kind_from_text(published_as),
+        hierarchies=hierarchies(hierarchy, total),
+        absent=absent,  # type: ignore[arg-type]
+        encoding=encoding,
+        delimiter=delimiter,
+    )
+
+
+for _name, _command, _examples in (
+    (
+        "add",
+        add,
+        {"discreet ledger add release.csv --title 'Firms by size' --period 2024": "what is published today"},
+    ),
+    ("list", entries, {"discreet ledger list --ledger office.sqlite": "everything published so far"}),
+    (
+        "check",
+        check,
+        {
+            "discreet ledger check new.csv --period 2024": "beside all earlier releases",
+            "discreet ledger check new.csv --min-width 10": "every protected figure must stay 10 wide",
+        },
+    ),
+    ("withdraw", withdraw, {"discreet ledger withdraw 3f2a91 --reason 'wrong year'": "take a release back"}),
+):
+    _command.__doc__ = options.explained(_command, _examples)
+    ledger.command(name=_name)(_command)

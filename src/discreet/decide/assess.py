@@ -1,0 +1,217 @@
+"""The assessment: from a table to a verdict. The sequence of the work stands here, and nowhere else.
+
+records or table → rules → risk before → protection (given, proposed or none) → audit → risk after → utility → verdict
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.progress import Progress
+from discreet.decide.evidence import Evidence, gather, sensitive_cells
+from discreet.decide.policy import Policy, make_text
+from discreet.decide.protections import make_method, parse_method
+from discreet.decide.result import Assessment, Candidate
+from discreet.decide.subject import Subject
+from discreet.decide.verdict import Check, Verdict, check, failed
+from discreet.measures.risk import risk
+from discreet.protect.base import Method, Protected
+from discreet.rules.sensitivity import Sensitivity
+from discreet.table.release import Release
+
+Protect: TypeAlias = "Literal['propose', 'none'] | str | Mapping[str, Any] | Method | Release"
+
+
+def assess(
+    original: Any,
+    policy: str | Policy = "default",
+    *,
+    protection: Protect = "propose",
+    population: int | None = None,
+    name: str | None = None,
+    response: str | None = None,
+    seed: int | None = None,
+    draws: int = 1000,
+    time_limit: float | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **reading: Any,
+) -> Assessment:
+    """Assess a table under a policy: may it be released as it is, after protection, or not at all?
+
+    The path is always the same: the policy's rules say which cells are sensitive; the risk is measured; the table is
+    protected, if that is needed or asked for; what would be published is audited; risk and loss are measured again; and
+    every requirement of the policy is checked. The verdict is ``"release"`` (as it is), ``"protect"`` (release what the
+    protection made, which the result holds) or ``"withhold"``.
+
+    Args:
+        original: a table, a tabulation, a file, or a pandas, polars or Arrow frame, of counts or of records.
+        policy: the name of a profile, a TOML file, or a :class:`~discreet.decide.policy.Policy`.
+        protection: ``"propose"`` tries the table as it is, then the policy's protections, and takes the one with the
+            highest utility that meets the policy; ``"none"`` judges the table as it is; a method, ``"name:key=value"``,
+            or ``{"name": …}`` is applied and judged; a :class:`Release` is judged as it is.
+        population: N, where the table is a sample from a population of that size: then risk and population uniques are
+            estimated, as the population's counts are not known.
+        name: what the table is called in the result.
+        response: the magnitude, where the table has several.
+        seed: makes it reproducible; by default one is drawn, and kept in the record.
+        draws: population tables drawn for the estimated risk of a sample.
+        time_limit: seconds for each audit; what is not finished then is not called safe.
+        workers: threads.
+        progress: told how far the work is.
+        reading: how a file or frame is read: ``by``, ``value``, ``contributor``, ``holding``, ``count`` and others of
+            :func:`discreet.tabulate` and :func:`discreet.read_table`.
+
+    >>> import discreet
+    >>> found = assess(discreet.datasets.religion(), seed=1)
+    >>> found.verdict, found.release.method
+    ('protect', 'controlled-rounding')
+    """
+    from discreet.decide.record import drawn_seed
+    from discreet.decide.sources import open_source
+
+    asked = Policy.load(policy)
+    source = open_source(original, name=name, response=response, **{"top": asked.top, **reading})
+    request = Request(asked, protection, drawn_seed(seed), draws, population, time_limit)
+    return assess_subject(source.subject, request, source=source, workers=workers, progress=progress)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of an assessment, apart from the table."""
+
+    policy: Policy
+    protection: Protect
+    seed: int
+    draws: int = 1000
+    population: int | None = None
+    time_limit: float | None = None
+
+
+def assess_subject(
+    subject: Subject,
+    request: Request,
+    *,
+    source: Any = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Assessment:
+    """Run the sequence on an original that is laid out."""
+    from discreet.decide.record import make_record
+
+    run = _Run(subject, request, workers, progress)
+    if request.population is not None:
+        from discreet.decide.sample import assess_sample
+
+        made = assess_sample(subject, request, workers=workers, progress=progress)
+    else:
+        made = run.assessed()
+    return make_record(made, request, source)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A release with all that was found about it."""
+
+    evidence: Evidence
+    checks: tuple[Check, ...]
+    protected: Protected | None
+    method: Method | None
+
+    @property
+    def meets(self) -> bool:
+        return not failed(self.checks)
+
+
+class _Run:
+    """One assessment of a whole table."""
+
+    def __init__(self, subject: Subject, request: Request, workers: int | None, progress: Progress | None) -> None:
+        self.subject, self.request, self.workers, self.progress = subject, request, workers, progress
+        self.policy = request.policy
+
+    def assessed(self) -> Assessment:
+        """Go the whole path."""
+        subject, protection = self.subject, self.request.protection
+        found = sensitive_cells(subject, self.policy)
+        before = None
+        if subject.table is not None and subject.table.total and subject.table.possible > 1:
+            before = risk(subject.table, weights=self.policy.weights)
+        tried: list[Candidate] = []
+        verdict: Verdict
+        if isinstance(protection, Release):
+            judged = self._judge(protection, found, None, None)
+            verdict = "release" if judged.meets else "withhold"
+        elif isinstance(protection, str) and protection in ("propose", "none"):
+            judged = self._judge(subject.as_is(), found, None, None)
+            verdict = "release" if judged.meets else "withhold"
+            if not judged.meets and protection == "propose":
+                best, tried = self._proposed(found)
+                if best is not None:
+                    judged, verdict = best, "protect" if best.meets else "withhold"
+        else:
+            judged = self._protected(_method_of(protection, found), found)
+            verdict = "protect" if judged.meets else "withhold"
+        return Assessment(
+            subject, self.policy, verdict, judged.checks, found, before, judged.evidence, judged.protected, tuple(tried)
+        )
+
+    def _judge(
+        self, release: Release, found: Sensitivity | None, protected: Protected | None, method: Method | None
+    ) -> _Judged:
+        evidence = gather(
+            self.subject,
+            self.policy,
+            release,
+            found,
+            time_limit=self.request.time_limit,
+            workers=self.workers,
+            progress=self.progress,
+        )
+        return _Judged(evidence, check(self.subject, self.policy, found, evidence), protected, method)
+
+    def _protected(self, method: Method, found: Sensitivity | None) -> _Judged:
+        protected = method.apply(self.subject.original, self.request.seed, progress=self.progress)
+        return self._judge(protected.release, found, protected, method)
+
+    def _proposed(self, found: Sensitivity | None) -> tuple[_Judged | None, list[Candidate]]:
+        """Try the protections that the policy allows, and return the best that meets it, or failing that, the best."""
+        tried: list[Candidate] = []
+        best: _Judged | None = None
+        suitable = [one for one in self.policy.protections if one.suits(self.subject.magnitudes)]
+        for number, allowed in enumerate(suitable):
+            if self.progress is not None:
+                self.progress(number, len(suitable), "trying protections")
+            text = make_text(allowed.name, allowed.parameters)
+            try:
+                judged = self._protected(make_method(allowed.name, allowed.parameters, found), found)
+            except DiscreetError as error:
+                tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, str(error)))
+                continue
+            wrong = failed(judged.checks)
+            told = "; ".join(one.text for one in wrong) or "meets the policy"
+            after = judged.evidence.risk.value if judged.evidence.risk is not None else None
+            utility = judged.evidence.utility
+            tried.append(Candidate(allowed.name, allowed.parameters, text, judged.meets, utility, after, told))
+            if best is None or (judged.meets, utility) > (best.meets, best.evidence.utility):
+                best = judged
+        return best, tried
+
+
+def _method_of(protection: Any, found: Sensitivity | None) -> Method:
+    """Return the method that was asked for."""
+    if isinstance(protection, str):
+        name, parameters = parse_method(protection)
+        return make_method(name, parameters, found)
+    if isinstance(protection, Mapping):
+        given = dict(protection)
+        if "name" not in given:
+            raise RequestError(f"protection {given} has no name; give it as {{'name': 'random-rounding', 'base': 3}}")
+        return make_method(str(given.pop("name")), given, found)
+    if hasattr(protection, "apply") and hasattr(protection, "name"):
+        method: Method = protection
+        return method
+    raise RequestError(f"a {type(protection).__name__} is no protection; give a method, its name, or a release")

@@ -1,0 +1,303 @@
+"""The comparison: many protections on one table, their efficient frontier, and the one to take."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import RequestError
+from discreet.core.files import write_text
+from discreet.core.parallel import run
+from discreet.core.progress import Progress
+from discreet.core.text import columns, figure
+from discreet.decide.evidence import sensitive_cells
+from discreet.decide.grid import NONE, GridPoint, grid_of
+from discreet.decide.measured import Measured, measure
+from discreet.decide.plain import sensitive_data
+from discreet.decide.policy import Policy
+from discreet.decide.record import digest, drawn_seed, versions
+from discreet.decide.result import SCHEMA
+from discreet.decide.sources import open_source
+from discreet.decide.subject import Subject
+from discreet.rules.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Methods side by side: risk against utility, the efficient frontier, and a recommendation.
+
+    ``points`` are in the order of the grid, the table as it is first. ``frontier`` holds the points that no other one
+    beats in risk and utility together. ``recommended`` is the point of the highest utility that meets the policy.
+    """
+
+    subject: Subject
+    policy: Policy
+    sensitivity: Sensitivity | None
+    points: tuple[Measured, ...]
+    seed: int
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def frontier(self) -> tuple[int, ...]:
+        """The numbers of the efficient points, from low to high utility."""
+        return efficient([(self._risk(p), p.figure("utility")) for p in self.points])
+
+    def _risk(self, point: Measured) -> float | None:
+        """Return what stands on the axis of risk: R2 of counts, the share of known sensitive cells of magnitudes."""
+        return point.figure("determined" if self.subject.magnitudes else "r2")
+
+    @property
+    def recommended(self) -> int | None:
+        """The number of the point to take: it meets the policy, and no other that does keeps more of the table."""
+        fit = [i for i, point in enumerate(self.points) if not point.faults(self.policy)]
+        if not fit:
+            return None
+        return max(fit, key=lambda i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)))
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words."""
+        methods = f"{len(self.points) - 1:,} protections compared"
+        fit = sum(not point.faults(self.policy) for point in self.points)
+        if self.recommended is None:
+            return f"{methods}; none of them meets the policy {self.policy.name!r}."
+        best = self.points[self.recommended]
+        what = "the table as it is" if best.point == NONE else best.point.title
+        return (
+            f"{methods}; {fit:,} {'meets' if fit == 1 else 'meet'} the policy {self.policy.name!r}. "
+            f"Take {what}: of those that do, it keeps most of the table (utility {figure(best.figure('utility'))})."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        frontier, best = set(self.frontier), self.recommended
+        return {
+            "schema": SCHEMA,
+            "kind": "comparison",
+            "name": self.subject.name,
+            "sentence": self.sentence,
+            "headline": self.subject.headline,
+            "magnitudes": self.subject.magnitudes,
+            "policy": self.policy.to_dict(),
+            "rules": sensitive_data(self.sensitivity),
+            "points": [
+                {
+                    **point.to_dict(),
+                    "meets": not point.faults(self.policy),
+                    "faults": point.faults(self.policy),
+                    "efficient": i in frontier,
+                    "recommended": i == best,
+                }
+                for i, point in enumerate(self.points)
+            ],
+            "frontier": list(self.frontier),
+            "recommended": best,
+            "provenance": {
+                "versions": versions(),
+                "original_sha256": self.subject.sha256(),
+                "policy_sha256": self.policy.sha256,
+                "seed": self.seed,
+            },
+        }
+
+    def header(self) -> list[str]:
+        """Return the titles of the columns of :meth:`rows`."""
+        return ["method", "R2", "± MC", "worst DR", "known", "utility", "± MC", "error", "policy", ""]
+
+    def rows(self) -> list[list[str]]:
+        """Return the points as rows of text, those that meet the policy first, by falling utility."""
+        frontier, best = set(self.frontier), self.recommended
+        order = sorted(
+            range(len(self.points)),
+            key=lambda i: (bool(self.points[i].faults(self.policy)), -(self.points[i].figure("utility") or -1.0)),
+        )
+        rows = []
+        for i in order:
+            point = self.points[i]
+            r2, utility = point.figures.get("r2"), point.figures.get("utility")
+            dr = point.figure("worst_dr")
+            faults = point.faults(self.policy)
+            rows.append(
+                [
+                    point.point.title,
+                    figure(None if r2 is None else r2.mean),
+                    figure(None if r2 is None else r2.mc_error, 5),
+                    "∞" if dr is not None and np.isinf(dr) else figure(dr, 3),
+                    figure(point.figure("determined"), 3),
+                    figure(None if utility is None else utility.mean),
+                    figure(None if utility is None else utility.mc_error, 5),
+                    figure(point.figure("mean_absolute_error"), 2),
+                    "meets" if not faults else faults[0],
+                    ("take this" if i == best else "efficient" if i in frontier else ""),
+                ]
+            )
+        return rows
+
+    def report(self, path: str | Path, *, edition: str = "internal") -> Path:
+        """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``."""
+        from discreet.report import write_report
+
+        return write_report(self.to_dict(), path, edition=edition)
+
+    def to_csv(self) -> str:
+        """Return one line per method."""
+        import csv
+        import io
+
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        names = ["r2", "worst_dr", "determined", "known", "utility", "hellinger", "mean_absolute_error"]
+        names.append("mean_squared_error")
+        heads = [head for name in names for head in (name, f"{name}_mc_error")]
+        writer.writerow(["method", "parameters", *heads, "meets", "efficient", "recommended", "error"])
+        for one in self.to_dict()["points"]:
+            cells = [cell for name in names for cell in (one[name] or {"mean": "", "mc_error": ""}).values()]
+            state = [one["meets"], one["efficient"], one["recommended"], one["error"] or ""]
+            writer.writerow([one["method"], json.dumps(one["parameters"]), *cells, *state])
+        return stream.getvalue()
+
+    def __str__(self) -> str:
+        """Return the recommendation and all methods."""
+        return f"{self.sentence}\n{columns(self.header(), self.rows())}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from discreet.report import notebook
+
+        return notebook(self.to_dict())
+
+
+def efficient(points: Sequence[tuple[float | None, float | None]]) -> tuple[int, ...]:
+    """Return the numbers of the points (risk, utility) that no other point beats in both, by rising utility.
+
+    >>> efficient([(0.3, 1.0), (0.2, 0.9), (0.25, 0.8), (0.1, 0.5)])
+    (3, 1, 0)
+    """
+    known = [(r, -u, i) for i, (r, u) in enumerate(points) if r is not None and u is not None]
+    found: list[int] = []
+    best = float("inf")
+    for _, minus_utility, i in sorted(known):
+        if minus_utility < best:
+            best = minus_utility
+            found.append(i)
+    return tuple(found)
+
+
+def compare(
+    original: Any,
+    grid: Any = None,
+    *,
+    policy: str | Policy = "default",
+    draws: int = 1000,
+    audits: int = 10,
+    seed: int | None = None,
+    resume: str | Path | None = None,
+    name: str | None = None,
+    response: str | None = None,
+    time_limit: float | None = 60.0,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **reading: Any,
+) -> Comparison:
+    """Compare protections on one table: risk, what can be worked out, utility and errors of each.
+
+    Args:
+        original: a table, a tabulation, a file or a frame, as for :func:`discreet.assess`.
+        grid: methods with parameters: a list of ``"random-rounding:base=3"`` or ``{"name": "random-rounding", "base":
+            [3, 5]}``, or a TOML file; by default the policy's protections and the usual ones.
+        policy: rules and limits that decide what is sensitive, and which methods meet it.
+        draws: releases drawn of every random method.
+        audits: how many of them are audited.
+        seed: makes it reproducible; a method's figures do not depend on which others are compared.
+        resume: a folder in which every finished point is kept, so that an interrupted comparison goes on from there.
+        name: what the table is called.
+        response: the magnitude, where the table has several.
+        time_limit: seconds for each audit; what is not finished then does not meet the policy.
+        workers: threads.
+        progress: told how far the work is.
+        reading: how a file or frame is read.
+
+    >>> import discreet
+    >>> found = compare(discreet.datasets.sex(), ["random-rounding:base=3"], draws=100, audits=1, seed=1)
+    >>> found.points[found.recommended].point.title
+    'none (as it is)'
+    """
+    if draws < 2 or audits < 1:
+        raise RequestError(f"draws is {draws} and audits {audits}; give 2 or more draws and 1 or more audits")
+    rules = Policy.load(policy)
+    subject = open_source(original, name=name, response=response, **{"top": rules.top, **reading}).subject
+    points = (NONE, *(point for point in grid_of(grid, rules, subject.magnitudes) if point != NONE))
+    start, chosen = time.monotonic(), drawn_seed(seed)
+    found = sensitive_cells(subject, rules)
+    kept = None if resume is None else _Kept(Path(resume), subject, rules, draws, audits, chosen, time_limit)
+
+    def work(point: GridPoint) -> Measured:
+        known = None if kept is None else kept.load(point)
+        if known is not None:
+            return known
+        begun = time.monotonic()
+        made = measure(subject, rules, found, point, draws=draws, audits=audits, seed=chosen, time_limit=time_limit)
+        if kept is not None:
+            kept.save(made)
+        return replace(made, seconds=time.monotonic() - begun)
+
+    measured = run(work, points, workers=workers, progress=progress, label="comparing protections")
+    return Comparison(subject, rules, found, tuple(measured), chosen, time.monotonic() - start)
+
+
+class _Kept:
+    """Finished points in a folder, one file each, named by the hash of all that the point depends on."""
+
+    def __init__(
+        self,
+        folder: Path,
+        subject: Subject,
+        policy: Policy,
+        draws: int,
+        audits: int,
+        seed: int,
+        time_limit: float | None,
+    ) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RequestError(f"{folder} cannot be used to keep results ({error.strerror}); name a folder") from None
+        self.folder = folder
+        stated = policy.to_dict()
+        self.about: Mapping[str, Any] = {
+            "original": subject.sha256(),
+            "policy": {key: stated[key] for key in ("rules", "zeros", "weights")},
+            "levels": policy.limits.levels,
+            "draws": draws,
+            "audits": audits,
+            "seed": seed,
+            "time_limit": time_limit,
+            "version": versions()["discreet"],
+        }
+
+    def _file(self, point: GridPoint) -> Path:
+        return self.folder / f"{point.name}-{digest({**self.about, **point.to_dict()})[:32]}.json"
+
+    def load(self, point: GridPoint) -> Measured | None:
+        """Return a finished point; what cannot be read is measured anew."""
+        file = self._file(point)
+        if not os.path.exists(file):
+            return None
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+            return replace(Measured.from_dict(data), point=point)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def save(self, made: Measured) -> None:
+        """Keep a finished point, whole or not at all; what failed is tried again."""
+        if not made.error:
+            write_text(self._file(made.point), json.dumps(made.to_dict(), allow_nan=False) + "\n")

@@ -1,0 +1,305 @@
+"""The evidence about one release: what is sensitive, what can be worked out of it, what is left of the table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from discreet.auditing.audit import audit as run_audit
+from discreet.auditing.limits import Limits as AuditLimits
+from discreet.auditing.result import Audit
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
+from discreet.decide.policy import Policy
+from discreet.decide.subject import Subject
+from discreet.measures.result import Risk
+from discreet.measures.risk import risk
+from discreet.rules.sensitivity import Sensitivity, sensitivity
+from discreet.table.figures import Figures
+from discreet.table.release import Release
+from discreet.table.space import WHOLE, space_of
+from discreet.utility.loss import InformationLoss, information_loss
+
+STATES = ("exact", "determined", "unfinished", "interval")
+"""What a reader knows of a sensitive cell, the worst first; unfinished is also what the audit says nothing of."""
+PROOFS = 200
+"""How many of the worst figures get a written proof."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a reader knows of every sensitive cell, as columns.
+
+    ``cell`` numbers the cells of the tabulation, ``shown`` is how each is published, ``entry`` the row of the audit
+    that judges it, -1 where none does, and ``rank`` its place among the sensitive cells, the most sensitive first.
+    """
+
+    cell: IntArray
+    state: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    bits: FloatArray
+    shown: tuple[str, ...]
+    entry: IntArray
+    rank: IntArray
+
+    @property
+    def dr(self) -> FloatArray:
+        """The disclosure risk 1/H of each; infinite where the value is known."""
+        with np.errstate(divide="ignore"):
+            return np.where(self.bits > 0, 1 / np.maximum(self.bits, 1e-300), np.inf)
+
+    @property
+    def width(self) -> FloatArray:
+        """The width of each interval."""
+        wide: FloatArray = self.upper - self.lower
+        return wide
+
+    def count(self, *states: str) -> int:
+        """Return how many cells are in one of the states."""
+        return int(np.isin(self.state, [STATES.index(state) for state in states]).sum())
+
+    def worst(self) -> IntArray:
+        """Return the order in which cells are told: those of which most is known first."""
+        return np.lexsort((self.rank, self.width, self.bits, self.state))
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that was found about one release."""
+
+    release: Release
+    known: Known
+    audit: Audit
+    risk: Risk | None
+    loss: InformationLoss | None
+    utility: float
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def sensitive_cells(subject: Subject, policy: Policy) -> Sensitivity | None:
+    """Judge every cell by the policy's rules; None where it has none for such a table."""
+    cells = subject.tabulation.with_empty_cells() if policy.zeros == "unsafe" else subject.tabulation
+    judges = policy.judges_of(cells)
+    if not judges:
+        return None
+    found = sensitivity(cells, judges, response=subject.response, combine=policy.rules.combine)
+    if subject.table is None or not subject.table.impossible.size:
+        return found
+    # What cannot occur tells nothing by not occurring.
+    return replace(found, sensitive=found.sensitive & ~np.isin(cells.cells, subject.impossible()))
+
+
+def gather(
+    subject: Subject,
+    policy: Policy,
+    release: Release,
+    found: Sensitivity | None,
+    *,
+    time_limit: float | None = None,
+    proofs: int = PROOFS,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Evidence:
+    """Audit a release, and measure its risk and what it lost."""
+    cells = np.zeros(0, np.int64) if found is None else found.cells
+    listed = _Listed.of(subject, release)
+    sums = _unpublished(subject, listed, found, cells)
+    levels = {} if found is None or not wants_levels(policy, subject) else _levels(subject, found)
+    audited = run_audit(
+        release,
+        about=_about(subject, listed) if cells.size else (),
+        sums=sums,
+        limits=AuditLimits(levels=levels),
+        time_limit=time_limit,
+        proofs=proofs,
+        workers=workers,
+        progress=progress,
+    )
+    known = _known(subject, listed, found, cells, audited)
+    measured = loss = None
+    if subject.table is not None and subject.table.total and subject.table.possible > 1:
+        measured = risk(subject.table, release, weights=policy.weights)
+        loss = information_loss(subject.table, release)
+    utility = loss.utility if loss is not None else _kept(subject, release)
+    return Evidence(release, known, audited, measured, loss, utility)
+
+
+def wants_levels(policy: Policy, subject: Subject) -> bool:
+    """Say whether intervals must reach the protection levels of the rules."""
+    return policy.limits.levels == "always" or (policy.limits.levels == "magnitudes" and subject.magnitudes)
+
+
+def reach(subject: Subject, found: Sensitivity) -> tuple[FloatArray, FloatArray]:
+    """Return the values that the intervals of the sensitive cells must reach; NaN where no rule knows a level."""
+    value = found.figures[0].value[found.cells]
+    # A cell cannot be less than nothing, so that no interval can be asked to reach below 0.
+    return np.maximum(value - found.lower[found.cells], np.minimum(value, 0.0)), value + found.upper[found.cells]
+
+
+def _levels(subject: Subject, found: Sensitivity) -> dict[tuple[tuple[str, str], ...], tuple[float, float]]:
+    low, high = reach(subject, found)
+    return {
+        tuple(sorted(_label(found, int(i)).items())): (a, b)
+        for i, a, b in zip(found.cells, low.tolist(), high.tolist(), strict=True)
+        if not math.isnan(b)
+    }
+
+
+def _label(found: Sensitivity, i: int) -> dict[str, str]:
+    """Return the labels of a cell as audits write them: whatever the total is called."""
+    totals = {axis.name: axis.total for axis in found.tabulation.axes}
+    return {name: WHOLE if code == totals[name] else code for name, code in found.tabulation.label(i).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Listed:
+    """What a release lists: the position of every figure, whether it is exact, and where it stands."""
+
+    parts: tuple[Figures, ...]
+    place: IntArray
+    exact: Any
+    part: IntArray
+    row: IntArray
+    empty: bool
+
+    @classmethod
+    def of(cls, subject: Subject, release: Release) -> _Listed:
+        parts = release.parts()
+        places = [subject.positions(part) for part in parts]
+        exact = [lower == upper for lower, upper in (part.ranges() for part in parts)]
+        names = set(subject.tabulation.names)
+        return cls(
+            parts,
+            np.concatenate(places),
+            np.concatenate(exact),
+            np.repeat(np.arange(len(parts)), [len(part) for part in parts]),
+            np.concatenate([np.arange(len(part)) for part in parts]),
+            any(part.absent == "empty" and set(part.names) == names for part in parts),
+        )
+
+    def find(self, position: IntArray) -> IntArray:
+        """Return the figure at each position, -1 where none is listed."""
+        if not self.place.size:
+            return np.full(position.size, -1)
+        order = np.argsort(self.place, kind="stable")
+        slot = np.minimum(np.searchsorted(self.place[order], position), self.place.size - 1)
+        return np.where(self.place[order][slot] == position, order[slot], -1)
+
+    def text(self, figure: int) -> str:
+        """Return a figure as it is published."""
+        return self.parts[int(self.part[figure])].text(int(self.row[figure]))
+
+    def value(self, figure: int) -> float:
+        """Return a figure in the unit that is published."""
+        part = self.parts[int(self.part[figure])]
+        return float(part.values[int(self.row[figure])] / 10**part.decimals)
+
+
+def _unpublished(
+    subject: Subject, listed: _Listed, found: Sensitivity | None, cells: IntArray
+) -> dict[str, list[dict[str, str]]]:
+    """Return the sensitive cells that no table lists, but that follow from those that do, as sums to ask about."""
+    if found is None or not cells.size:
+        return {}
+    missing = cells[listed.find(found.tabulation.cells[cells]) < 0]
+    if not missing.size:
+        return {}
+    nodes = {axis.name: set(axis.nodes) for axis in space_of(listed.parts).axes}
+    nodes |= {name: set(leaves) for name, leaves in _about(subject, listed).items() if name not in nodes}
+    wanted = {}
+    for i in missing.tolist():
+        label = _label(found, i)
+        if all(code == WHOLE or code in nodes.get(name, ()) for name, code in label.items()):
+            wanted[f"cell {i}"] = [{name: code for name, code in label.items() if name in nodes}]
+    return wanted
+
+
+def _about(subject: Subject, listed: _Listed) -> dict[str, tuple[str, ...]]:
+    """Return the crossing to ask about where no published table shows all dimensions."""
+    names = {name for part in listed.parts for name in part.names}
+    if names >= set(subject.tabulation.names):
+        return {}
+    return {axis.name: axis.leaves for axis in subject.tabulation.axes}
+
+
+def _known(subject: Subject, listed: _Listed, found: Sensitivity | None, cells: IntArray, audited: Audit) -> Known:
+    """Put together what a reader knows of every sensitive cell."""
+    n = cells.size
+    none = np.zeros(0)
+    if found is None or not n:
+        nothing = np.zeros(0, np.int64)
+        return Known(cells, nothing, none, none, none, (), nothing, nothing)
+    position = found.tabulation.cells[cells]
+    figure = listed.find(position)
+    judged = _judged(subject, audited, position, cells)
+    state = np.full(n, STATES.index("unfinished"))
+    lower, upper, bits = np.zeros(n), np.full(n, np.inf), np.full(n, np.inf)
+    has = judged >= 0
+    rows, columns = judged[has], audited.findings
+    lower[has], upper[has] = columns.lower[rows], columns.upper[rows]
+    bits[has] = np.maximum(columns.bits[rows], 0.0)
+    single, finished = columns.values[rows] <= 1, columns.finished[rows]
+    names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
+    state[has] = np.select([single, finished], names[:2], names[2])
+    # What no audit speaks of is exact, or empty because it is not listed; of the rest nothing is known to be safe.
+    plain = ~has & np.where(figure >= 0, listed.exact[figure], listed.empty)
+    value = np.array([listed.value(int(i)) if i >= 0 else 0.0 for i in figure[plain]])
+    state[plain], bits[plain] = STATES.index("exact"), 0.0
+    lower[plain] = upper[plain] = value
+    shown = tuple(listed.text(int(i)) if i >= 0 else "not published" for i in figure)
+    rank = np.argsort(np.searchsorted(cells, np.array(found.worst(), np.int64)))
+    return Known(cells, state, lower, upper, bits, shown, judged, rank)
+
+
+def _judged(subject: Subject, audited: Audit, position: IntArray, cells: IntArray) -> IntArray:
+    """Return the entry of the audit that judges each cell, -1 where there is none."""
+    columns = audited.findings
+    if not len(columns):
+        return np.full(cells.size, -1)
+    equations = columns.equations
+    inside = columns.at < equations.positions.size
+    place = np.full(columns.at.size, -1)
+    there = equations.positions[columns.at[inside]]
+    mapped, known = np.zeros(there.size, np.int64), np.ones(there.size, bool)
+    strides = dict(zip(equations.space.names, equations.space.strides, strict=True))
+    axes = {axis.name: axis for axis in equations.space.axes}
+    for axis in subject.tabulation.axes:
+        code = np.zeros(there.size, np.int64)
+        if axis.name in axes:
+            at = {label: i for i, label in enumerate(axis.codes)} | {WHOLE: 0}
+            recode = np.array([at.get(label, -1) for label in axes[axis.name].nodes], np.int64)
+            code = recode[there // strides[axis.name] % recode.size]
+        known &= code >= 0
+        mapped = mapped * len(axis) + code
+    place[inside] = np.where(known, mapped, -1)
+    order = np.argsort(place, kind="stable")
+    slot = np.minimum(np.searchsorted(place[order], position), place.size - 1)
+    result = np.where(place[order][slot] == position, order[slot], -1)
+    named = {f"cell {int(i)}": k for k, i in enumerate(cells)}
+    for entry in np.flatnonzero(~inside).tolist():
+        k = named.get(equations.describe(int(columns.at[entry])))
+        if k is not None:
+            result[k] = entry
+    return result
+
+
+def _kept(subject: Subject, release: Release) -> float:
+    """Return the share of the published amounts that is left: 1 less what is hidden or moved, over all figures."""
+    values, decimals = subject.values()
+    truth = np.abs(values) / 10**decimals
+    total = float(truth.sum())
+    if not total:
+        return 1.0
+    shown = np.full(truth.size, np.nan)
+    for part in release.parts():
+        place = subject.positions(part)
+        slot = np.minimum(np.searchsorted(subject.tabulation.cells, place), truth.size - 1)
+        fits = (subject.tabulation.cells[slot] == place) & ~part.hidden
+        shown[slot[fits]] = part.values[fits] / 10**part.decimals
+    signed = values / 10**decimals
+    lost = np.where(np.isnan(shown), truth, np.minimum(np.abs(shown - signed), truth))
+    return 1 - float(lost.sum()) / total

@@ -1,0 +1,93 @@
+"""Writes out how a value follows: which published figures of which releases are added and taken away."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from discreet.decide.ledger.findings import Term
+from discreet.feasible.bounds import Bounds
+from discreet.feasible.proof import Proof, prove
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.decide.ledger.joint import Sheet
+
+TERMS = 12
+"""How many figures of a sum are written out."""
+
+
+def shown(
+    found: Bounds, i: int, sheets: Sequence[Sheet], written: bool
+) -> tuple[tuple[Term, ...], tuple[str, ...], str]:
+    """Return the figures that bound a position, the titles of their releases, and the sum as a line of text."""
+    if not written:
+        return (), (), ""
+    sides = [prove(found, i, upper=upper) for upper in (True, False)]
+    exact = found.lower[i] == found.upper[i]
+    kept = [side for side in (sides[:1] if exact and sides[0] is not None else sides) if side is not None]
+    terms: dict[Term, None] = {}
+    lines = []
+    for side in kept:
+        mine, line = _written(found, side, sheets, bool(exact))
+        terms.update(dict.fromkeys(mine))
+        lines.append(line)
+    releases = dict.fromkeys(term.release for term in terms if term.release)
+    return tuple(terms), tuple(releases), "; ".join(dict.fromkeys(lines))
+
+
+def _written(found: Bounds, proof: Proof, sheets: Sequence[Sheet], exact: bool) -> tuple[list[Term], str]:
+    equations = found.equations
+    name = equations.describe(proof.position)
+    value = equations.text(proof.bound)
+    if proof.terms == ((proof.position, Fraction(1)),):
+        mine = _publications(found, proof.position, sheets)
+        lines = ", ".join(f"{term.value} in «{term.release}»" for term in mine)
+        relation = "=" if exact else "≤" if proof.upper else "≥"
+        return mine, f"{name} {relation} {value}: published as {lines}" if mine else f"{name} ≥ 0: nothing is negative"
+    terms: list[Term] = []
+    parts: list[str] = []
+    numbers: list[str] = []
+    rest = 0
+    for i, g in sorted(proof.terms, key=lambda term: term[1] < 0):
+        end = int(equations.upper[i] if (g > 0) == proof.upper else equations.lower[i])
+        if end == 0:
+            rest += int(equations.lower[i] != equations.upper[i])
+            continue
+        source = int(equations.source[i]) if i < equations.source.size else -1
+        title = sheets[source].entry.title if source >= 0 else ""
+        term = Term(str(g), equations.describe(i), equations.text(end), title)
+        terms.append(term)
+        where = f" in «{title}»" if title else ""
+        parts.append(_signed(g, f"[{term.cell}{where}]", not parts))
+        numbers.append(_signed(g, term.value, not numbers))
+    if len(parts) > TERMS:
+        parts = [*parts[:TERMS], f" … ({len(parts) - TERMS} more)"]
+        numbers = [*numbers[:TERMS], " …"]
+    steps = dict.fromkeys(["".join(numbers) or "0", value])
+    relation = "=" if exact and not rest else "≤" if proof.upper else "≥"
+    left = f"; the {rest} other hidden values are at least 0" if rest > 1 else ""
+    left = "; the other hidden value is at least 0" if rest == 1 else left
+    return terms, f"{name} {relation} {' = '.join([''.join(parts) or '0', *steps])}{left}"
+
+
+def _publications(found: Bounds, i: int, sheets: Sequence[Sheet]) -> list[Term]:
+    """Return every figure that stands at a position, in whichever release."""
+    from discreet.decide.ledger.joint import places
+
+    equations = found.equations
+    terms = []
+    for sheet in sheets:
+        part = sheet.figures
+        for row in (places(equations, part) == i).nonzero()[0].tolist():
+            kind = part.kinds[int(part.kind[row])]
+            if kind.name != "suppressed":
+                made = "" if kind.name == "exact" else f" ({kind.phrase})"
+                terms.append(Term("1", equations.describe(i), f"{part.text(row)}{made}", sheet.entry.title))
+    return terms
+
+
+def _signed(g: Fraction, text: str, first: bool) -> str:
+    sign = ("−" if g < 0 else "") if first else (" − " if g < 0 else " + ")
+    return f"{sign}{'' if abs(g) == 1 else f'{abs(g)}·'}{text}"

@@ -1,0 +1,69 @@
+"""One line of the ledger: a release that was published, and what is said about it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A published release, without its figures.
+
+    ``population`` and ``period`` say whom and when the figures are about, ``variable`` what is added up (nothing or
+    ``count`` for numbers of people or firms). ``withdrawn`` is the day on which it was taken back; readers may have
+    kept it, so that it still counts in checks unless nobody saw it (``unseen``).
+    """
+
+    id: str
+    title: str
+    published: str
+    method: str
+    dimensions: tuple[str, ...]
+    figures: int
+    hidden: int
+    population: str = ""
+    period: str = ""
+    variable: str = ""
+    withdrawn: str = ""
+    reason: str = ""
+    unseen: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """True where the figures are numbers of people or firms, not amounts."""
+        return self.variable in ("", "count")
+
+    @property
+    def status(self) -> str:
+        """What became of it, in words."""
+        if not self.withdrawn:
+            return "published"
+        return "withdrawn, nobody saw it" if self.unseen else "withdrawn"
+
+    def same_population(self, other: Entry) -> bool:
+        """True where both are about the same people at the same time, and add up the same."""
+        mine, theirs = (self.population, self.period), (other.population, other.period)
+        return mine == theirs and self.same_variable(other)
+
+    def same_variable(self, other: Entry) -> bool:
+        """True where both add up the same."""
+        return self.variable == other.variable or (self.counts and other.counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {**asdict(self), "dimensions": list(self.dimensions), "status": self.status}
+
+    def row(self) -> list[str]:
+        """Return the line as texts."""
+        about = ", ".join(part for part in (self.population, self.period, self.variable) if part)
+        shown = f"{self.figures:,}" + (f" ({self.hidden:,} hidden)" if self.hidden else "")
+        when = self.published if not self.withdrawn else f"{self.published}, {self.status}"
+        return [self.id, self.title, about, " × ".join(self.dimensions), shown, when]
+
+    def __str__(self) -> str:
+        """Name the release."""
+        return f"{self.id} «{self.title}»"
+
+
+HEADER = ["id", "title", "about", "dimensions", "figures", "published"]

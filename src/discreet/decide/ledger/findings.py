@@ -1,0 +1,198 @@
+"""What a check against the ledger returns: cells that can be worked out, the arithmetic, and the verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from discreet.core.text import columns, html_table
+from discreet.decide.ledger.entry import Entry
+
+Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
+Cause: TypeAlias = Literal["together", "itself", "before"]
+HEADER = ["cell", "now between", "without", "because", "how"]
+
+
+@dataclass(frozen=True)
+class Term:
+    """One figure in a sum: how often it is taken, which cell, its value, and where it is published."""
+
+    times: str
+    cell: str
+    value: str
+    release: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return plain data."""
+        return {"times": self.times, "cell": self.cell, "value": self.value, "release": self.release}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cell that readers of all releases can work out, exactly or too closely.
+
+    ``without`` is what was left before the new release met the earlier ones, None where nothing bounded the cell.
+    ``cause`` says whether the releases give it away together, the new one by itself, or the earlier ones already.
+    """
+
+    cell: Mapping[str, str]
+    name: str
+    lower: float
+    upper: float
+    without: tuple[float, float] | None
+    cause: Cause
+    reason: str
+    releases: tuple[str, ...]
+    terms: tuple[Term, ...] = ()
+    subtraction: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """True where a single value is left."""
+        return self.lower == self.upper
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; an end that nothing sets is None."""
+        return {
+            "cell": dict(self.cell),
+            "lower": _finite(self.lower),
+            "upper": _finite(self.upper),
+            "exact": self.exact,
+            "without": None if self.without is None else [_finite(end) for end in self.without],
+            "cause": self.cause,
+            "reason": self.reason,
+            "releases": list(self.releases),
+            "terms": [term.to_dict() for term in self.terms],
+            "subtraction": self.subtraction,
+        }
+
+    def row(self) -> list[str]:
+        """Return the finding as texts."""
+        without = "not bounded" if self.without is None else _between(*self.without)
+        return [self.name, _between(self.lower, self.upper), without, " + ".join(self.releases), self.reason]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A part of the table that so few people changed between two releases that the change shows them."""
+
+    earlier: str
+    where: str
+    people: int
+    cells: tuple[tuple[str, int, int], ...]
+
+    @property
+    def sentence(self) -> str:
+        """The change in words, with the subtraction."""
+        who = "one person accounts" if self.people == 1 else f"{self.people} people account"
+        shown = [f"{name}: {new:,} − {old:,} = {new - old:+,}" for name, old, new in self.cells[:8]]
+        more = f"; and {len(self.cells) - 8} more cells" if len(self.cells) > 8 else ""
+        return f"{who} for all that changed in {self.where} since {self.earlier}: {'; '.join(shown)}{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        cells = [{"cell": name, "before": old, "after": new, "change": new - old} for name, old, new in self.cells]
+        return {"earlier": self.earlier, "where": self.where, "people": self.people, "cells": cells}
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a new release can be published beside all earlier ones, and what readers could work out if it were."""
+
+    verdict: Verdict
+    title: str
+    findings: tuple[Finding, ...]
+    changes: tuple[Change, ...]
+    linked: tuple[Entry, ...]
+    compared: tuple[Entry, ...]
+    apart: int = 0
+    unfinished: int = 0
+
+    @property
+    def new(self) -> tuple[Finding, ...]:
+        """The findings that the new release brings; those that are known already are left out."""
+        return tuple(finding for finding in self.findings if finding.cause != "before")
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        met = f"put together with {_many(len(self.linked), 'earlier release')}" if self.linked else "by itself"
+        if self.compared:
+            met += f", compared with {_many(len(self.compared), 'release')} about other times or populations"
+        exact = sum(finding.exact for finding in self.new)
+        parts = []
+        if exact:
+            parts.append(f"{_many(exact, 'figure')} can be worked out exactly")
+        if len(self.new) > exact:
+            parts.append(f"{_many(len(self.new) - exact, 'figure')} too closely")
+        if self.changes:
+            parts.append(f"{_many(len(self.changes), 'change')} can be traced to very few people")
+        if self.unfinished:
+            parts.append(f"{_many(self.unfinished, 'figure')} could not be bounded in time, and none is called safe")
+        found = "; ".join(parts) or "nothing that is protected can be worked out"
+        old = len(self.findings) - len(self.new)
+        known = f" Without it, {_many(old, 'figure')} can be worked out from earlier releases already." if old else ""
+        return f"«{self.title}», {met}: {found}.{known}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "verdict": self.verdict,
+            "title": self.title,
+            "sentence": self.sentence,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "changes": [change.to_dict() for change in self.changes],
+            "linked": [entry.to_dict() for entry in self.linked],
+            "compared": [entry.to_dict() for entry in self.compared],
+            "apart": self.apart,
+            "unfinished": self.unfinished,
+        }
+
+    def rows(self, n: int) -> list[list[str]]:
+        """Return the first findings as rows of text, new ones first."""
+        return [finding.row() for finding in self.findings[:n]]
+
+    def arithmetic(self, n: int) -> list[str]:
+        """Return the sums that give the first findings away."""
+        sums = [finding.subtraction for finding in self.findings[:n] if finding.subtraction]
+        return [*sums, *(change.sentence for change in self.changes[:n])]
+
+    def __str__(self) -> str:
+        """Return the verdict, the findings and how they follow."""
+        lines = [f"Ledger check: {self.verdict}", self.sentence]
+        if self.findings:
+            lines += ["", columns(HEADER, self.rows(10))]
+        if sums := self.arithmetic(5):
+            lines += ["", *(f"  {text}" for text in sums)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        import html
+
+        head = f"<p><b>Ledger check: {self.verdict}</b><br>{html.escape(self.sentence)}</p>"
+        table = html_table(HEADER, self.rows(20)) if self.findings else ""
+        return head + table + "".join(f"<p>{html.escape(text)}</p>" for text in self.arithmetic(5))
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _between(lower: float, upper: float) -> str:
+    return f"{_text(lower)}" if lower == upper else f"{_text(lower)} and {_text(upper)}"
+
+
+def _text(number: float) -> str:
+    if math.isinf(number):
+        return "∞" if number > 0 else "-∞"
+    return f"{int(number):,}" if float(number).is_integer() else f"{number:,g}"
+
+
+def _finite(number: float) -> float | int | None:
+    if not math.isfinite(number):
+        return None
+    return int(number) if float(number).is_integer() else float(number)

@@ -1,0 +1,136 @@
+"""Lays releases over each other: categories of one dimension that were split differently become sums of shared ones.
+
+Dimensions of the same name are the same dimension. Releases whose hierarchies are known are joined by them. Without
+hierarchies, bands of numbers are cut into the pieces that all of them are made of, and any other categories of one
+release add up to the same total as those of another, unless another has them all and more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from discreet.core.errors import LimitError
+from discreet.core.numerics import IntArray
+from discreet.decide.ledger.bands import Band, bands, name_of, pieces
+from discreet.table.figures import Figures
+from discreet.table.hierarchy import TOTAL, Hierarchy
+from discreet.table.kinds import EXACT
+from discreet.table.space import space_of
+
+LARGEST = 30_000_000
+"""The most cells of one table that are laid out."""
+
+
+def joined(parts: Sequence[Figures]) -> tuple[Figures, ...]:
+    """Return tables that can be put into one set of equations, each with what it says of its own cells only.
+
+    >>> old = Figures.from_array([9, 6, 15], {"age": ["0-4", "5-9", "Total"]}, name="old")
+    >>> new = Figures.from_array([10, 5, 15], {"age": ["0-5", "6-9", "Total"]}, name="new")
+    >>> [part.hierarchies["age"][0].children("0-5") for part in joined([old, new]) if part.name == "new"]
+    [('0-4', '5')]
+    """
+    listed = [_explicit(part) for part in parts]
+    for name in dict.fromkeys(name for part in listed for name in part.names):
+        plain = [k for k, part in enumerate(listed) if name in part.names and not part.hierarchies.get(name)]
+        splits = [bands(_categories(listed[k], name)) for k in plain]
+        numbers = [split for split in splits if split is not None]
+        if numbers and len(numbers) == len(splits) and len(plain) == sum(name in part.names for part in listed):
+            for k, split in zip(plain, numbers, strict=True):
+                listed[k] = _cut(listed[k], name, split, numbers)
+        else:
+            for k in plain:
+                listed[k] = _flat(listed[k], name, listed)
+    return tuple(listed)
+
+
+def _categories(part: Figures, name: str) -> list[str]:
+    return [label for label in part.labels[name] if label != part.total]
+
+
+def _flat(part: Figures, name: str, parts: Sequence[Figures]) -> Figures:
+    """Say that the categories of a table add up to the total, or to that of a table which has these and more."""
+    mine = set(_categories(part, name))
+    widest = mine
+    trees: tuple[Hierarchy, ...] = (Hierarchy.flat(_categories(part, name), total=_root(mine)),)
+    for other in parts:
+        if other is not part and name in other.names:
+            theirs = set(_categories(other, name)) | {c for t in other.hierarchies.get(name, ()) for c in t.codes[1:]}
+            if widest < theirs:
+                flat = (Hierarchy.flat(_categories(other, name), total=_root(theirs)),)
+                widest, trees = theirs, other.hierarchies.get(name, ()) or flat
+    return replace(part, hierarchies={**part.hierarchies, name: trees})
+
+
+def _cut(part: Figures, name: str, split: Mapping[str, Band], splits: Sequence[Mapping[str, Band]]) -> Figures:
+    """Give a table's bands one name each, and the pieces that they are made of."""
+    smallest = pieces(splits)
+    known = {one: label for found in reversed(splits) for label, one in found.items()}
+    shown = {label: known[one] for label, one in split.items()}
+    pairs: list[tuple[object, object]] = []
+    covered: set[Band] = set()
+    for label, (low, high) in split.items():
+        inside = [piece for piece in smallest if low <= piece[0] and piece[1] <= high]
+        covered |= set(inside)
+        pairs.append((shown[label], None))
+        if len(inside) > 1:
+            pairs += [(known.get(piece, name_of(piece)), shown[label]) for piece in inside]
+    pairs += [(known.get(piece, name_of(piece)), None) for piece in smallest if piece not in covered]
+    tree = Hierarchy.from_parents(pairs, total=_root({str(child) for child, _ in pairs}))
+    labels = dict(part.labels) | {name: tuple(shown.get(label, label) for label in part.labels[name])}
+    return replace(part, labels=labels, hierarchies={**part.hierarchies, name: (tree,)})
+
+
+def _root(codes: set[str]) -> str:
+    total = TOTAL
+    while total in codes:
+        total += " "
+    return total
+
+
+def _explicit(part: Figures) -> Figures:
+    """List the inner cells that a table leaves out because they are empty, so that nobody else's cells are meant."""
+    if part.absent == "unpublished":
+        return part
+    space = space_of([part])
+    leaves = [axis.leaves for axis in space.axes]
+    size = int(np.prod([float(len(found)) for found in leaves]))
+    if size > LARGEST:
+        raise LimitError(f"{part.name} has {size:,} cells, more than {LARGEST:,}; check a table of fewer dimensions")
+    inner = np.zeros(1, np.int64)
+    for stride, found in zip(space.strides, leaves, strict=True):
+        inner = (inner[:, None] + stride * np.array(found, np.int64)).ravel()
+    codes = _node_codes(part)
+    rows = codes @ np.array(space.strides, np.int64)
+    missing = inner[~np.isin(inner, rows)]
+    if missing.size in (0, inner.size):
+        return replace(part, absent="unpublished")
+    labels = {axis.name: axis.nodes for axis in space.axes}
+    places = np.stack(
+        [missing // stride % len(axis.nodes) for axis, stride in zip(space.axes, space.strides, strict=True)],
+        axis=1,
+    )
+    zeros = np.zeros(missing.size, np.int64)
+    return replace(
+        part,
+        labels=labels,
+        codes=np.vstack([codes, places]),
+        values=np.append(part.values, zeros),
+        kind=np.append(part.kind, zeros + len(part.kinds)),
+        kinds=(*part.kinds, EXACT),
+        total=space.axes[0].nodes[0],
+        upper=None if part.upper is None else np.append(part.upper, zeros),
+        absent="unpublished",
+    )
+
+
+def _node_codes(part: Figures) -> IntArray:
+    """Return the labels of every figure as places among the nodes of its own space, the total being 0."""
+    found = []
+    for axis in space_of([part]).axes:
+        place = {label: i for i, label in enumerate(axis.nodes)}
+        recode = [0 if label == part.total else place[label] for label in part.labels[axis.name]]
+        found.append(np.array(recode, np.int64)[part.codes[:, part.names.index(axis.name)]])
+    return np.stack(found, axis=1)

@@ -1,0 +1,307 @@
+"""The ledger: what has been published, kept safely, and the question whether one more release can join it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.progress import Progress
+from discreet.decide.ledger.change import changes
+from discreet.decide.ledger.document import digest, packed, unpacked
+from discreet.decide.ledger.entry import Entry
+from discreet.decide.ledger.findings import Check, Verdict
+from discreet.decide.ledger.joint import Settings, joint_findings, sheets_of
+from discreet.decide.ledger.originals import Originals
+from discreet.decide.ledger.store import WAIT, Store
+from discreet.table.release import Release
+
+COLUMNS = (
+    "id, title, published, method, dimensions, figures, hidden, population, period, variable, withdrawn, reason, unseen"
+)
+THRESHOLD = 10
+"""Counts that no release shows are given away when they can be worked out and are below this."""
+FEWEST = 3
+"""A change between two times that fewer people made shows who they are."""
+
+
+class Ledger:
+    """An embedded database of what has been published, and the check of a new release against all of it.
+
+    It holds published figures only: nothing in it is confidential. Originals can be kept beside it, in a folder that
+    only its owner can enter (see :class:`~discreet.decide.ledger.originals.Originals`). A release that was added is
+    there whole after a crash, or was never there; two writers wait for each other.
+
+    >>> import tempfile
+    >>> from discreet.table.figures import Figures
+    >>> ledger = Ledger(Path(tempfile.mkdtemp()) / "ledger.sqlite")
+    >>> hidden = Figures.from_array([None, None, 40], {"size": ["small", "medium", "large"]}, name="firms")
+    >>> _ = ledger.add(Release.of(hidden), title="Firms by size")
+    >>> total = Figures.from_array([7, 47], {"size": ["small", "Total"]}, name="total")
+    >>> print(ledger.check(Release.of(total), title="Totals").arithmetic(2)[0])
+    size=medium = [total in «Totals»] − [size=small in «Totals»] − [size=large in «Firms by size»] = 47 − 7 − 40 = 0
+    """
+
+    def __init__(self, path: str | Path, *, create: bool = True, wait: float = WAIT) -> None:
+        """Open a ledger, or begin one.
+
+        Args:
+            path: its file.
+            create: whether to begin a new one where there is none.
+            wait: seconds to wait for another writer.
+        """
+        self.path = Path(path)
+        self._store = Store(self.path, create=create, wait=wait)
+        self.originals = Originals(self.path)
+
+    # --- what is in it ------------------------------------------------------------------------------------
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return what was published, in the order in which it was added."""
+        return tuple(_entry(row) for row in self._store.read(f"SELECT {COLUMNS} FROM release ORDER BY number"))
+
+    def entry(self, name: str) -> Entry:
+        """Return one release's line, by its id, the beginning of its id, or its title."""
+        every = self.entries()
+        found = [e for e in every if e.id == name] or [e for e in every if name and e.id.startswith(name)]
+        found = found or [e for e in every if e.title == name]
+        if len(found) > 1:
+            raise RequestError(f"{name!r} names {len(found)} releases: {', '.join(map(str, found[:5]))}; give one id")
+        if not found:
+            raise RequestError(f"the ledger has no release {name!r}; {nearest(name, [e.id for e in every])}")
+        return found[0]
+
+    def release(self, name: str) -> Release:
+        """Return what one release publishes."""
+        entry = self.entry(name)
+        ((body, kept),) = self._store.read("SELECT body, digest FROM release WHERE id = ?", entry.id)
+        if digest(body, _said(entry)) != kept:
+            raise DataError(f"{self.path}: release {entry} is not as it was added; restore the ledger from a copy")
+        return unpacked(body)
+
+    # --- changing it --------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        release: Release,
+        *,
+        title: str,
+        population: str = "",
+        period: str = "",
+        variable: str = "",
+        published: str | None = None,
+        original: str | Path | None = None,
+    ) -> Entry:
+        """Record a release as published. When this returns, it is on the disk.
+
+        Args:
+            release: what is published.
+            title: what to call it.
+            population: whom the figures are about; releases about one population are checked together.
+            period: when.
+            variable: what is added up, where it is not people or firms.
+            published: the day, today by default.
+            original: the confidential table, to be kept beside the ledger.
+        """
+        entry = _described(release, title, population, period, variable, published)
+        body = packed(release)
+        mark = digest(body, _said(entry))
+        entry = _with_id(entry, mark[:10])
+        if original is not None:
+            self.originals.keep(entry.id, Path(original))
+        row = (
+            entry.id, mark, entry.title, entry.published, entry.method, "\n".join(entry.dimensions), entry.figures,
+            entry.hidden, entry.population, entry.period, entry.variable, body,
+        )  # fmt: skip
+        with self._store.writing() as db:
+            same = db.execute("SELECT id FROM release WHERE digest = ? OR id = ?", (mark, entry.id)).fetchone()
+            if same is not None:
+                raise RequestError(f"this release is in the ledger already, as {same[0]}; nothing was added")
+            db.execute(
+                "INSERT INTO release (id, digest, title, published, method, dimensions, figures, hidden, population, "
+                "period, variable, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+        return entry
+
+    def withdraw(self, name: str, *, reason: str, unseen: bool = False) -> Entry:
+        """Mark a release as taken back.
+
+        Readers may have kept it, so that checks go on counting it, unless nobody saw it.
+
+        Args:
+            name: its id or title.
+            reason: why, for the record.
+            unseen: true where it never left the office: then checks leave it out.
+        """
+        if not reason.strip():
+            raise RequestError("give the reason for withdrawing the release (reason=, --reason)")
+        entry = self.entry(name)
+        if entry.withdrawn:
+            raise RequestError(
+                f"release {entry} was withdrawn on {entry.withdrawn} ({entry.reason}); nothing was changed"
+            )
+        with self._store.writing() as db:
+            db.execute(
+                "UPDATE release SET withdrawn = ?, reason = ?, unseen = ? WHERE id = ?",
+                (_today(), reason.strip(), int(unseen), entry.id),
+            )
+        return self.entry(entry.id)
+
+    # --- asking it ----------------------------------------------------------------------------------------
+
+    def check(
+        self,
+        release: Release,
+        *,
+        title: str = "the new release",
+        population: str = "",
+        period: str = "",
+        variable: str = "",
+        width: float | None = None,
+        dr: float | None = None,
+        threshold: float | None = THRESHOLD,
+        fewest: int = FEWEST,
+        time_limit: float | None = None,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> Check:
+        """Say what a new release gives away together with everything published before.
+
+        Releases about the same population, period and variable are put into one set of equations, linked by the
+        dimensions that they share; those about other times or populations are compared cell by cell.
+
+        Args:
+            release: what is to be published.
+            title: what to call it.
+            population: whom its figures are about.
+            period: when.
+            variable: what is added up.
+            width: how wide the interval of every protected figure must stay; by default, more than one value.
+            dr: the largest disclosure risk 1/H of a protected figure, all values in its interval being alike.
+            threshold: counts that no release shows must not be worked out if they are below this; None for all.
+            fewest: changes between two times or populations must be made by this many people at least.
+            time_limit: seconds; what is not finished then is not called safe.
+            workers: threads.
+            progress: told how far the work is.
+        """
+        if width is not None and not width >= 0:
+            raise RequestError(f"the least width is {width}; it is 0 or more")
+        if dr is not None and not dr > 0:
+            raise RequestError(f"the largest risk is {dr}; it is above 0")
+        entry = _described(release, title, population, period, variable, None)
+        old = [e for e in self.entries() if not e.unseen and e.same_variable(entry)]
+        linked = _linked(entry, [e for e in old if e.same_population(entry)])
+        compared = [e for e in old if not e.same_population(entry) and set(e.dimensions) & set(entry.dimensions)]
+        rules = Settings(threshold if entry.counts else None, width, dr, time_limit, workers, progress)
+        before = [sheet for e in linked for sheet in sheets_of(self.release(e.id), e)]
+        findings, unfinished = joint_findings(sheets_of(release, entry), before, rules)
+        moved = (
+            [
+                change
+                for e in compared
+                for theirs in self.release(e.id).parts()
+                for mine in release.parts()
+                for change in changes(mine, theirs, f"«{e.title}»", fewest)
+            ]
+            if entry.counts
+            else []
+        )
+        new = any(finding.cause != "before" for finding in findings)
+        verdict: Verdict = "unsafe" if new or moved else "incomplete" if unfinished else "safe"
+        apart = len(self.entries()) - len(linked) - len(compared)
+        return Check(verdict, title, findings, tuple(moved), tuple(linked), tuple(compared), apart, unfinished)
+
+    # --- its life -----------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the file."""
+        self._store.close()
+
+    def __enter__(self) -> Ledger:
+        """Use the ledger for a while."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    def __len__(self) -> int:
+        """Return the number of releases, withdrawn ones among them."""
+        return int(self._store.read("SELECT count(*) FROM release")[0][0])
+
+    def __str__(self) -> str:
+        """Say how much is in it."""
+        return f"Ledger {self.path}: {len(self):,} releases"
+
+    __repr__ = __str__
+
+
+def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
+    """Return the releases of a population that are linked with a new one: by its tag, or by shared dimensions."""
+    if entry.population:
+        return list(same)
+    reached = set(entry.dimensions)
+    found: list[Entry] = []
+    left = list(same)
+    while more := [e for e in left if reached & set(e.dimensions)]:
+        found += more
+        left = [e for e in left if e not in more]
+        reached |= {name for e in more for name in e.dimensions}
+    return sorted(found, key=list(same).index)
+
+
+def _described(
+    release: Release, title: str, population: str, period: str, variable: str, published: str | None
+) -> Entry:
+    if not title.strip():
+        raise RequestError("give the release a title (title=, --title)")
+    day = _today() if published is None else published
+    try:
+        datetime.date.fromisoformat(day)
+    except ValueError:
+        raise RequestError(f"the day of publication is {day!r}; write it as 2024-05-31") from None
+    parts = release.parts()
+    return Entry(
+        "",
+        title.strip(),
+        day,
+        release.method,
+        tuple(dict.fromkeys(name for part in parts for name in part.names)),
+        sum(len(part) for part in parts),
+        sum(int(part.hidden.sum()) for part in parts),
+        population.strip(),
+        period.strip(),
+        variable.strip(),
+    )
+
+
+def _with_id(entry: Entry, name: str) -> Entry:
+    from dataclasses import replace
+
+    return replace(entry, id=name)
+
+
+def _said(entry: Entry) -> dict[str, str]:
+    return {
+        "title": entry.title,
+        "population": entry.population,
+        "period": entry.period,
+        "variable": entry.variable,
+    }
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    fields = list(row)
+    fields[4] = tuple(fields[4].split("\n"))
+    fields[-1] = bool(fields[-1])
+    return Entry(*fields)
+
+
+def _today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()

@@ -1,0 +1,149 @@
+"""The ledger's file: SQLite with a write-ahead log, so that a release is in it whole or not at all.
+
+SQLite was chosen over DuckDB because the ledger is small, is written by several people, and must survive a machine that
+stops at any moment: its transactions let one writer wait for another across processes, readers never wait, and with
+``synchronous=FULL`` a commit has reached the disk when it returns. A DuckDB file belongs to one process at a time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DataError, LimitError, RequestError
+
+APPLICATION = 0x64697363
+"""Marks the file as a ledger: the letters «disc»."""
+SCHEMA = 1
+"""The version of the tables below."""
+WAIT = 30.0
+"""Seconds that a writer waits for another."""
+TABLES = """
+CREATE TABLE release (
+    number     INTEGER PRIMARY KEY,
+    id         TEXT NOT NULL UNIQUE,
+    digest     TEXT NOT NULL UNIQUE,
+    title      TEXT NOT NULL,
+    published  TEXT NOT NULL,
+    method     TEXT NOT NULL,
+    dimensions TEXT NOT NULL,
+    figures    INTEGER NOT NULL,
+    hidden     INTEGER NOT NULL,
+    population TEXT NOT NULL,
+    period     TEXT NOT NULL,
+    variable   TEXT NOT NULL,
+    withdrawn  TEXT NOT NULL DEFAULT '',
+    reason     TEXT NOT NULL DEFAULT '',
+    unseen     INTEGER NOT NULL DEFAULT 0,
+    body       BLOB NOT NULL
+) STRICT
+"""
+
+
+class Store:
+    """An open ledger file."""
+
+    def __init__(self, path: Path, *, create: bool, wait: float = WAIT) -> None:
+        """Open the file, or begin a new one where that is asked for."""
+        self.path, self.wait = path, wait
+        if path.is_dir():
+            raise RequestError(f"{path} is a folder; name the ledger's file")
+        if not create and not path.exists():
+            raise RequestError(f"there is no ledger {path}; add a release to begin one, or name another (--ledger)")
+        if not path.parent.is_dir():
+            raise RequestError(f"{path.parent} is not a folder; make it first, or name another ledger")
+        with self._told("opened"):
+            self._db = sqlite3.connect(path, timeout=wait, isolation_level=None)
+            try:
+                self._begin()
+            except BaseException:
+                self._db.close()
+                raise
+
+    def _begin(self) -> None:
+        """Check whose file this is, and lay out a new one."""
+        self._refuse_others()
+        deadline = time.monotonic() + self.wait
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                break
+            except sqlite3.OperationalError as error:
+                # Changing the journal does not wait by itself while another process begins the same file.
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+        self._db.execute("PRAGMA synchronous=FULL")
+        if self._number("user_version") == 0:
+            with self.writing():
+                if self._number("user_version") == 0:
+                    self._db.execute(TABLES)
+                    self._db.execute(f"PRAGMA application_id={APPLICATION}")
+                    self._db.execute(f"PRAGMA user_version={SCHEMA}")
+        self._refuse_others()
+
+    def _refuse_others(self) -> None:
+        version, application = self._number("user_version"), self._number("application_id")
+        empty = version == 0 and self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        if not empty and application != APPLICATION:
+            raise DataError(f"{self.path} is a database, but not a ledger of discreet; name another file")
+        if version > SCHEMA:
+            raise DataError(
+                f"{self.path} was written by a newer discreet (version {version} of the ledger, and version {SCHEMA} "
+                "is read here); update discreet. Nothing was changed"
+            )
+
+    def _number(self, pragma: str) -> int:
+        return int(self._db.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold the only right to write; commit at the end, or leave everything as it was."""
+        with self._told("written"):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self._told("read"):
+            return list(self._db.execute(query, values))
+
+    @contextmanager
+    def _told(self, doing: str) -> Iterator[None]:
+        """Turn what SQLite says into errors that say what to do."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.OperationalError as error:
+            raise self._explained(error, doing) from None
+        except sqlite3.DatabaseError as error:
+            raise DataError(f"{self.path} is no ledger, or is damaged ({error}); restore it from a copy") from None
+
+    def _explained(self, error: sqlite3.OperationalError, doing: str) -> Exception:
+        kept = "nothing was added or changed, and every release that was in it still is"
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            return LimitError(
+                f"{self.path} cannot be {doing}: the disk is full ({error}); make room. {kept.capitalize()}"
+            )
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return LimitError(
+                f"{self.path} is being written by somebody else for longer than {self.wait:g} s; try again. "
+                f"{kept.capitalize()}"
+            )
+        return RequestError(f"{self.path} cannot be {doing} ({error}); check its folder's rights. {kept.capitalize()}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()

@@ -1,0 +1,230 @@
+"""One point of a comparison: what a method does to a table, each figure with its Monte Carlo error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import DiscreetError
+from discreet.decide.evidence import Evidence, gather, reach, wants_levels
+from discreet.decide.grid import GridPoint
+from discreet.decide.plain import number
+from discreet.decide.policy import Policy
+from discreet.decide.protections import make_method
+from discreet.decide.record import digest
+from discreet.decide.subject import Subject
+from discreet.protect.base import Method
+from discreet.rules.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean over draws and its Monte Carlo error, 0 for a method that leaves nothing to chance."""
+
+    mean: float
+    mc_error: float = 0.0
+
+    @classmethod
+    def of(cls, values: list[float]) -> Figure:
+        """Summarise draws."""
+        some = np.array(values, np.float64)
+        if some.size < 2 or not np.isfinite(some).all():
+            return cls(float(some.mean()) if np.isfinite(some).all() else math.inf, 0.0)
+        return cls(float(some.mean()), float(some.std(ddof=1) / math.sqrt(some.size)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; what is infinite is None."""
+        return {"mean": number(self.mean), "mc_error": number(self.mc_error)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | None) -> Figure | None:
+        """Return what :meth:`to_dict` wrote."""
+        if data is None:
+            return None
+        return cls(math.inf if data["mean"] is None else data["mean"], data["mc_error"] or 0.0)
+
+
+FIGURES = ("r2", "utility", "hellinger", "mean_absolute_error", "mean_squared_error", "worst_dr", "determined", "known")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a method does: risk, utility and errors over its draws; what can be worked out, over audited releases.
+
+    Attributes:
+        r2: R2 over the draws; None for magnitudes.
+        utility: 1 − HD/√N over the draws; for magnitudes, the share of the amounts that is left.
+        worst_dr: the largest 1/H of a sensitive cell; infinite where one is known.
+        determined: the share of the sensitive cells that are known exactly.
+        known: the share of all figures of the table that are known exactly.
+        extremes: the worst of every audited release: most known cells, least width, largest DR, levels missed.
+        error: why the method could not be applied.
+    """
+
+    point: GridPoint
+    figures: Mapping[str, Figure | None] = field(default_factory=dict)
+    extremes: Mapping[str, float] = field(default_factory=dict)
+    draws: int = 0
+    audits: int = 0
+    seconds: float = 0.0
+    error: str = ""
+
+    def figure(self, name: str) -> float | None:
+        """Return the mean of a figure."""
+        found = self.figures.get(name)
+        return None if found is None else found.mean
+
+    def faults(self, policy: Policy) -> list[str]:
+        """Return what the policy objects to, nothing where the method meets it."""
+        if self.error:
+            return [self.error]
+        worst, limits = self.extremes, policy.limits
+        found = []
+        if self.point.name != "none" and not policy.allows(self.point.name):
+            found.append(f"policy {policy.name!r} does not allow {self.point.name}")
+        if worst["known"]:
+            found.append(f"{worst['known']:g} sensitive cells are known exactly")
+        if worst["unfinished"]:
+            found.append(f"the audit of {worst['unfinished']:g} sensitive cells did not finish")
+        if limits.dr is not None and worst["dr"] > limits.dr:
+            found.append(f"a disclosure risk of {worst['dr']:.4g} is above {limits.dr:g}")
+        if limits.width is not None and worst["width"] < limits.width:
+            found.append(f"an interval {worst['width']:g} wide is below {limits.width:g}")
+        if worst["levels"]:
+            found.append(f"{worst['levels']:g} sensitive cells miss their protection levels")
+        r2 = self.figure("r2")
+        if limits.r2 is not None and r2 is not None and r2 > limits.r2:
+            found.append(f"R2 of {r2:.4f} is above {limits.r2:g}")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            **self.point.to_dict(),
+            **{name: None if (f := self.figures.get(name)) is None else f.to_dict() for name in FIGURES},
+            "extremes": {name: number(value) for name, value in self.extremes.items()},
+            "draws": self.draws,
+            "audits": self.audits,
+            "error": self.error or None,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Measured:
+        """Return what :meth:`to_dict` wrote."""
+        return cls(
+            GridPoint(data["method"], data["parameters"]),
+            {name: Figure.from_dict(data[name]) for name in FIGURES},
+            {name: math.inf if value is None else value for name, value in data["extremes"].items()},
+            data["draws"],
+            data["audits"],
+            0.0,
+            data["error"] or "",
+        )
+
+
+def measure(
+    subject: Subject,
+    policy: Policy,
+    found: Sensitivity | None,
+    point: GridPoint,
+    *,
+    draws: int,
+    audits: int,
+    seed: int,
+    time_limit: float | None = None,
+) -> Measured:
+    """Measure one method on one table; what cannot be applied says why."""
+    try:
+        if point.name == "none":
+            return _released(subject, policy, found, point, None, 1, 1, seed, time_limit)
+        method = make_method(point.name, point.parameters, found)
+        chance = is_random(method)
+        return _released(
+            subject, policy, found, point, method, draws if chance else 1, audits if chance else 1, seed, time_limit
+        )
+    except DiscreetError as error:
+        return Measured(point, error=str(error))
+
+
+def is_random(method: Any) -> bool:
+    """Say whether a method leaves something to chance: it has draws, or rounds without bias, which takes chance."""
+    return hasattr(method, "draws") or bool(getattr(method, "unbiased", False))
+
+
+def _released(
+    subject: Subject,
+    policy: Policy,
+    found: Sensitivity | None,
+    point: GridPoint,
+    method: Method | None,
+    draws: int,
+    audits: int,
+    seed: int,
+    time_limit: float | None,
+) -> Measured:
+    # A stream of its own for every point, so that a result does not depend on which others are compared.
+    root = np.random.SeedSequence([seed, int(digest(point.to_dict())[:15], 16)])
+    streams = root.spawn(audits + 1)
+    evidences = []
+    for stream in streams[:audits]:
+        release = subject.as_is() if method is None else method.apply(subject.original, stream).release
+        evidences.append(gather(subject, policy, release, found, time_limit=time_limit, proofs=0, workers=1))
+    figures: dict[str, Figure | None] = {}
+    table = subject.table
+    if hasattr(method, "draws") and table is not None and draws > 1:
+        from discreet.evaluate.expected import expected_risk
+
+        random: Any = method
+        expected: Any = expected_risk(
+            table, random, draws=draws, weights=policy.weights, slices=(), seed=streams[-1], workers=1
+        )
+        figures["r2"] = Figure(expected.risk.mean, expected.risk.mc_error)
+        for name in ("utility", "hellinger", "mean_absolute_error", "mean_squared_error"):
+            one = getattr(expected, name)
+            figures[name] = Figure(one.mean, one.mc_error)
+    else:
+        figures["r2"] = None if evidences[0].risk is None else Figure.of([e.risk.value for e in evidences if e.risk])
+        figures["utility"] = Figure.of([e.utility for e in evidences])
+        for name in ("hellinger", "mean_absolute_error", "mean_squared_error"):
+            known = [float(getattr(e.loss, name)) for e in evidences if e.loss is not None]
+            figures[name] = Figure.of(known) if known else None
+    some = found is not None and found.cells.size > 0
+    figures["worst_dr"] = Figure.of([float(e.known.dr.max()) for e in evidences]) if some else None
+    n = max(found.cells.size if found is not None else 0, 1)
+    figures["determined"] = Figure.of([e.known.count("exact", "determined") / n for e in evidences])
+    figures["known"] = Figure.of([_known_share(subject, e) for e in evidences])
+    return Measured(point, figures, _extremes(subject, policy, found, evidences), draws, audits)
+
+
+def _known_share(subject: Subject, evidence: Evidence) -> float:
+    """Return the share of the table's figures that are published exactly or can be worked out."""
+    exact = sum(int((part.ranges()[0] == part.ranges()[1]).sum()) for part in evidence.release.parts())
+    every = sum(len(part) for part in evidence.release.parts())
+    worked_out = sum(cell.values <= 1 for cell in evidence.audit.cells)
+    return min((exact + worked_out) / max(every, 1), 1.0)
+
+
+def _extremes(
+    subject: Subject, policy: Policy, found: Sensitivity | None, evidences: list[Evidence]
+) -> dict[str, float]:
+    """Return the worst that any audited release shows of a sensitive cell."""
+    worst = {"known": 0.0, "unfinished": 0.0, "dr": 0.0, "width": math.inf, "levels": 0.0}
+    if found is None or not found.cells.size:
+        return worst
+    low, high = reach(subject, found)
+    for evidence in evidences:
+        known = evidence.known
+        worst["known"] = max(worst["known"], known.count("exact", "determined"))
+        worst["unfinished"] = max(worst["unfinished"], known.count("unfinished"))
+        worst["dr"] = max(worst["dr"], float(known.dr.max()))
+        worst["width"] = min(worst["width"], float(known.width.min()))
+        if wants_levels(policy, subject):
+            slack = 1e-9 * np.maximum(np.abs(high), 1.0)
+            with np.errstate(invalid="ignore"):
+                missed = (known.lower > low + slack) | (known.upper < high - slack)
+            worst["levels"] = max(worst["levels"], int(missed.sum()))
+    return worst

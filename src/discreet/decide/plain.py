@@ -1,0 +1,157 @@
+"""Tables, releases and cells as plain data, for reports and programs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from discreet.decide.evidence import STATES, Evidence, reach
+from discreet.decide.subject import Subject
+from discreet.rules.rule import amount
+from discreet.rules.sensitivity import Sensitivity
+from discreet.table.release import Release
+
+
+def number(value: float) -> float | int | None:
+    """Return a figure as JSON writes it; what is infinite or undefined is None."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Any]:
+    """Return the true table with its margins, in columns, and which cells are sensitive; confidential."""
+    cells = subject.tabulation if found is None else found.tabulation
+    codes = np.stack([cells.codes(axis.name) for axis in cells.axes], axis=1)
+    if found is None:
+        values, sensitive = subject.amounts(), np.zeros(len(cells), bool)
+    else:
+        values, sensitive = found.figures[0].value, found.sensitive
+    return {
+        "name": subject.name,
+        "headline": subject.headline,
+        "magnitudes": subject.magnitudes,
+        "response": subject.response,
+        "total": cells.axes[0].total,
+        "people": None if subject.table is None else subject.table.total,
+        "possible": None if subject.table is None else subject.table.possible,
+        "dimensions": [
+            {
+                "name": axis.name,
+                "labels": list(axis.codes),
+                "leaves": axis.leaf_codes.tolist(),
+                "parents": [list(tree.parents) for tree in axis.hierarchies],
+            }
+            for axis in cells.axes
+        ],
+        "codes": codes.tolist(),
+        "values": [number(value) for value in values.tolist()],
+        "sensitive": np.flatnonzero(sensitive).tolist(),
+    }
+
+
+def release_data(subject: Subject, release: Release) -> dict[str, Any]:
+    """Return what is published, in columns; a hidden figure is None."""
+    parts = []
+    for part in release.parts():
+        scale = 10**part.decimals
+        shown = [
+            None if hidden else (value / scale if scale > 1 else value)
+            for value, hidden in zip(part.values.tolist(), part.hidden.tolist(), strict=True)
+        ]
+        parts.append(
+            {
+                "name": part.name,
+                "dimensions": [{"name": name, "labels": list(labels)} for name, labels in part.labels.items()],
+                "codes": part.codes.tolist(),
+                "values": shown,
+                "upper": None if part.upper is None else part.upper.tolist(),
+                "kind": part.kind.tolist(),
+                "kinds": [kind.phrase for kind in part.kinds],
+                "decimals": part.decimals,
+                "total": part.total,
+                "absent": part.absent,
+            }
+        )
+    return {"method": release.method, "parameters": plain(dict(release.parameters)), "figures": parts}
+
+
+def plain(value: Any) -> Any:
+    """Return parameters as JSON can write them."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.integer | np.floating | np.bool_):
+        return value.item()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def sensitive_data(found: Sensitivity | None) -> dict[str, Any] | None:
+    """Return how many cells each rule calls sensitive."""
+    if found is None:
+        return None
+    return {
+        "sentence": found.sentence,
+        "cells": len(found.tabulation),
+        "statuses": found.statuses,
+        "by_rule": found.by_rule,
+        "combine": found.combine,
+    }
+
+
+def cell_rows(subject: Subject, found: Sensitivity, evidence: Evidence, n: int | None) -> list[dict[str, Any]]:
+    """Return sensitive cells with what a reader knows of each, the worst first."""
+    known = evidence.known
+    low, high = reach(subject, found) if found.cells.size else (np.zeros(0), np.zeros(0))
+    dr = known.dr
+    rows = []
+    for k in known.worst()[:n].tolist():
+        i = int(known.cell[k])
+        state = STATES[int(known.state[k])]
+        proof = evidence.audit.proofs.get(int(known.entry[k]), "")
+        value = float(found.figures[0].value[i])
+        label = found.tabulation.label(i)
+        totals = {axis.name: axis.total for axis in found.tabulation.axes}
+        rows.append(
+            {
+                "cell": label,
+                "name": ", ".join(f"{d}={c}" for d, c in label.items() if c != totals[d]) or "total",
+                "original": number(value),
+                "published": known.shown[k],
+                "rules": list(dict.fromkeys(rule.name for rule, _, _ in found.broken(i))),
+                "reason": _reason(found, i),
+                "state": state,
+                "known": _words(state, float(known.lower[k]), float(known.upper[k])),
+                "lower": number(float(known.lower[k])),
+                "upper": number(float(known.upper[k])),
+                "bits": number(float(known.bits[k])),
+                "dr": number(float(dr[k])),
+                "must_reach": [number(float(low[k])), number(float(high[k]))],
+                "proof": _proof(state, known.shown[k], proof),
+            }
+        )
+    return rows
+
+
+def _reason(found: Sensitivity, i: int) -> str:
+    """Say why a cell is sensitive, each rule once: what holds for contributors is not told again of holdings."""
+    told: dict[str, str] = {}
+    for rule, figures, finding in found.broken(i):
+        told.setdefault(rule.name, rule.reason(figures, finding, i))
+    return "; ".join(told.values())
+
+
+def _words(state: str, lower: float, upper: float) -> str:
+    if state in ("exact", "determined"):
+        return f"exactly {amount(lower)}"
+    top = "∞" if math.isinf(upper) else amount(upper)
+    return f"{amount(lower)} to {top}" + (" or less (not finished)" if state == "unfinished" else "")
+
+
+def _proof(state: str, shown: str, proof: str) -> str | None:
+    if state == "exact":
+        return f"published as {shown}" if shown != "not published" else "published as empty"
+    return proof or None

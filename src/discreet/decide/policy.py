@@ -1,0 +1,261 @@
+"""Policies: what an agency calls sensitive, how much may be known, and which protections it allows.
+
+A policy is a TOML file or one of the named profiles. It is checked whole: every unknown key and impossible value is
+named with its line before anything is assessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.text import columns, html_table
+from discreet.decide.protections import make_method
+
+Levels = Literal["never", "magnitudes", "always"]
+
+
+class _Part(BaseModel):
+    """What the parts of a policy share: nothing unknown, nothing changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class DominanceRule(_Part):
+    """The n largest contributors make up more than k per cent."""
+
+    n: Annotated[int, Field(ge=1)]
+    k: Annotated[float, Field(gt=0, lt=100)]
+
+
+class PQRule(_Part):
+    """Somebody who knows every contribution within q per cent estimates another within p per cent."""
+
+    p: Annotated[float, Field(gt=0)]
+    q: Annotated[float, Field(gt=0, le=100)]
+
+    @model_validator(mode="after")
+    def _in_order(self) -> PQRule:
+        if self.p >= self.q:
+            raise ValueError(f"p is {self.p:g} and q {self.q:g}; p is the smaller one")
+        return self
+
+
+class Rules(_Part):
+    """Which cells are sensitive before any protection.
+
+    ``threshold`` holds for counts and magnitudes; ``dominance``, ``p_percent`` and ``pq`` for magnitudes.
+    ``group_disclosure`` = k asks for lines with all but k people in one cell.
+    """
+
+    threshold: Annotated[float, Field(ge=1)] | None = None
+    dominance: tuple[DominanceRule, ...] = ()
+    p_percent: Annotated[float, Field(gt=0, le=100)] | None = None
+    pq: PQRule | None = None
+    combine: Literal["any", "all"] = "any"
+    level: Literal["contributor", "holding", "both"] = "both"
+    weighted: bool = False
+    coalition: Annotated[int, Field(ge=1)] = 1
+    safety_range: Annotated[float, Field(ge=0, le=100)] = 30.0
+    group_disclosure: Annotated[int, Field(ge=0)] | None = None
+
+
+class Limits(_Part):
+    """How much may be known of what is published; a limit that is not given is not checked.
+
+    Args:
+        r2: the largest R2 (after protection; of a sample table its estimate).
+        dr: the largest disclosure risk 1/H of a sensitive cell.
+        width: the least width of the interval of a sensitive cell.
+        tau: the largest expected number of population uniques among the sample uniques.
+        levels: whether intervals of sensitive cells must reach the protection levels of the rules.
+    """
+
+    r2: Annotated[float, Field(gt=0, le=1)] | None = None
+    dr: Annotated[float, Field(gt=0)] | None = None
+    width: Annotated[float, Field(ge=0)] | None = None
+    tau: Annotated[float, Field(ge=0)] | None = None
+    levels: Levels = "magnitudes"
+
+
+class Protection(BaseModel):
+    """A protection that the agency allows: the name of a method, and its parameters.
+
+    ``only`` says that it is for tables of counts, or for magnitudes, where it is not for both.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    name: str
+    only: Literal["counts", "magnitudes"] | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The method's parameters."""
+        return dict(self.__pydantic_extra__ or {})
+
+    def suits(self, magnitudes: bool) -> bool:
+        """Say whether it is allowed for a table of magnitudes, or of counts."""
+        return self.only in (None, "magnitudes" if magnitudes else "counts")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, in the layout of the TOML file."""
+        return {"name": self.name, **({} if self.only is None else {"only": self.only}), **self.parameters}
+
+    @model_validator(mode="after")
+    def _is_made(self) -> Protection:
+        from discreet.rules import Threshold
+
+        try:
+            # Which rules apply is known once there is a table; any rule will do to check the other parameters.
+            make_method(self.name, self.parameters, (Threshold(3),))
+        except DiscreetError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+
+class Policy(_Part):
+    """Rules, limits, weights and allowed protections of an agency.
+
+    ``protections`` are tried when one is to be proposed; ``allow`` says whether others may be asked for.
+
+    >>> policy = Policy.load("default")
+    >>> policy.rules.threshold, policy.limits.levels
+    (3.0, 'magnitudes')
+    """
+
+    name: str = "own"
+    title: str = ""
+    rules: Rules = Rules()
+    limits: Limits = Limits()
+    zeros: Literal["safe", "unsafe"] = "safe"
+    weights: tuple[float, float, float] = (0.1, 0.8, 0.1)
+    protections: tuple[Protection, ...] = ()
+    allow: Literal["listed", "any"] = "listed"
+
+    @field_validator("weights")
+    @classmethod
+    def _sum_to_one(cls, weights: tuple[float, float, float]) -> tuple[float, float, float]:
+        if min(weights) < 0 or abs(sum(weights) - 1) > 1e-9:
+            raise ValueError(f"weights are {list(weights)}, which sum to {sum(weights):g}; give three that sum to 1")
+        return weights
+
+    @classmethod
+    def load(cls, source: str | Path | Policy) -> Policy:
+        """Return a named profile, the policy of a TOML file, or the policy itself."""
+        if isinstance(source, Policy):
+            return source
+        from discreet.decide.policy_files import read_policy
+
+        return read_policy(source)
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "own") -> Policy:
+        """Return the policy that a TOML text states."""
+        from discreet.decide.policy_files import policy_from_text
+
+        return policy_from_text(text, name)
+
+    def judges(self, magnitudes: bool, *, holdings: bool = True) -> list[Any]:
+        """Return the rules as objects, for a table of magnitudes or of counts, with holdings or without."""
+        from discreet.rules import PQ, Dominance, PPercent, Threshold
+
+        rules = self.rules
+        levels = ["contributor", "holding"] if rules.level == "both" else [rules.level]
+        found: list[Any] = []
+        for level in levels:
+            if level == "holding" and not holdings:
+                continue
+            where: dict[str, Any] = {"level": level, "weighted": rules.weighted}
+            if rules.threshold is not None or self.zeros == "unsafe":
+                least = 1.0 if rules.threshold is None else rules.threshold
+                found.append(Threshold(least, self.zeros, rules.safety_range, **where))
+            if magnitudes:
+                found += [Dominance(one.n, one.k, **where) for one in rules.dominance]
+                if rules.p_percent is not None:
+                    found.append(PPercent(rules.p_percent, rules.coalition, **where))
+                if rules.pq is not None:
+                    found.append(PQ(rules.pq.p, rules.pq.q, rules.coalition, **where))
+        return found
+
+    def judges_of(self, tabulation: Any) -> list[Any]:
+        """Return the rules that apply to a tabulation: those of holdings only where it knows holdings."""
+        holdings = tabulation.holdings is not None
+        if self.rules.level == "holding" and not holdings:
+            raise RequestError(
+                "the policy looks at holdings (rules.level), but the table knows none; tabulate with the column of "
+                "holdings (holding=, --holding), or choose the level 'contributor'"
+            )
+        found = self.judges(bool(tabulation.responses), holdings=holdings)
+        if self.rules.group_disclosure is not None and not tabulation.responses:
+            found.append(group_rule(self.rules.group_disclosure))
+        return found
+
+    def allows(self, method: str) -> bool:
+        """Say whether a table may be protected by a method: any, or one of those listed, whatever its parameters."""
+        return self.allow == "any" or method in {one.name for one in self.protections}
+
+    @property
+    def top(self) -> int:
+        """How many of the largest contributions to a cell the rules look at."""
+        return max([2, self.rules.coalition + 1, *(one.n for one in self.rules.dominance)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, in the layout of the TOML file."""
+        data = self.model_dump(mode="json", exclude_none=True)
+        data["protections"] = [one.to_dict() for one in self.protections]
+        return data
+
+    @property
+    def sha256(self) -> str:
+        """The hash of what the policy says, whatever its file looks like."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
+
+    def rows(self) -> list[list[str]]:
+        """Return what the policy asks for, as rows of text."""
+        rows = [["rules", "; ".join(dict.fromkeys(rule.title for rule in self.judges(True))) or "none"]]
+        if self.rules.group_disclosure is not None:
+            rows.append(["group disclosure", f"all but {self.rules.group_disclosure} people in one cell"])
+        limits = self.limits.model_dump(exclude_none=True)
+        rows += [[f"limit {name}", str(value)] for name, value in limits.items()]
+        rows.append(["zeros", self.zeros])
+        rows.append(["weights", ", ".join(f"{w:g}" for w in self.weights)])
+        rows += [["protection", make_text(one.name, one.parameters)] for one in self.protections]
+        rows.append(["allowed", "any protection" if self.allow == "any" else "the protections listed"])
+        return rows
+
+    def __str__(self) -> str:
+        """Return the policy as a table of what it asks for."""
+        return f"Policy {self.name}: {self.title}\n{columns(['', ''], self.rows(), left=2)}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(["", ""], self.rows(), left=2, caption=f"Policy {self.name}: {self.title}")
+
+
+def group_rule(coalition: int) -> Any:
+    """Return the rule that calls a cell sensitive if all but a few people of one of its lines are in it."""
+    import numpy as np
+
+    from discreet.rules import group_disclosure
+    from discreet.rules.rule import CustomRule
+
+    def mask(cells: Any) -> Any:
+        return np.isin(cells.tabulation.cells, group_disclosure(cells.tabulation, coalition=coalition).cells)
+
+    return CustomRule(mask, f"group disclosure (all but {coalition} people of a line in one cell)")
+
+
+def make_text(name: str, parameters: dict[str, Any]) -> str:
+    """Return a method with its parameters as people read it.
+
+    >>> make_text("random-rounding", {"base": 3})
+    'random-rounding, base 3'
+    """
+    said = {key.replace("_", " "): value for key, value in parameters.items() if value not in (None, False)}
+    return ", ".join([name, *(key if value is True else f"{key} {value}" for key, value in said.items())])

@@ -1,0 +1,117 @@
+"""Protections by name: the registry of methods, made with the parameters that a policy or a user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from discreet.core.errors import DiscreetError, RequestError, nearest
+from discreet.protect.base import Method
+from discreet.rules.sensitivity import Sensitivity
+
+
+def make_method(name: str, parameters: Mapping[str, Any], found: Sensitivity | Sequence[Any] | None = None) -> Method:
+    """Return a method of the registry with its parameters.
+
+    Args:
+        name: the method's name.
+        parameters: its parameters.
+        found: for a method that protects sensitive cells, what is sensitive, or the rules that say so; how rules
+            combine and which magnitude is meant are taken from it too, where the parameters do not say it.
+
+    >>> make_method("random-rounding", {"base": 5})
+    RandomRounding(base=5, margins=False)
+    """
+    from discreet.protect import METHODS
+
+    known: dict[str, Any] = dict(METHODS)
+    if name not in known:
+        raise RequestError(f"there is no protection {name!r}; {nearest(name, list(known))}")
+    if name in MAKERS:
+        return MAKERS[name](parameters)
+    method = known[name]
+    allowed = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
+    given = {key: _tuples(value) for key, value in parameters.items()}
+    for key, value in _from_rules(found).items():
+        if key in allowed:
+            given.setdefault(key, value)
+    strange = next((key for key in given if key not in allowed), None)
+    if strange is not None:
+        raise RequestError(f"{name} has no parameter {strange!r}; {nearest(strange, allowed)}")
+    try:
+        made: Method = method(**given)
+    except DiscreetError:
+        raise
+    except TypeError as error:
+        raise RequestError(f"{name} cannot be made: {error}; its parameters are {', '.join(allowed)}") from None
+    return made
+
+
+def _from_rules(found: Sensitivity | Sequence[Any] | None) -> dict[str, Any]:
+    """Return what a method can take over from the rules that were applied."""
+    if isinstance(found, Sensitivity):
+        return {"rules": found.rules, "combine": found.combine, "response": found.response}
+    return {"rules": tuple(found or ())}
+
+
+def _cell_key(parameters: Mapping[str, Any]) -> Method:
+    """Make a cell-key method from the figures that its perturbation table is designed by, or from the table's file."""
+    from discreet.protect import CellKey, design_ptable, read_ptable
+
+    given = dict(parameters)
+    file = given.pop("file", None)
+    design = {key: given.pop(key) for key in ("bound", "variance", "minimum", "stay", "monotone") if key in given}
+    rest = {key: _tuples(given.pop(key)) for key in ("share", "weights", "margins") if key in given}
+    if given:
+        known = ["file", "bound", "variance", "minimum", "stay", "monotone", "share", "weights", "margins"]
+        raise RequestError(f"cell-key has no parameter {next(iter(given))!r}; {nearest(next(iter(given)), known)}")
+    if file is not None and design:
+        raise RequestError(f"cell-key has a file and {next(iter(design))!r}; a table is read or designed, not both")
+    if file is not None:
+        return CellKey(read_ptable(file), **rest)
+    return CellKey(design_ptable(**{"bound": 5, "variance": 3, **design}), **rest)
+
+
+def _redesign(parameters: Mapping[str, Any]) -> Method:
+    """Make a redesign from ``merge``, ``{dimension: {group: [categories]}}``."""
+    from discreet.protect import Redesign
+
+    merge = parameters.get("merge")
+    strange = next((key for key in parameters if key != "merge"), None)
+    if strange is not None or not isinstance(merge, Mapping):
+        raise RequestError("redesign takes merge = { dimension = { group = [categories] } }, and nothing else")
+    recoding = {
+        str(name): {str(category): str(group) for group, found in groups.items() for category in found}
+        for name, groups in merge.items()
+    }
+    return Redesign.of(recoding)
+
+
+MAKERS: dict[str, Callable[[Mapping[str, Any]], Method]] = {"cell-key": _cell_key, "redesign": _redesign}
+"""Methods whose parameters are objects, made from what a policy file can say."""
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+def parse_method(text: str) -> tuple[str, dict[str, Any]]:
+    """Read a method from the command line: ``name`` or ``name:key=value,key=value``.
+
+    >>> parse_method("random-rounding:base=5")
+    ('random-rounding', {'base': 5})
+    """
+    import json
+
+    name, _, rest = text.partition(":")
+    parameters: dict[str, Any] = {}
+    for part in (part for part in rest.split(",") if part.strip()):
+        key, sign, value = part.partition("=")
+        if not sign:
+            raise RequestError(f"{text!r} is not NAME:KEY=VALUE,KEY=VALUE, as random-rounding:base=3")
+        try:
+            parameters[key.strip()] = json.loads(value)
+        except ValueError:
+            parameters[key.strip()] = value.strip()
+    return name.strip(), parameters

@@ -1,0 +1,140 @@
+"""Provenance: what is needed to make an assessment again, and to see whether it comes out the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.core.errors import DataError, RequestError
+from discreet.core.files import write_text
+from discreet.core.random import generator
+from discreet.decide.plain import plain, release_data
+
+if TYPE_CHECKING:
+    from discreet.decide.result import Assessment
+
+RECORD = 1
+"""The version of a record."""
+PACKAGES = ("numpy", "scipy", "highspy", "numba", "pyarrow", "duckdb", "pydantic", "pyscipopt")
+"""What results can depend on: arithmetic, solvers and readers."""
+
+
+def drawn_seed(seed: int | None) -> int:
+    """Return the seed given, or one drawn for this assessment, so that it can be made again."""
+    if seed is None:
+        return secrets.randbits(32)
+    generator(seed)
+    return int(seed)
+
+
+def digest(data: Any) -> str:
+    """Return the hash of plain data."""
+    return hashlib.sha256(canonical(data).encode()).hexdigest()
+
+
+def canonical(data: Any) -> str:
+    """Return plain data as one text, the same for the same data."""
+    return json.dumps(data, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def versions() -> dict[str, str]:
+    """Return what ran: discreet, Python, and the packages that results can depend on."""
+    from discreet import __version__
+
+    found = {"discreet": __version__, "python": platform.python_version(), "machine": platform.machine()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def make_record(made: Assessment, request: Any, source: Any) -> Assessment:
+    """Return the assessment with its record."""
+    results = made.to_dict()
+    results.pop("record")
+    record = {
+        "record": RECORD,
+        "kind": results["kind"],
+        "versions": versions(),
+        "input": {
+            "name": made.subject.name,
+            "original_sha256": made.subject.sha256(),
+            "files": [] if source is None else source.files(),
+            "reading": {} if source is None else plain(source.reading),
+        },
+        "policy": made.policy.to_dict(),
+        "policy_sha256": made.policy.sha256,
+        "request": {
+            "protection": _protection_data(request.protection, made),
+            "seed": request.seed,
+            "draws": request.draws,
+            "population": request.population,
+            "time_limit": request.time_limit,
+        },
+        "results_sha256": digest(results),
+    }
+    return replace(made, record=record, source=source)
+
+
+def _protection_data(protection: Any, made: Assessment) -> Any:
+    """Return how the protection was asked for, as plain data."""
+    from discreet.table.release import Release
+
+    if isinstance(protection, Release):
+        data = release_data(made.subject, protection)
+        kind = protection.parts()[0].kinds[0].to_dict()
+        return {"release_sha256": digest(data), "kind": kind}
+    if isinstance(protection, str):
+        return protection
+    if isinstance(protection, Mapping):
+        return plain(dict(protection))
+    return {"name": protection.name, **plain(dict(protection.parameters))}
+
+
+def record_text(made: Assessment) -> str:
+    """Return the record of an assessment with its results, as it is written."""
+    results = made.to_dict()
+    results.pop("record")
+    return json.dumps({**made.record, "results": results}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_record(made: Assessment, path: str | Path) -> None:
+    """Write a record, whole or not at all."""
+    write_text(path, record_text(made))
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """Read a record, and refuse one that was changed or is of a newer version."""
+    file = Path(path)
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RequestError(f"{file} does not exist; name a record that an assessment wrote") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"{file} cannot be read ({error})") from None
+    except ValueError as error:
+        raise DataError(
+            f"{file} is no record: it is not JSON ({error}); name a record that an assessment wrote"
+        ) from None
+    if not isinstance(data, dict) or "record" not in data or "results" not in data:
+        raise DataError(f"{file} is no record; name a file that an assessment wrote")
+    if data["record"] != RECORD:
+        raise DataError(
+            f"{file} is of version {data['record']!r} of records, but version {RECORD} is read here; update discreet"
+        )
+    found = digest(data["results"])
+    if found != data["results_sha256"]:
+        raise DataError(
+            f"{file} was changed after it was written: its results have the hash {found[:16]}…, and it says "
+            f"{str(data['results_sha256'])[:16]}…; take the record from where it is kept"
+        )
+    return data

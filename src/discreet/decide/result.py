@@ -1,0 +1,212 @@
+"""What an assessment returns: the verdict, the reasons, and everything behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import RequestError
+from discreet.core.text import columns, figure
+from discreet.decide.evidence import Evidence
+from discreet.decide.plain import cell_rows, original_data, release_data, sensitive_data
+from discreet.decide.policy import Policy
+from discreet.decide.subject import Subject
+from discreet.decide.verdict import PHRASES, Check, Verdict, failed
+from discreet.measures.result import Risk
+from discreet.protect.base import Protected
+from discreet.rules.sensitivity import Sensitivity
+from discreet.table.release import Release
+
+SCHEMA = 1
+"""The version of the plain data of assessments and comparisons."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A protection that was tried, what it leaves of the table, and whether it meets the policy."""
+
+    method: str
+    parameters: Mapping[str, Any]
+    title: str
+    meets: bool
+    utility: float | None
+    r2: float | None
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {**vars(self), "parameters": dict(self.parameters)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment:
+    """The verdict on a table under a policy, with the evidence: for the person who signs, not for publication.
+
+    Attributes:
+        verdict: ``"release"``, ``"protect"`` or ``"withhold"``.
+        checks: every requirement of the policy, whether it is met, and why.
+        sensitivity: what the rules found in the original.
+        before: R1 of the original, for counts.
+        evidence: release, audit, risk after and loss; None for a sample table.
+        protected: what the protection changed, where one was applied.
+        candidates: the protections that were tried, where one was to be proposed.
+        sample: estimated risk and uniques, for a sample table.
+        record: what is needed to make the same assessment again.
+    """
+
+    subject: Subject
+    policy: Policy
+    verdict: Verdict
+    checks: tuple[Check, ...]
+    sensitivity: Sensitivity | None
+    before: Risk | None
+    evidence: Evidence | None
+    protected: Protected | None = None
+    candidates: tuple[Candidate, ...] = ()
+    sample: Any = None
+    record: Mapping[str, Any] = field(default_factory=dict)
+    source: Any = None
+
+    @property
+    def release(self) -> Release | None:
+        """What may be published; None where nothing may be."""
+        return self.evidence.release if self.evidence is not None and self.verdict != "withhold" else None
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why, in words: what is wrong if the table is withheld, what was checked otherwise."""
+        wrong = failed(self.checks)
+        return tuple(one.text for one in (wrong or self.checks))
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        how = f" by {self._made}" if self.verdict == "protect" else ""
+        why = f": {self.reasons[0]}" if self.reasons else ""
+        return f"{PHRASES[self.verdict][:1].upper()}{PHRASES[self.verdict][1:]}{how}{why}."
+
+    @property
+    def _made(self) -> str:
+        from discreet.decide.policy import make_text
+
+        assert self.evidence is not None
+        return make_text(self.evidence.release.method, dict(self.evidence.release.parameters))
+
+    @property
+    def rows_sentence(self) -> str:
+        """What drives the risk of the release, and which rows are worst, in words; empty for magnitudes."""
+        after = None if self.evidence is None else self.evidence.risk
+        return "" if after is None else after.sentence
+
+    def cells(self, n: int | None = 20) -> list[dict[str, Any]]:
+        """Return the sensitive cells as plain data, those of which most is known first, each with its proof."""
+        if self.sensitivity is None or self.evidence is None:
+            return []
+        return cell_rows(self.subject, self.sensitivity, self.evidence, n)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, with original values: for the report and ``--json``."""
+        after = None if self.evidence is None else self.evidence.risk
+        return {
+            "schema": SCHEMA,
+            "kind": "sample" if self.sample is not None else "assessment",
+            "name": self.subject.name,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "reasons": list(self.reasons),
+            "checks": [one.to_dict() for one in self.checks],
+            "table": original_data(self.subject, self.sensitivity),
+            "policy": self.policy.to_dict(),
+            "rules": sensitive_data(self.sensitivity),
+            "before": None if self.before is None else self.before.to_dict(),
+            "after": None if after is None else after.to_dict(),
+            "protection": None if self.protected is None else self.protected.to_dict(),
+            "candidates": [one.to_dict() for one in self.candidates],
+            "release": None if self.evidence is None else release_data(self.subject, self.evidence.release),
+            "cells": self.cells(CELLS),
+            "audit": None if self.evidence is None else _audit_data(self.evidence),
+            "utility": None if self.evidence is None else _utility_data(self.evidence),
+            "sample": None if self.sample is None else self.sample.to_dict(),
+            "record": dict(self.record),
+        }
+
+    def report(self, path: str | Path, *, edition: str = "internal") -> Path:
+        """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``.
+
+        The edition ``"internal"`` holds original values; ``"public"`` holds nothing that is not published.
+        """
+        from discreet.report import write_report
+
+        return write_report(self.to_dict(), path, edition=edition)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return what may be published as a frame, pandas or polars as the table came."""
+        if self.release is None:
+            raise RequestError("nothing may be published, so that there is no frame of it; see the reasons")
+        from discreet.decide.frames import frame_of_release
+
+        return frame_of_release(self.release, backend or getattr(self.source, "backend", None) or "pandas")
+
+    def write_record(self, path: str | Path) -> None:
+        """Write the record that ``discreet replay`` reads, whole or not at all."""
+        from discreet.decide.record import write_record
+
+        write_record(self, path)
+
+    def figures(self) -> list[list[str]]:
+        """Return the figures that decide, as rows of text."""
+        rows = [["risk before, R1", figure(None if self.before is None else self.before.value)]]
+        if self.sample is not None:
+            return self.sample.rows()  # type: ignore[no-any-return]
+        assert self.evidence is not None
+        after = self.evidence.risk
+        rows.append(["risk after, R2", figure(None if after is None else after.value)])
+        rows.append(["utility", figure(self.evidence.utility)])
+        if self.sensitivity is not None:
+            rows.append(["sensitive cells", f"{self.sensitivity.cells.size:,}"])
+            known = self.evidence.known
+            rows.append(["of these known exactly", f"{known.count('exact', 'determined'):,}"])
+        return rows
+
+    def __str__(self) -> str:
+        """Return the verdict, the reasons and the worst cells."""
+        parts = [f"{self.verdict.upper()}: {self.sentence}", *(f"- {one.text}" for one in self.checks)]
+        parts.append(columns(["", ""], self.figures()))
+        parts += [self.rows_sentence] if self.rows_sentence else []
+        cells = self.cells(10)
+        if cells:
+            rows = [[one["name"], str(one["original"]), one["published"], one["known"], one["reason"]] for one in cells]
+            parts.append(columns(["sensitive cell", "true", "published", "a reader knows", "why"], rows, left=5))
+        return "\n".join(parts)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from discreet.report import notebook
+
+        return notebook(self.to_dict())
+
+
+CELLS = 1000
+"""How many of the worst cells the plain data tell of."""
+
+
+def _audit_data(evidence: Evidence) -> dict[str, Any]:
+    """Return the audit as plain data, with its worst figures only."""
+    audit = evidence.audit
+    return {
+        "verdict": audit.verdict,
+        "law": audit.law,
+        "sentence": audit.sentence,
+        "counts": audit.counts,
+        "published": audit.published,
+        "tables": audit.tables,
+        "cells": [cell.to_dict() for cell in audit.worst(CELLS)],
+    }
+
+
+def _utility_data(evidence: Evidence) -> dict[str, Any]:
+    loss = {} if evidence.loss is None else evidence.loss.to_dict()
+    return {**loss, "utility": evidence.utility, "sentence": "" if evidence.loss is None else evidence.loss.sentence}

@@ -1,0 +1,109 @@
+"""What is assessed: the original in the forms that rules, measures and methods take."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.protect.base import Original
+from discreet.table import Table
+from discreet.table.figures import Figures, units_of
+from discreet.table.release import Release
+from discreet.table.tabulation import Tabulation
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One original: cells with all margins for the rules, inner counts for the risk, and what methods protect.
+
+    ``table`` is None for magnitudes, of which R1 and R2 say nothing.
+    """
+
+    name: str
+    original: Original
+    tabulation: Tabulation
+    table: Table | None
+    response: str | None = None
+
+    @classmethod
+    def of(cls, original: Original, *, name: str = "table", response: str | None = None) -> Subject:
+        """Lay an original out."""
+        if isinstance(original, Table):
+            return cls(name, original, Tabulation.from_table(original), original)
+        if not isinstance(original, Tabulation):
+            raise RequestError(f"a {type(original).__name__} cannot be assessed; give a table, records or a tabulation")
+        if original.responses:
+            chosen = original.responses[original.response(response)].name
+            return cls(name, original, original, None, chosen)
+        whole = tuple(original.names)
+        return cls(name, original, original, original.table() if whole in original.margins else None)
+
+    @property
+    def magnitudes(self) -> bool:
+        """Whether sums are published, not counts."""
+        return bool(self.tabulation.responses)
+
+    @property
+    def headline(self) -> str:
+        """What is assessed, in a line."""
+        return self.original.headline
+
+    def values(self) -> tuple[IntArray, int]:
+        """Return the true figures of all cells and margins in units of their last decimal, and how many decimals."""
+        return units_of(self.tabulation, self.response)
+
+    def amounts(self) -> FloatArray:
+        """Return the true figures of all cells and margins."""
+        values, decimals = self.values()
+        amounts: FloatArray = values / 10**decimals
+        return amounts
+
+    def as_is(self) -> Release:
+        """Return the release of the original without any protection."""
+        if isinstance(self.original, Table):
+            return Release(self.original, "none")
+        figures = Figures.of_tabulation(self.tabulation, response=self.response, name="original")
+        return Release(self.table, "none", figures=(figures,))
+
+    def positions(self, part: Figures) -> IntArray:
+        """Return the position of every figure of a published table among the cells, -1 where it is none of them."""
+        place, known = np.zeros(len(part), np.int64), np.ones(len(part), bool)
+        for axis in self.tabulation.axes:
+            stay = np.zeros(len(part), np.int64)
+            if axis.name in part.names:
+                at = {code: i for i, code in enumerate(axis.codes)} | {part.total: 0}
+                codes = np.array([at.get(label, -1) for label in part.labels[axis.name]], np.int64)
+                stay = codes[part.codes[:, part.names.index(axis.name)]]
+            known &= stay >= 0
+            place = place * len(axis) + stay
+        return np.where(known, place, -1)
+
+    def impossible(self) -> IntArray:
+        """Return the positions of structural zeros among the cells."""
+        if not isinstance(self.original, Table):
+            return np.zeros(0, np.int64)
+        place = np.zeros(self.original.impossible.size, np.int64)
+        for axis in self.tabulation.axes:
+            # The total stands before the categories, which are in the table's order.
+            place = place * len(axis) + self.original.codes(axis.name, self.original.impossible) + 1
+        return place
+
+    def sha256(self) -> str:
+        """Return the hash of the original: dimensions, cells and figures."""
+        found = hashlib.sha256()
+        cells = self.tabulation
+        found.update(repr([(axis.name, axis.codes) for axis in cells.axes]).encode())
+        for column in (cells.cells, cells.records, self.values()[0], *_largest(cells)):
+            found.update(np.ascontiguousarray(column).tobytes())
+        if isinstance(self.original, Table):
+            found.update(self.original.impossible.tobytes())
+        return found.hexdigest()
+
+
+def _largest(cells: Tabulation) -> list[Any]:
+    return [largest.top for level in cells.levels.values() for largest in level.largest]

@@ -1,0 +1,157 @@
+"""The verdict on one release: every requirement of a policy checked, with a reason in words and the cells behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from discreet.core.numerics import IntArray
+from discreet.decide.evidence import Evidence, reach, wants_levels
+from discreet.decide.policy import Policy
+from discreet.decide.subject import Subject
+from discreet.rules.rule import amount
+from discreet.rules.sensitivity import Sensitivity
+
+Verdict: TypeAlias = Literal["release", "protect", "withhold"]
+RANK: dict[str, int] = {"release": 0, "protect": 1, "withhold": 2}
+"""How severe a verdict is."""
+PHRASES: dict[str, str] = {
+    "release": "release it as it is",
+    "protect": "release it after protection",
+    "withhold": "do not release it",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One requirement of the policy, whether the release meets it, and why, in words.
+
+    ``value`` is what was found and ``limit`` what is allowed, where there are such figures; ``cells`` numbers the
+    sensitive cells at fault, the worst first.
+    """
+
+    name: str
+    passed: bool
+    text: str
+    value: float | None = None
+    limit: float | None = None
+    cells: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "check": self.name,
+            "passed": self.passed,
+            "text": self.text,
+            "value": None if self.value is None or not np.isfinite(self.value) else float(self.value),
+            "limit": self.limit,
+            "cells": len(self.cells),
+        }
+
+
+def check(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> tuple[Check, ...]:
+    """Check a release against every requirement of a policy."""
+    checks = [*_rules(found, evidence)]
+    if found is not None and found.cells.size:
+        checks += _limits(subject, policy, found, evidence)
+    checks += _allowed(policy, evidence)
+    limit = policy.limits.r2
+    if evidence.risk is not None and limit is not None:
+        value = evidence.risk.value
+        kept = value <= limit
+        text = f"the risk R2 of the release is {value:.4f}, {'within' if kept else 'above'} the limit of {limit:g}"
+        checks.append(Check("r2", kept, f"{text}; {evidence.risk.driver} drives it", value, limit))
+    return tuple(checks)
+
+
+def _allowed(policy: Policy, evidence: Evidence) -> list[Check]:
+    """Check that the policy allows the method; of what was published elsewhere the method need not be known."""
+    from discreet.protect import METHODS
+
+    method = evidence.release.method
+    if method not in METHODS or policy.allows(method):
+        return []
+    listed = ", ".join(dict.fromkeys(one.name for one in policy.protections)) or "none"
+    return [Check("allowed", False, f"policy {policy.name!r} does not allow {method}; it lists {listed}")]
+
+
+def _rules(found: Sensitivity | None, evidence: Evidence) -> list[Check]:
+    """Check that no sensitive cell is published, can be worked out, or was left open by the audit."""
+    if found is None:
+        return [Check("rules", True, "the policy has no rule for such a table, so that no cell is sensitive")]
+    n, known = found.cells.size, evidence.known
+    every = len(found.tabulation)
+    if not n:
+        titles = ", ".join(dict.fromkeys(rule.title for rule in found.rules))
+        return [Check("rules", True, f"none of the {every:,} cells and totals is sensitive ({titles})", 0)]
+    bad = known.count("exact")
+    checks = [
+        Check(
+            "rules",
+            not bad,
+            f"{found.sentence}; {_some(bad, n)} published exactly",
+            bad,
+            0,
+            _worst(known.state == 0, evidence),
+        )
+    ]
+    bad = known.count("determined")
+    hidden = n - known.count("exact")
+    if hidden:
+        text = f"{bad:,} of the {hidden:,} that are not published exactly can be worked out exactly from what is"
+        checks.append(Check("determined", not bad, text, bad, 0, _worst(known.state == 1, evidence)))
+    bad = known.count("unfinished")
+    if bad:
+        text = f"the audit could not finish {bad:,} sensitive cells, so that they are not called safe; give more time"
+        checks.append(Check("unfinished", False, text, bad, 0, _worst(known.state == 2, evidence)))
+    return checks
+
+
+def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evidence) -> list[Check]:
+    """Check intervals and risk of every sensitive cell that is not already known."""
+    known, limits = evidence.known, policy.limits
+    checks = []
+    if limits.width is not None:
+        wrong = known.width < limits.width
+        least = float(known.width.min())
+        text = f"the narrowest interval of a sensitive cell is {amount(least) if np.isfinite(least) else 'unbounded'}"
+        text += f" wide, {_below(wrong)}the least width of {limits.width:g}"
+        checks.append(Check("width", not wrong.any(), text, least, limits.width, _worst(wrong, evidence)))
+    if limits.dr is not None:
+        wrong = known.dr > limits.dr
+        worst = float(known.dr.max())
+        shown = f"{worst:.4g}" if np.isfinite(worst) else "unbounded, as its value is known"
+        text = f"the largest disclosure risk 1/H of a sensitive cell is {shown}; the limit is {limits.dr:g}"
+        checks.append(Check("dr", not wrong.any(), text, worst, limits.dr, _worst(wrong, evidence)))
+    if wants_levels(policy, subject):
+        low, high = reach(subject, found)
+        slack = 1e-9 * np.maximum(np.abs(high), 1.0)
+        with np.errstate(invalid="ignore"):
+            wrong = (known.lower > low + slack) | (known.upper < high - slack)
+        bad = int(wrong.sum())
+        text = f"the intervals of {bad:,} of {found.cells.size:,} sensitive cells do not reach their protection levels"
+        checks.append(Check("levels", not bad, text, bad, 0, _worst(wrong, evidence)))
+    return checks
+
+
+def _below(wrong: Any) -> str:
+    return "less than " if wrong.any() else "at least "
+
+
+def _worst(wrong: Any, evidence: Evidence) -> tuple[int, ...]:
+    """Return the cells at fault as numbers of sensitive cells, the worst first."""
+    order: IntArray = evidence.known.worst()
+    return tuple(int(k) for k in order[np.asarray(wrong)[order]])
+
+
+def _some(number: int, of: int) -> str:
+    if number == 0:
+        return "none of them is"
+    return f"{number:,} of {of:,} {'is' if number == 1 else 'are'}"
+
+
+def failed(checks: tuple[Check, ...]) -> tuple[Check, ...]:
+    """Return the checks that a release does not pass."""
+    return tuple(one for one in checks if not one.passed)

@@ -1,0 +1,135 @@
+"""What is said about single cells: in the panel beside the heat map, and in the list of the worst."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.report.grid import Details
+from discreet.report.numbers import amount, between, measure
+from discreet.report.scale import knowledge
+
+LISTED = 25
+"""How many of the worst cells are listed."""
+
+
+def panel_rows(details: Details, internal: bool, levels: bool) -> list[dict[str, Any]]:
+    """Return what the panel shows of each cell; the true value, and the levels to reach, only inside."""
+    return [_panel(row, internal, levels) for row in details.rows]
+
+
+def packed(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as JSON that can stand in an HTML document."""
+    text = json.dumps(rows, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _panel(row: Mapping[str, Any], internal: bool, levels: bool) -> dict[str, Any]:
+    made = {
+        "name": name_of(row),
+        "step": knowledge(dict(row)),
+        "known": _known(row),
+        "lower": row["lower"],
+        "upper": row["upper"],
+        "bits": row["bits"],
+        "dr": _risk(row),
+        "proof": proof_lines(row.get("proof"), _raw_name(row)),
+    }
+    if row.get("values") is not None:
+        made["values"] = amount(row["values"])
+    if "published" in row:
+        made["published"] = _published(row["published"])
+        made["at"] = _number(row["published"])
+    if internal and "original" in row:
+        made |= {"original": row["original"], "reason": _capital(row["reason"])}
+        if levels and row.get("must_reach"):
+            made["reach"] = between(*row["must_reach"])
+    return made
+
+
+def listed(details: Details, internal: bool, n: int = LISTED) -> list[dict[str, Any]]:
+    """Return the worst cells as rows of text."""
+    found = [row for row in details.rows if "state" in row] if internal else details.rows
+    return [
+        {
+            "name": name_of(row),
+            "step": knowledge(dict(row)),
+            "original": amount(row.get("original")),
+            "published": _published(row.get("published", "")),
+            "known": _known(row),
+            "reason": _capital(row.get("reason", "")),
+            "proof": proof_lines(row.get("proof"), _raw_name(row)),
+        }
+        for row in found[:n]
+    ]
+
+
+def name_of(row: Mapping[str, Any]) -> str:
+    """Return a cell by its labels.
+
+    >>> name_of({"cell": {"area": "n", "sex": "Total"}})
+    'area n'
+    """
+    parts = [f"{name} {label}" for name, label in row["cell"].items() if label != "Total"]
+    return ", ".join(parts) or "total"
+
+
+def proof_lines(proof: str | None, name: str = "") -> list[str]:
+    """Return a proof as one line for each bound, without the name of the cell that it is about.
+
+    >>> proof_lines("a=1 ≥ 0: no value is negative; a=1 ≤ [total] − [a=2] = 9 − 3 = 6", "a=1")
+    ['≥ 0: no value is negative', '≤ [total] − [a=2] = 9 − 3 = 6']
+    >>> proof_lines("a=1 ≥ 0: rounded; a=1 ≤ 2: rounded", "a=1")
+    ['0 to 2: rounded']
+    """
+    if not proof:
+        return []
+    lines: list[str] = []
+    for piece in proof.split("; "):
+        # What follows a bound after a semicolon explains it, unless it states another one.
+        if lines and not any(sign in piece for sign in (" ≤ ", " ≥ ")):
+            lines[-1] += f"; {piece}"
+        else:
+            lines.append(piece.removeprefix(f"{name} ") if name else piece)
+    if len(lines) == 2 and lines[0].startswith("≥ ") and lines[1].startswith("≤ "):
+        (low, why), (high, same) = (line[2:].partition(": ")[::2] for line in lines)
+        if why and why == same:
+            return [f"{low} to {high}: {why}"]
+    return lines
+
+
+def _raw_name(row: Mapping[str, Any]) -> str:
+    """Return a cell as proofs call it."""
+    return ", ".join(f"{name}={label}" for name, label in row["cell"].items() if label != "Total") or "total"
+
+
+def _known(row: Mapping[str, Any]) -> str:
+    if row.get("state") in ("exact", "determined") or row.get("determined"):
+        return f"exactly {amount(row['lower'])}"
+    if row.get("state") == "unpublished":
+        return "nothing"
+    return between(row["lower"], row["upper"])
+
+
+def _risk(row: Mapping[str, Any]) -> str:
+    if knowledge(dict(row)) == 5:
+        return "∞, it is known"
+    return measure(row["dr"], 3) if row["dr"] is not None else "0"
+
+
+def _published(text: str) -> str:
+    number = _number(text)
+    return text if number is None else amount(number)
+
+
+def _number(text: str) -> float | int | None:
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        return None
+    return int(value) if value.is_integer() else value
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

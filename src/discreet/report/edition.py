@@ -1,0 +1,85 @@
+"""Editions of a report: *internal*, with original values, and *public*, made of nothing but what is published.
+
+The public edition is not the internal one with parts blotted out. It is built anew from the release: published figures,
+the method and its public parameters, and what an outsider works out from them. The original never reaches the code that
+draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from discreet.core.errors import DataError, RequestError, nearest
+
+Edition: TypeAlias = Literal["internal", "public"]
+EDITIONS = ("internal", "public")
+SCHEMA = 1
+"""The version of the plain data of assessments and comparisons that is read."""
+KINDS = ("assessment", "sample", "comparison")
+FROM_AUDIT = ("cell", "lower", "upper", "values", "bits", "dr", "determined", "proof", "finished")
+"""What an audit says of a figure without the original."""
+_FROM_RECORD = ("versions",)
+
+
+def edition_of(data: Mapping[str, Any], edition: str) -> dict[str, Any]:
+    """Return the data that one edition is made of."""
+    if edition not in EDITIONS:
+        raise RequestError(f"there is no edition {edition!r}; {nearest(edition, EDITIONS)}")
+    if data.get("kind") not in KINDS:
+        raise DataError(f"a report is made of an assessment or a comparison, not of {data.get('kind')!r}")
+    if data.get("schema") != SCHEMA:
+        raise DataError(
+            f"the data are of version {data.get('schema')!r}, but version {SCHEMA} is read here; update discreet"
+        )
+    return public(data) if edition == "public" else {**data, "edition": "internal"}
+
+
+def public(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what may be said in public about an assessment, built from its release alone."""
+    if data["kind"] == "comparison":
+        raise RequestError(
+            "a comparison has no public edition: it measures what was not published; report the assessment of the "
+            "release that was chosen"
+        )
+    if data["verdict"] == "withhold":
+        raise RequestError("there is no public edition: the verdict is not to release, so that nothing is published")
+    if data.get("release") is None:
+        raise RequestError("there is no public edition of a sample's assessment: it names no release; write one first")
+    release = data["release"]
+    audit = data.get("audit") or {}
+    # Only an outsider's view follows from the release; others know contributions.
+    cells = [
+        {name: cell.get(name) for name in FROM_AUDIT}
+        for cell in audit.get("cells", ())
+        if cell.get("attacker") == "outsider"
+    ]
+    # An audit of some of the hidden figures would say which of them are sensitive, and in which order.
+    if sum(audit.get("counts", {}).values()) < _hidden(release):
+        cells = []
+    cells.sort(key=lambda cell: (cell["bits"] is None, cell["bits"], str(cell["cell"])))
+    return {
+        "schema": data["schema"],
+        "kind": data["kind"],
+        "edition": "public",
+        "name": data["name"],
+        "verdict": "release",
+        "method": release["method"],
+        "release": _release(release),
+        "audit": {"cells": cells},
+        "record": {name: data.get("record", {}).get(name) for name in _FROM_RECORD},
+    }
+
+
+def _hidden(release: Mapping[str, Any]) -> int:
+    return sum(part["kinds"][kind] == "suppressed" for part in release["figures"] for kind in part["kind"])
+
+
+def _release(release: Mapping[str, Any]) -> dict[str, Any]:
+    """Return published figures; a value that stands behind a hidden figure is dropped, were it ever there."""
+    parts = []
+    for part in release["figures"]:
+        hides = [phrase == "suppressed" for phrase in part["kinds"]]
+        values = [None if hides[kind] else value for value, kind in zip(part["values"], part["kind"], strict=True)]
+        parts.append({**part, "values": values})
+    return {"method": release["method"], "parameters": dict(release["parameters"]), "figures": parts}

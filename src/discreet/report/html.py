@@ -1,0 +1,61 @@
+"""The report as one HTML file that needs nothing else: styles, pictures and a little script stand inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from discreet.report.cells import LISTED
+from discreet.report.grid import details_of, grids_of
+from discreet.report.scale import STEPS
+from discreet.report.view import WORDS, view_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = ("report.html.j2", "parts.html.j2", "style.css", "script.js", "notebook.html.j2")
+
+
+@cache
+def source(name: str) -> str:
+    """Return a template, style sheet or script."""
+    return files("discreet.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates; every text that they show is escaped, and a name that is not given is an error."""
+    from jinja2 import DictLoader, Environment, StrictUndefined
+
+    return Environment(
+        loader=DictLoader({name: source(name) for name in TEMPLATES if name.endswith(".j2")}),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+
+
+def html_report(data: Mapping[str, Any]) -> str:
+    """Return the report on one edition's data."""
+    from markupsafe import Markup
+
+    view = view_of(data)
+    view["details"] = Markup(view["details"])
+    template = environment().get_template("report.html.j2")
+    return template.render(view=view, css=Markup(source("style.css")), js=Markup(source("script.js")))
+
+
+def fixed_text(data: Mapping[str, Any]) -> list[str]:
+    """Return what reports say whatever the values: headings, explanations, and how many figures and parts there are."""
+    texts = [source("report.html.j2"), source("parts.html.j2"), source("notebook.html.j2"), *WORDS.values()]
+    texts += [f"{step.name} {step.meaning}" for step in STEPS]
+    details = details_of(data)
+    for grid in grids_of(data, details):
+        shown = grid.figures - grid.hidden
+        texts += [f"{grid.figures} {grid.hidden} {shown} {grid.left} {len(grid.pages)}", *(p.part for p in grid.pages)]
+    figures = (data.get("release") or {}).get("figures", ())
+    texts.append(f"{sum(len(part['values']) for part in figures)} {min(len(details.rows), LISTED)} {data['schema']}")
+    return texts

@@ -1,0 +1,92 @@
+"""How a result was made, for the file: policy, seed, versions and hashes as rows of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what is said about the making of a result, in blocks with a title."""
+    blocks = []
+    policy = data.get("policy")
+    if policy:
+        blocks.append(
+            {"title": f"Policy: {policy['name']}", "text": policy.get("title", ""), "rows": policy_rows(policy)}
+        )
+    release = data.get("release")
+    if release:
+        rows = [("Method", release["method"])]
+        rows += [(_words(name), _text(value)) for name, value in release["parameters"].items() if value is not None]
+        for part in release["figures"]:
+            used = dict.fromkeys(part["kinds"][kind] for kind in part["kind"])
+            rows.append((f"Figures of {part['name']}" if len(release["figures"]) > 1 else "Figures", ", ".join(used)))
+        blocks.append({"title": "Release", "text": "", "rows": rows})
+    record = data.get("record") or data.get("provenance") or {}
+    rows = _record_rows(record)
+    if rows:
+        blocks.append({"title": "Record", "text": "", "rows": rows})
+    versions = record.get("versions") or {}
+    if versions:
+        blocks.append({"title": "Versions", "text": "", "rows": [(k, str(v)) for k, v in versions.items()]})
+    return blocks
+
+
+def policy_rows(policy: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the rules, limits and weights of a policy, one by one."""
+    rows: list[tuple[str, str]] = []
+    rules, limits = policy.get("rules", {}), policy.get("limits", {})
+    if rules.get("threshold") is not None:
+        rows.append(("Threshold", f"fewer than {rules['threshold']:g} contributors are sensitive"))
+    rows += [("Dominance", f"the {r['n']} largest make up over {r['k']:g}%") for r in rules.get("dominance", ())]
+    if rules.get("p_percent") is not None:
+        rows.append(("p%", f"nobody may be estimated within {rules['p_percent']:g}%"))
+    if rules.get("pq"):
+        rows.append(("pq", f"from {rules['pq']['q']:g}% to within {rules['pq']['p']:g}%"))
+    if rules.get("group_disclosure") is not None:
+        rows.append(("Group disclosure", f"all but {rules['group_disclosure']} in one cell"))
+    names = {"r2": "Largest R2", "dr": "Largest DR of a cell", "width": "Least width", "tau": "Largest τ̃"}
+    rows += [(name, f"{limits[key]:g}") for key, name in names.items() if limits.get(key) is not None]
+    if limits.get("levels"):
+        rows.append(("Protection levels", str(limits["levels"])))
+    if policy.get("weights"):
+        rows.append(("Weights of R1 and R2", ", ".join(f"{weight:g}" for weight in policy["weights"])))
+    rows.append(("Empty cells", str(policy.get("zeros", ""))))
+    allowed = [_protection(item) for item in policy.get("protections", ())]
+    if allowed:
+        rows.append(("Protections allowed", "; ".join(allowed)))
+    return rows
+
+
+def _protection(item: Mapping[str, Any]) -> str:
+    rest = [f"{_words(name)} {_text(value)}" for name, value in item.items() if name != "name" and value is not None]
+    return ", ".join([str(item["name"]), *rest])
+
+
+def _record_rows(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    request = record.get("request") or {}
+    source = record.get("input") or {}
+    rows += [("Input", str(source["name"]))] if source.get("name") else []
+    for file in source.get("files") or ():
+        rows.append((str(file.get("name") or file.get("path") or "File"), str(file.get("sha256", ""))))
+    original = source.get("original_sha256") or record.get("original_sha256")
+    rows += [("Original, SHA-256", str(original))] if original else []
+    rows += [("Policy, SHA-256", str(record["policy_sha256"]))] if record.get("policy_sha256") else []
+    rows += [("Results, SHA-256", str(record["results_sha256"]))] if record.get("results_sha256") else []
+    seed = request.get("seed", record.get("seed"))
+    rows += [("Seed", str(seed))] if seed is not None else []
+    rows += [(_words(k).capitalize(), _text(v)) for k, v in request.items() if k != "seed" and v is not None]
+    return rows
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_words(str(k))} {_text(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(item) for item in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,105 @@
+"""The report as Markdown: for files that are kept beside code, and for people without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.report.bars import SHOWN
+from discreet.report.grid import Grid
+from discreet.report.view import view_of
+
+PAGES = 3
+"""How many parts of a large table are written."""
+
+
+def markdown_report(data: Mapping[str, Any]) -> str:
+    """Return the report on one edition's data."""
+    view = view_of(data)
+    lines = [f"# {_text(view['title'])}", ""]
+    if view["internal"]:
+        lines += [f"> **{view['mark']}**", ""]
+    if view["headline"]:
+        lines += [_text(view["headline"]), ""]
+    lines += [f"## {_text(view['verdict']['phrase'])}", "", _text(view["verdict"]["text"]), ""]
+    lines += [f"- {'✓' if check['passed'] else '✗'} {_text(check['text'])}" for check in view["checks"]]
+    if view["checks"]:
+        lines.append("")
+    if view["figures"]:
+        lines += _table(["Figure", "Value", ""], [[f["name"], f["value"], f["note"]] for f in view["figures"]])
+    if view["rows"]:
+        lines += ["## The methods", ""]
+        head = ["No.", "Method", "Utility", "Risk R2", "Worst DR", "Cells known", "Mean error", "Policy"]
+        keys = ("number", "title", "utility", "r2", "worst_dr", "determined", "error", "note")
+        lines += _table(head, [[str(row[key]) for key in keys] for row in view["rows"]])
+    for grid in view["grids"]:
+        lines += _grid(grid)
+    if view["worst"]:
+        lines += [f"## {view['worst_title']}", "", view["worst_lead"], ""]
+        head = ["Cell", *(["True"] if view["internal"] else []), "Published", "A reader knows", "How it follows"]
+        rows = [
+            [
+                r["name"],
+                *([r["original"]] if view["internal"] else []),
+                r["published"],
+                r["known"],
+                "; ".join(r["proof"]),
+            ]
+            for r in view["worst"]
+        ]
+        lines += _table(head, rows)
+    if view["charts"]:
+        lines += ["## Where the risk sits", "", _text(view["charts_lead"]), ""]
+        for chart in view["charts"]:
+            rows = [
+                [s.category, *(f"{bar.value:.4f}" if bar else "–" for bar in (s.before, s.after))]
+                for s in chart.slices[:SHOWN]
+            ]
+            lines += _table([chart.dimension, "before", "after"], rows)
+    if view["tried"]:
+        lines += ["## What was tried", ""]
+        lines += _table(
+            ["Protection", "Utility", "Risk R2", "Policy"],
+            [[row["title"], row["utility"], row["r2"], row["text"]] for row in view["tried"]],
+        )
+    for title, pairs in (("What safety costs", view["loss"]), ("What is estimated", view["estimates"])):
+        if pairs:
+            lines += [f"## {title}", "", *_table(["", ""], [list(pair) for pair in pairs])]
+    lines += ["## How this was made", ""]
+    for block in view["made"]:
+        lines += [f"### {_text(block['title'])}", "", *_table(["", ""], [list(pair) for pair in block["rows"]])]
+    if view["internal"]:
+        lines += [f"> **{view['mark']}**", ""]
+    return "\n".join(lines)
+
+
+def _grid(grid: Grid) -> list[str]:
+    lines = [f"## The table{': ' + _text(grid.name) if grid.name else ''}", ""]
+    lines += ["Hidden figures are ×; cells of which a reader knows the value are in bold.", ""]
+    for page in grid.pages[:PAGES]:
+        if page.title:
+            lines += [f"**{_text(page.title)}**", ""]
+        head = [f"{grid.row} by {grid.column}" if grid.column else grid.row, *grid.columns]
+        rows = [
+            [line.label, *("" if c is None else f"**{c.text}**" if c.step == 5 else c.text for c in line.cells)]
+            for line in page.lines
+        ]
+        lines += _table(head, rows)
+    if len(grid.pages) > PAGES:
+        lines += [f"The first {PAGES} of {len(grid.pages)} parts are written; the HTML report has all.", ""]
+    return lines
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [_row(header), "|" + "---|" * len(header), *(_row(row) for row in rows)]
+    return [*lines, ""]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_text(cell) for cell in cells) + " |"
+
+
+def _text(text: object) -> str:
+    """Return a text that Markdown takes as it is."""
+    plain = " ".join(str(text).split())
+    return plain.replace("|", "\\|").replace("<", "&lt;")

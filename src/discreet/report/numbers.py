@@ -1,0 +1,59 @@
+"""Figures as people read them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+NOTHING = "–"
+
+
+def amount(value: Any, decimals: int | None = None) -> str:
+    """Return an amount with separators; what is unknown is a dash, what has no end a sign of it.
+
+    >>> amount(12345), amount(0.5), amount(None), amount(12.5, 2)
+    ('12,345', '0.5', '–', '12.50')
+    """
+    if value is None:
+        return NOTHING
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    if math.isinf(number):
+        return "∞"
+    if decimals is not None:
+        return f"{number:,.{decimals}f}"
+    return f"{int(number):,}" if number.is_integer() else f"{number:,.6f}".rstrip("0").rstrip(".")
+
+
+def measure(value: Any, digits: int = 4) -> str:
+    """Return a measure with as many decimals as it deserves.
+
+    >>> measure(0.23146), measure(None)
+    ('0.2315', '–')
+    """
+    return NOTHING if value is None else f"{float(value):.{digits}f}"
+
+
+def share(value: Any) -> str:
+    """Return a share as per cent.
+
+    >>> share(0.247)
+    '24.7%'
+    """
+    return NOTHING if value is None else f"{100 * float(value):.1f}%"
+
+
+def between(lower: Any, upper: Any) -> str:
+    """Return an interval in words; an end that nothing sets is left open.
+
+    >>> between(0, 2), between(3, 3), between(5, None)
+    ('0 to 2', '3', '5 or more')
+    """
+    if lower is None and upper is None:
+        return "anything"
+    if upper is None:
+        return f"{amount(lower)} or more"
+    if lower is None:
+        return f"{amount(upper)} or less"
+    return amount(lower) if lower == upper else f"{amount(lower)} to {amount(upper)}"

@@ -1,0 +1,107 @@
+"""Every plot of a report as a picture of its own, PNG or SVG, for slides and papers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import RequestError
+from discreet.report.bars import SHOWN, TERMS, Chart, charts_of
+from discreet.report.edition import edition_of
+from discreet.report.grid import Grid, details_of, grids_of
+from discreet.report.riskmap import points_of
+from discreet.report.scale import STEPS
+from discreet.report.view import CONFIDENTIAL
+
+FORMATS = ("svg", "png")
+
+
+def write_pictures(
+    data: Mapping[str, Any], folder: str | Path, *, format: str = "svg", edition: str = "internal"
+) -> tuple[Path, ...]:
+    """Write the plots of a report into a folder, each whole or not at all.
+
+    Args:
+        data: the ``to_dict()`` of an assessment or a comparison.
+        folder: where to; it must exist.
+        format: ``"svg"`` or ``"png"``.
+        edition: ``"internal"`` pictures carry a mark; ``"public"`` ones are drawn from the release alone.
+
+    Returns:
+        the files: heat maps, terms of the risk by dimension, and the risk–utility map, as far as there are such.
+    """
+    from discreet.plots.figure import save
+
+    if format not in FORMATS:
+        raise RequestError(f"there is no format of pictures {format!r}; give svg or png")
+    target = Path(folder)
+    if not target.is_dir():
+        raise RequestError(f"{target} is not a folder; make it first")
+    shown = edition_of(data, edition)
+    note = CONFIDENTIAL if edition == "internal" else ""
+    drawn: dict[str, Any] = {}
+    grids = grids_of(shown, details_of(shown))
+    for number, grid in enumerate(grids, 1):
+        drawn[f"heat-map-{number}" if len(grids) > 1 else "heat-map"] = _heat_map(grid, edition == "internal", note)
+    for number, chart in enumerate(charts_of(shown), 1):
+        drawn[f"terms-{number}"] = _terms(chart, note)
+    if edition == "internal" and len(points_of(shown)) > 1:
+        drawn["risk-utility-map"] = _map(shown, note)
+    written = []
+    for name, figure in drawn.items():
+        path = target / f"{name}.{format}"
+        save(figure, path)
+        written.append(path)
+    return tuple(written)
+
+
+def _heat_map(grid: Grid, internal: bool, note: str) -> Any:
+    from discreet.plots.heat_map import plot_heat_map
+
+    page = grid.pages[0]
+    return plot_heat_map(
+        [line.label for line in page.lines],
+        grid.columns,
+        [["" if cell is None else cell.text for cell in line.cells] for line in page.lines],
+        [[0 if cell is None else cell.step for cell in line.cells] for line in page.lines],
+        marked=[[cell is not None and cell.sensitive for cell in line.cells] for line in page.lines]
+        if internal
+        else None,
+        names=[step.name for step in STEPS],
+        title=" – ".join(text for text in (grid.name, page.title, note) if text),
+    )
+
+
+def _terms(chart: Chart, note: str) -> Any:
+    from discreet.plots.risk_terms import plot_risk_terms
+
+    slices = chart.slices[:SHOWN]
+    bars = [dict(s.bar.terms) for s in slices]
+    both = any(s.before and s.after for s in slices)
+    return plot_risk_terms(
+        [s.category for s in slices],
+        {key: [bar.get(key, 0.0) for bar in bars] for key, _, _ in TERMS},
+        before=[s.before.value if s.before else None for s in slices] if both else None,
+        title=" – ".join(text for text in (chart.dimension, note) if text),
+    )
+
+
+def _map(data: Mapping[str, Any], note: str) -> Any:
+    from discreet.plots.risk_utility_map import plot_risk_utility_map
+
+    points = points_of(data)
+    order = sorted((i for i, p in enumerate(points) if p.efficient), key=lambda i: points[i].utility)
+    magnitudes = bool(data.get("magnitudes"))
+    figure = plot_risk_utility_map(
+        [p.utility for p in points],
+        [p.risk for p in points],
+        [p.title for p in points],
+        [p.meets for p in points],
+        frontier=order if data["kind"] == "comparison" else (),
+        recommended=next((i for i, p in enumerate(points) if p.recommended), None),
+        limit=None if magnitudes else (data.get("policy") or {}).get("limits", {}).get("r2"),
+        risk_name="sensitive cells known exactly" if magnitudes else "risk R2",
+    )
+    figure.suptitle(note, fontsize=8, color="#8a1c1c", x=0.01, ha="left")
+    return figure

@@ -1,0 +1,246 @@
+"""The risk–utility map: every method as a point, the efficient frontier, and the limits of the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.report.numbers import measure, share
+
+WIDTH, HEIGHT = 760, 440
+LEFT, RIGHT, TOP, BOTTOM = 64, 24, 24, 52
+"""The drawing in its own units, and its margins."""
+NAMED = 8
+"""Up to how many methods are named in the drawing; more are numbered."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One method: where it stands, what to call it, and whether it meets the policy."""
+
+    number: int
+    title: str
+    utility: float
+    risk: float
+    error: tuple[float, float]
+    meets: bool
+    efficient: bool
+    recommended: bool
+    note: str
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point in the drawing, with the place of its number."""
+
+    point: Point
+    x: float
+    y: float
+    bar_x: float
+    bar_y: float
+    text: str
+    text_x: float
+    text_y: float
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Map:
+    """The drawing: dots, frontier, limit and axes."""
+
+    dots: tuple[Dot, ...]
+    frontier: str
+    limit: float | None
+    limit_text: str
+    x_ticks: tuple[tuple[float, str], ...]
+    y_ticks: tuple[tuple[float, str], ...]
+    risk_name: str
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    bottom: int = HEIGHT - BOTTOM
+
+
+def points_of(data: Mapping[str, Any]) -> list[Point]:
+    """Return the methods that were compared, or the protections that an assessment tried."""
+    if data["kind"] == "comparison":
+        risk = "determined" if data["magnitudes"] else "r2"
+        found = []
+        for number, row in enumerate(data["points"], 1):
+            if row.get("utility") is None or row.get(risk) is None:
+                continue
+            utility, value = row["utility"], row[risk]
+            if utility["mean"] is None or value["mean"] is None:
+                continue
+            note = "; ".join(row["faults"]) or "meets the policy"
+            error = (2 * float(utility["mc_error"] or 0), 2 * float(value["mc_error"] or 0))
+            found.append(
+                Point(
+                    number,
+                    row["title"],
+                    float(utility["mean"]),
+                    float(value["mean"]),
+                    error,
+                    bool(row["meets"]),
+                    bool(row["efficient"]),
+                    bool(row["recommended"]),
+                    note,
+                )
+            )
+        return found
+    chosen = (data.get("protection") or {}).get("method"), (data.get("protection") or {}).get("parameters")
+    found = []
+    for number, row in enumerate(data.get("candidates", ()), 1):
+        if row["r2"] is None or row["utility"] is None:
+            continue
+        took = (row["method"], row["parameters"]) == chosen
+        found.append(
+            Point(number, row["title"], row["utility"], row["r2"], (0.0, 0.0), row["meets"], True, took, row["text"])
+        )
+    return found
+
+
+def map_of(data: Mapping[str, Any]) -> Map | None:
+    """Lay out the map; None where fewer than two methods have both figures."""
+    points = points_of(data)
+    if len(points) < 2:
+        return None
+    magnitudes = bool(data.get("magnitudes"))
+    limit = None if magnitudes else (data.get("policy") or {}).get("limits", {}).get("r2")
+    xs, ys = [p.utility for p in points], [p.risk for p in points]
+    x_low, x_high, x_ticks = _axis(xs, 1.0)
+    near = limit is not None and min(ys) * 0.8 <= limit <= max(ys) * 1.35
+    y_low, y_high, y_ticks = _axis([*ys, limit] if near and limit is not None else ys, None)
+
+    def x(value: float) -> float:
+        return round(LEFT + (value - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT), 1)
+
+    def y(value: float) -> float:
+        return round(HEIGHT - BOTTOM - (value - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM), 1)
+
+    def name(value: float) -> str:
+        return share(value) if magnitudes else f"{value:g}"
+
+    line = sorted((p for p in points if p.efficient), key=lambda p: p.utility) if data["kind"] == "comparison" else []
+    places = [(x(p.utility), y(p.risk)) for p in points]
+    named = [p.title if len(points) <= NAMED else str(p.number) for p in points]
+    bars = [
+        (
+            round(p.error[0] / (x_high - x_low) * (WIDTH - LEFT - RIGHT), 1),
+            round(p.error[1] / (y_high - y_low) * (HEIGHT - TOP - BOTTOM), 1),
+        )
+        for p in points
+    ]
+    texts = _labels(places, bars, named, [p.recommended for p in points])
+    dots = tuple(
+        Dot(
+            p,
+            *places[i],
+            *bars[i],
+            named[i],
+            texts[i][0],
+            texts[i][1],
+            texts[i][2],
+        )
+        for i, p in enumerate(points)
+    )
+    told = ""
+    if limit is not None:
+        away = "" if near else " (below this drawing)" if limit < y_low else " (above this drawing)"
+        told = f"limit of the policy, R2 = {limit:g}{away}"
+    return Map(
+        dots,
+        " ".join(f"{x(p.utility)},{y(p.risk)}" for p in line),
+        y(limit) if near and limit is not None else None,
+        told,
+        tuple((x(t), f"{t:g}") for t in x_ticks),
+        tuple((y(t), name(t)) for t in y_ticks),
+        "sensitive cells known exactly" if magnitudes else "risk R2",
+    )
+
+
+def _axis(values: Sequence[float], most: float | None) -> tuple[float, float, list[float]]:
+    """Return the ends of an axis and round ticks on it."""
+    low, high = min(values), max(values)
+    pad = max((high - low) * 0.12, 0.004)
+    low, high = max(low - pad, 0.0), high + pad
+    if most is not None:
+        high = min(high, most + (high - low) * 0.05)
+    step = 10 ** np.floor(np.log10((high - low) / 3))
+    step = next(step * m for m in (1, 2, 5, 10) if (high - low) / (step * m) <= 6)
+    first = np.ceil(low / step) * step
+    ticks = [round(float(t), 10) for t in np.arange(first, high + step * 1e-6, step)]
+    return low, high, [t for t in ticks if most is None or t <= most + 1e-9]
+
+
+def _labels(
+    places: Sequence[tuple[float, float]],
+    bars: Sequence[tuple[float, float]],
+    texts: Sequence[str],
+    ringed: Sequence[bool],
+) -> list[tuple[float, float, str]]:
+    """Put a text beside every dot where it covers least."""
+    taken = [(px - 7, py - 7, px + 7, py + 7) for px, py in places]
+    taken += [(px - ex, py - 2, px + ex, py + 2) for (px, py), (ex, _) in zip(places, bars, strict=True) if ex > 1]
+    taken += [(px - 2, py - ey, px + 2, py + ey) for (px, py), (_, ey) in zip(places, bars, strict=True) if ey > 1]
+    found = []
+    for (px, py), text, ring in zip(places, texts, ringed, strict=True):
+        best, least = None, np.inf
+        wide, away = 7.0 * len(text) + 2, 17 if ring else 11
+        for dx, dy, anchor in (
+            (away, 4, "start"), (-away, 4, "end"), (0, -away - 1, "middle"), (0, away + 9, "middle"),
+            (away, -8, "start"), (-away, -8, "end"), (away, 16, "start"), (-away, 16, "end"),
+        ):  # fmt: skip
+            left = px + dx - (0 if anchor == "start" else wide if anchor == "end" else wide / 2)
+            box = (left, py + dy - 10, left + wide, py + dy + 3)
+            covered = sum(_overlap(box, other) for other in taken)
+            outside = 5000 * (box[0] < LEFT or box[2] > WIDTH or box[1] < 2)
+            if covered + outside < least:
+                best, least = (round(px + dx, 1), round(py + dy, 1), anchor, box), covered + outside
+        assert best is not None
+        taken.append(best[3])
+        found.append(best[:3])
+    return found
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+    wide = min(a[2], b[2]) - max(a[0], b[0])
+    high = min(a[3], b[3]) - max(a[1], b[1])
+    return wide * high if wide > 0 and high > 0 else 0.0
+
+
+def rows_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the compared methods as rows of text, those that meet the policy first, by falling utility."""
+    rows = []
+    for number, point in enumerate(data["points"], 1):
+        dr = point.get("worst_dr") or {}
+        known = bool(point["extremes"]["known"]) if point.get("extremes") else False
+        rows.append(
+            {
+                "number": number,
+                "title": point["title"],
+                "r2": _with_error(point.get("r2")),
+                "utility": _with_error(point.get("utility")),
+                "worst_dr": "∞" if dr.get("mean") is None and known else measure(dr.get("mean"), 3),
+                "determined": share((point.get("determined") or {}).get("mean")),
+                "error": measure((point.get("mean_absolute_error") or {}).get("mean"), 2),
+                "meets": point["meets"],
+                "note": point["error"] or "; ".join(point["faults"]) or "meets the policy",
+                "efficient": point["efficient"],
+                "recommended": point["recommended"],
+                "rank": -((point.get("utility") or {}).get("mean") or -1.0),
+            }
+        )
+    return sorted(rows, key=lambda row: (not row["recommended"], not row["meets"], row["rank"]))
+
+
+def _with_error(found: Mapping[str, Any] | None) -> str:
+    if found is None or found["mean"] is None:
+        return measure(None)
+    error = found.get("mc_error")
+    return measure(found["mean"]) + (f" ± {float(error):.4f}" if error else "")

@@ -1,0 +1,49 @@
+"""The scale of the heat maps: how much is left to guess about a cell, in six steps that words can name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the scale: how many values are possible, and what that means."""
+
+    name: str
+    meaning: str
+
+
+STEPS = (
+    Step("as it is", "published as it is, and no rule objects"),
+    Step("over 16", "more than 16 values are possible"),
+    Step("5 to 16", "5 to 16 values are possible"),
+    Step("3 or 4", "3 or 4 values are possible"),
+    Step("2", "2 values are possible"),
+    Step("known", "a reader knows the value"),
+)
+"""From nothing to say to known; :mod:`discreet.plots.palette` has a colour for each."""
+KNOWN = len(STEPS) - 1
+
+
+def step_of(bits: float | None, known: bool) -> int:
+    """Return the step of a cell about which H(X | Y = y) bits are left to guess; no bits stand for no bound.
+
+    >>> step_of(0.0, False), step_of(1.0, False), step_of(1.585, False), step_of(4.0, False), step_of(None, False)
+    (5, 4, 3, 2, 1)
+    """
+    if known or (bits is not None and bits <= 0):
+        return KNOWN
+    if bits is None:
+        return 1
+    # A hair of slack, so that log2 of a whole number of values falls on its own side.
+    return 4 if bits <= 1 + 1e-9 else 3 if bits <= 2 + 1e-9 else 2 if bits <= 4 + 1e-9 else 1
+
+
+def knowledge(row: dict[str, Any]) -> int:
+    """Return the step of a row of the worst cells, or of an audit."""
+    if "state" in row:
+        if row["state"] == "unpublished":
+            return 1
+        return step_of(row["bits"], row["state"] in ("exact", "determined"))
+    return step_of(row["bits"], bool(row["determined"]))

@@ -1,0 +1,285 @@
+"""Turns an assessment or a comparison into what a page shows: every text and figure, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.report.bars import SHOWN, TERMS, charts_of, whole
+from discreet.report.cells import listed, packed, panel_rows
+from discreet.report.grid import Grid, details_of, grids_of
+from discreet.report.made import made_blocks
+from discreet.report.numbers import amount, measure
+from discreet.report.riskmap import map_of, rows_of
+from discreet.report.scale import STEPS
+
+VERDICTS = {
+    "release": ("Release as it is", "M6.5 12.5l3.7 3.7 7.3-8"),
+    "protect": ("Release after protection", "M12 5.5l5.5 2v4.2c0 3.4-2.3 5.8-5.5 7-3.2-1.2-5.5-3.6-5.5-7V7.5z"),
+    "withhold": ("Do not release", "M8 8l8 8m0-8l-8 8"),
+}
+"""What each verdict says, and the sign beside it."""
+AS_IT_IS = ("none", "as published")
+"""Methods that change nothing."""
+CONFIDENTIAL = "CONFIDENTIAL – internal edition"
+PUBLIC = "Public edition"
+WORDS = {
+    "R1, R2": "The risk of the table before and after protection, between 0 and 1: what empty cells, people in few "
+    "cells, and small size give away together.",
+    "Sensitive": "A cell that a rule of the policy forbids to publish as it is.",
+    "A reader knows": "The smallest and the largest value that fit everything published. It is worked out by "
+    "arithmetic on published figures alone; the proof names them.",
+    "DR": "Disclosure risk of a cell, 1/H, where H is what is left to guess in bits: 1 where two values are possible, "
+    "0.5 where four are, without end where the value is known.",
+    "Utility": "How much of the original is kept, from 0 to 1: 1 less the Hellinger distance of the published counts "
+    "from the true ones, over the root of their number.",
+}
+"""Words that the page explains."""
+
+
+def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return everything that the template shows of one edition."""
+    internal = data["edition"] == "internal"
+    details = details_of(data)
+    grids = grids_of(data, details)
+    charts = charts_of(data)
+    comparison = data["kind"] == "comparison"
+    record = data.get("record") or data.get("provenance") or {}
+    view: dict[str, Any] = {
+        "kind": data["kind"],
+        "internal": internal,
+        "title": data["name"],
+        "subject": "comparison of protections" if comparison else "disclosure assessment",
+        "over": "comparison of protections" if comparison else "disclosure assessment",
+        "headline": data.get("headline") or (data.get("table") or {}).get("headline", ""),
+        "mark": CONFIDENTIAL if internal else PUBLIC,
+        "running": _css_text(data["name"]),
+        "version": (record.get("versions") or {}).get("discreet", ""),
+        "results_hash": record.get("results_sha256", ""),
+        "verdict": _verdict(data, internal),
+        "checks": [{**c, "text": _capital(c["text"])} for c in data.get("checks", ())] if internal else [],
+        "figures": _figures(data, grids, internal),
+        "grids": grids,
+        "steps": [{"number": k, "name": step.name, "meaning": step.meaning} for k, step in enumerate(STEPS)],
+        "details": packed(panel_rows(details, internal, _levels(data))) if grids else "",
+        "table_lead": _table_lead(data, internal),
+        "worst": listed(details, internal),
+        "worst_title": "The cells that matter most" if internal else "What can be worked out",
+        "worst_lead": _worst_lead(data, internal, len(details.rows)),
+        "charts": charts,
+        "charts_lead": _charts_lead(data),
+        "shown_slices": SHOWN,
+        "shown_cells": SHOWN,
+        "terms": TERMS,
+        "with_terms": any(len(s.bar.terms) > 1 for c in charts for s in c.slices),
+        "untold": any(grid.untold for grid in grids),
+        "whole": whole(data),
+        "map": map_of(data) if internal else None,
+        "rows": rows_of(data) if comparison else (),
+        "loss": _loss(data),
+        "loss_sentence": _loss_sentence(data),
+        "tried": _tried(data),
+        "estimates": _estimates(data),
+        "made": made_blocks(data),
+    }
+    view["words"] = _words(view)
+    view["sections"] = _sections(view)
+    return view
+
+
+def _levels(data: Mapping[str, Any]) -> bool:
+    """Say whether the policy asks intervals to reach the levels of the rules."""
+    wanted = (data.get("policy") or {}).get("limits", {}).get("levels", "never")
+    return wanted == "always" or (wanted == "magnitudes" and bool((data.get("table") or {}).get("magnitudes")))
+
+
+def _verdict(data: Mapping[str, Any], internal: bool) -> dict[str, str]:
+    if data["kind"] == "comparison":
+        best = data["recommended"]
+        key = "withhold" if best is None else "release" if data["points"][best]["method"] == "none" else "protect"
+        phrase = "No method meets the policy" if best is None else f"Take {data['points'][best]['title']}"
+        return {"key": key, "phrase": phrase, "text": data["sentence"], "path": VERDICTS[key][1]}
+    key = data["verdict"]
+    phrase, path = VERDICTS[key]
+    if not internal:
+        text = (
+            "This edition is made of what is published and of nothing else: the figures, how they were made, and what "
+            "anybody can work out from them."
+        )
+        plain = data["release"]["method"] in AS_IT_IS
+        phrase = "Published as it is" if plain else f"Published: {_method(data)}"
+        return {"key": "release", "phrase": phrase, "text": text, "path": path}
+    return {"key": key, "phrase": phrase, "text": data["sentence"], "path": path}
+
+
+def _method(data: Mapping[str, Any]) -> str:
+    release = data["release"]
+    given = {name: value for name, value in release["parameters"].items() if isinstance(value, str | int | float)}
+    parts = [f"{name.replace('_', ' ')} {value}" for name, value in given.items() if not isinstance(value, bool)]
+    return ", ".join([release["method"], *parts])
+
+
+def _figures(data: Mapping[str, Any], grids: list[Grid], internal: bool) -> list[dict[str, str]]:
+    """Return the few figures that decide."""
+    if data["kind"] == "comparison":
+        points = data["points"]
+        fit = sum(point["meets"] for point in points)
+        found = [_figure("Methods compared", amount(len(points))), _figure("Meet the policy", amount(fit))]
+        best = data["recommended"]
+        if best is not None:
+            chosen = points[best]
+            for name, key in (("Utility kept", "utility"), ("Risk R2", "r2")):
+                if chosen.get(key) is not None:
+                    found.append(_figure(name, measure(chosen[key]["mean"]), "of the one to take"))
+        return found
+    shown = sum(grid.figures for grid in grids)
+    hidden = sum(grid.hidden for grid in grids)
+    public = [_figure("Figures published", amount(shown - hidden)), _figure("Figures hidden", amount(hidden))]
+    if not internal:
+        return public
+    found = []
+    before, after = data.get("before"), data.get("after")
+    if before is not None:
+        found.append(_figure("Risk before, R1", measure(before["value"]), f"driven by {before['driver']}"))
+    if after is not None:
+        found.append(_figure("Risk after, R2", measure(after["value"])))
+    sample = data.get("sample")
+    if sample is not None:
+        found.append(_figure("Estimated risk, R2", measure(sample["risk"]["mean"])))
+        found.append(_figure("Sample uniques", amount(sample["uniques"]["sample_uniques"])))
+        found.append(_figure("Expected population uniques, τ̃", f"{sample['tau']:.4g}"))
+    utility = (data.get("utility") or {}).get("utility")
+    if utility is not None:
+        found.append(_figure("Utility kept", measure(utility)))
+    rules = data.get("rules")
+    if rules is not None:
+        known = sum(row["state"] in ("exact", "determined") for row in data["cells"])
+        found.append(
+            _figure("Sensitive cells", amount(rules["statuses"]["sensitive"]), f"{amount(known)} known exactly")
+        )
+    if hidden:
+        found.append(_figure("Figures hidden", amount(hidden), f"of {amount(shown)}"))
+    return found
+
+
+def _figure(name: str, value: str, note: str = "") -> dict[str, str]:
+    return {"name": name, "value": value, "note": note}
+
+
+def _table_lead(data: Mapping[str, Any], internal: bool) -> str:
+    if data["kind"] == "comparison" or not data.get("release"):
+        return ""
+    made = "" if data["release"]["method"] in AS_IT_IS else f" ({_method(data)})"
+    text = f"The figures as they {'would be' if internal else 'are'} published{made}."
+    text += " The stronger its colour, the fewer values of a cell are possible."
+    return f"{text} A corner marks the cells that the rules call sensitive." if internal else text
+
+
+def _worst_lead(data: Mapping[str, Any], internal: bool, found: int) -> str:
+    if internal:
+        sensitive = (data.get("rules") or {}).get("statuses", {}).get("sensitive", found)
+        shown = min(25, sum("state" in row for row in data.get("cells", ())))
+        return f"{amount(shown)} of {amount(sensitive)} sensitive cells, those of which most is known first."
+    return "The figures of which most is known, and how that follows from what is published."
+
+
+def _charts_lead(data: Mapping[str, Any]) -> str:
+    if data.get("after") and data.get("before"):
+        text = "R2 of every slice after protection; the thin bar above it is R1 before."
+    else:
+        text = "The risk of every slice of the table."
+    sentence = (data.get("after") or data.get("before") or {}).get("sentence", "")
+    return f"{text} {sentence}".strip()
+
+
+def _loss(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found = data.get("utility") or {}
+    names = {
+        "utility": ("Utility, 1 − HD/√N", 4),
+        "hellinger": ("Hellinger distance on counts", 4),
+        "mean_absolute_error": ("Mean error of a figure", 3),
+        "mean_squared_error": ("Mean squared error", 3),
+        "kl": ("Kullback–Leibler divergence", 5),
+    }
+    rows = [(name, measure(found[key], digits)) for key, (name, digits) in names.items() if found.get(key) is not None]
+    for pair in found.get("cramers_v") or ():
+        change = f"{measure(pair['before'])} → {measure(pair['after'])}"
+        rows.append((f"Cramér's V, {' × '.join(pair['dimensions'])}", change))
+    return rows
+
+
+def _loss_sentence(data: Mapping[str, Any]) -> str:
+    protection = (data.get("protection") or {}).get("sentence", "")
+    return str(protection or (data.get("utility") or {}).get("sentence", ""))
+
+
+def _tried(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    chosen = data.get("protection") or {}
+    return [
+        {
+            "title": row["title"],
+            "utility": measure(row["utility"]),
+            "r2": measure(row["r2"]),
+            "meets": row["meets"],
+            "text": row["text"],
+            "taken": (row["method"], row["parameters"]) == (chosen.get("method"), chosen.get("parameters")),
+        }
+        for row in data.get("candidates", ())
+    ]
+
+
+def _estimates(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    sample = data.get("sample")
+    if sample is None:
+        return []
+    risk, uniques = sample["risk"], sample["uniques"]
+    rows = [
+        ("Estimated R2, mean ± Monte Carlo error", f"{measure(risk['mean'])} ± {measure(risk['mc_error'], 5)}"),
+        ("Standard deviation over populations", measure(risk["sd"])),
+        ("Model of the population", str(risk["model"])),
+        ("Sample uniques", amount(uniques["sample_uniques"])),
+    ]
+    for prior, found in uniques["priors"].items():
+        rows.append((f"τ̃, {prior} prior", f"{_mean(found['tau']):.4g}"))
+    return rows
+
+
+def _mean(found: Any) -> float:
+    while isinstance(found, Mapping):
+        found = found.get("total", found.get("mean", found.get("value")))
+    return float(found)
+
+
+def _words(view: Mapping[str, Any]) -> list[tuple[str, str]]:
+    keep = {
+        "R1, R2": bool(view["charts"] or view["rows"]) and view["internal"],
+        "Sensitive": view["internal"],
+        "A reader knows": bool(view["grids"]),
+        "DR": bool(view["grids"] or view["rows"]),
+        "Utility": bool(view["loss"] or view["rows"]) and view["internal"],
+    }
+    return [(word, meaning) for word, meaning in WORDS.items() if keep[word]]
+
+
+def _sections(view: Mapping[str, Any]) -> list[tuple[str, str]]:
+    every = [
+        ("verdict", "Verdict", True),
+        ("map", "Map", view["kind"] == "comparison"),
+        ("methods", "Methods", view["kind"] == "comparison"),
+        ("table", "Table", view["grids"]),
+        ("cells", "Cells", view["worst"]),
+        ("slices", "Slices", view["charts"]),
+        ("cost", "Cost", view["loss"] or view["tried"]),
+        ("estimates", "Estimates", view["estimates"]),
+        ("made", "How it was made", True),
+    ]
+    return [(anchor, name) for anchor, name, there in every if there]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _css_text(text: str) -> str:
+    """Return a text that can stand between quotes of a style sheet."""
+    return "".join(c if c.isalnum() or c in " .,-_()" else " " for c in text)[:60]

@@ -1,0 +1,60 @@
+"""Writes a report in the format that the file's ending names, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import RequestError
+from discreet.core.files import write_text
+from discreet.report.edition import edition_of
+from discreet.report.guard import check_public
+from discreet.report.html import fixed_text, html_report
+from discreet.report.markdown import markdown_report
+
+ENDINGS = (".html", ".md", ".json", ".pdf")
+"""The formats of reports."""
+
+
+def write_report(data: Mapping[str, Any], path: str | Path, *, edition: str = "internal") -> Path:
+    """Write the report on an assessment or a comparison.
+
+    Args:
+        data: what their ``to_dict()`` returns.
+        path: a file that ends in ``.html``, ``.md``, ``.json`` or ``.pdf`` (which needs Chromium).
+        edition: ``"internal"`` shows original values and is marked as confidential on every page; ``"public"`` is made
+            of the release alone, and is checked to hold no original figure that is not published.
+
+    Returns:
+        the file.
+    """
+    file = Path(path)
+    kind = file.suffix.lower()
+    if kind not in ENDINGS:
+        raise RequestError(
+            f"{file}: '{file.suffix}' is not a format of reports; end the name in .html, .md, .json or .pdf"
+        )
+    if kind == ".pdf":
+        from discreet.report.pdf import find_chromium, write_pdf
+
+        browser = find_chromium()
+        write_pdf(report_text(data, ".html", edition), file, browser)
+    else:
+        write_text(file, report_text(data, kind, edition))
+    return file
+
+
+def report_text(data: Mapping[str, Any], kind: str, edition: str = "internal") -> str:
+    """Return the text of a report; a public one is checked before it leaves this function."""
+    shown = edition_of(data, edition)
+    if kind == ".html":
+        text = html_report(shown)
+    elif kind == ".md":
+        text = markdown_report(shown)
+    else:
+        text = json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if edition == "public":
+        check_public(text, data, fixed_text(shown))
+    return text

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.running import refused, run, start
+
+import discreet as dc
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    dc.datasets.religion().write(tmp_path / "religion.csv")
+    return tmp_path
+
+
+def test_one_command_and_no_options_give_a_verdict(folder: Path) -> None:
+    found = run("assess", "religion.csv")
+    assert found.code == 0, found.err
+    assert found.out.startswith("PROTECT")
+    assert "Written: religion.record.json" in found.out
+    assert (folder / "religion.record.json").exists()
+    again = run("replay", "religion.record.json")
+    assert again.code == 0
+    assert again.out.startswith("Reproduced")
+
+
+def test_json_has_what_programs_rely_on(folder: Path) -> None:
+    found = run("assess", "religion.csv", "--json", "--seed", 1)
+    data = json.loads(found.out)
+    assert data["command"] == "assess"
+    assert data["verdict"] == "protect"
+    assert data["before"]["measure"] == "R1"
+    assert data["after"]["measure"] == "R2"
+    for key in ("reasons", "audit", "utility", "record", "policy", "release"):
+        assert data[key], key
+
+
+def test_release_and_report_are_written(folder: Path) -> None:
+    found = run("assess", "religion.csv", "-o", "out.csv", "--report", "report.html", "--record", "r.json", "--seed", 1)
+    assert found.code == 0, found.err
+    assert dc.audit(dc.read_release("out.csv")).verdict == "safe"
+    assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
+    assert sorted(p.name for p in folder.iterdir()) == ["out.csv", "r.json", "religion.csv", "report.html"]
+
+
+def test_withheld_tables_exit_with_1_and_release_nothing(folder: Path) -> None:
+    found = run("assess", "religion.csv", "--as-is", "-o", "out.csv")
+    assert found.code == 1
+    assert found.out.startswith("WITHHOLD")
+    assert "out.csv was not written" in found.out
+    assert not (folder / "out.csv").exists()
+
+
+def test_a_release_made_elsewhere_is_judged(folder: Path) -> None:
+    dc.protect.random_rounding(dc.datasets.religion(), 3, seed=1).table.write("rounded.csv")
+    assert run("assess", "religion.csv", "--release", "rounded.csv", "--rounded", "random", "--base", 3).code == 0
+    assert run("replay", "religion.record.json").code == 0
+    dc.datasets.religion().write("same.csv")
+    found = run("assess", "religion.csv", "--release", "same.csv")
+    assert found.code == 1
+    assert "published exactly" in found.out
+
+
+def test_a_sample_is_assessed(folder: Path) -> None:
+    dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table.write("sample.csv")
+    found = run("assess", "sample.csv", "--population", 2449, "--draws", 50, "--seed", 1)
+    assert found.code in (0, 1)
+    assert "estimated risk" in found.out
+
+
+def test_replay_says_what_differs(folder: Path) -> None:
+    run("assess", "religion.csv", "--seed", 1)
+    dc.datasets.sex().write("religion.csv")
+    found = run("replay", "religion.record.json")
+    assert found.code == 1
+    assert found.out.startswith("Not reproduced")
+    assert "religion.csv was changed" in found.out
+    data = json.loads(run("replay", "religion.record.json", "--json").out)
+    assert data["same"] is False
+    (folder / "religion.csv").unlink()
+    assert "does not exist" in refused(run("replay", "religion.record.json"))
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (["missing.csv"], "missing.csv does not exist"),
+        (["religion.csv", "--policy", "nobody"], "there is no policy 'nobody'"),
+        (["religion.csv", "--policy", "bad.toml"], "line 2, limits.r3: there is no such key"),
+        (["religion.csv", "--protect", "roundin"], "there is no protection 'roundin'"),
+        (["religion.csv", "--protect", "random-rounding", "--as-is"], "give one of"),
+        (["religion.csv", "--release", "missing.csv"], "missing.csv does not exist"),
+        (["religion.csv", "--base", "3"], "name it"),
+        (["religion.csv", "-o", "religion.csv"], "is the table that is read"),
+        (["religion.csv", "--record", "nowhere/r.json"], "name a file in a folder that exists"),
+        (["religion.csv", "--example", "sex"], "name one table"),
+        ([], "name one table"),
+        (["religion.csv", "--by", "religion", "--count", "n"], "leave one of them out"),
+    ],
+)
+def test_bad_requests_leave_nothing(folder: Path, options: list[str], what: str) -> None:
+    (folder / "bad.toml").write_text("[limits]\nr3 = 1\n", encoding="utf-8")
+    before = sorted(folder.iterdir())
+    assert what in refused(run("assess", *options))
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_full_disk_is_told_and_loses_nothing(folder: Path) -> None:
+    run("assess", "religion.csv", "--seed", 1)
+    kept = (folder / "religion.record.json").read_bytes()
+
+    def small() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    command = [str(Path(sys.executable).with_name("discreet")), "assess", "religion.csv", "--seed", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=small, cwd=folder)
+    assert done.returncode == 2, done
+    assert "religion.record.json cannot be written" in done.stderr
+    assert (folder / "religion.record.json").read_bytes() == kept
+    assert sorted(p.name for p in folder.iterdir()) == ["religion.csv", "religion.record.json"]
+
+
+def test_compare_recommends_and_goes_on(folder: Path) -> None:
+    arguments = ["compare", "religion.csv", "--method", "random-rounding:base=3", "--method", "small-count-rounding"]
+    arguments += ["--draws", "50", "--audits", "1", "--seed", "1", "--resume", "kept"]
+    found = run(*arguments, "-o", "points.csv", "--report", "map.html")
+    assert found.code == 0, found.err
+    assert "Take small-count-rounding" in found.out
+    assert len(list((folder / "kept").iterdir())) == 3
+    assert len((folder / "points.csv").read_text(encoding="utf-8").splitlines()) == 4
+    assert "<html" in (folder / "map.html").read_text(encoding="utf-8")
+    data = json.loads(run(*arguments, "--json").out)
+    assert data["kind"] == "comparison"
+    assert data["recommended"] == 2
+    assert "give either" in refused(run("compare", "religion.csv", "--method", "x", "--grid", "g.toml"))
+    assert run("compare", "--example", "religion", "--method", "none").code == 1
+
+
+def test_help_shows_examples() -> None:
+    for command in ("assess", "compare", "replay"):
+        assert "Examples" in run(command, "--help").out
+
+
+def test_the_installed_command_runs(tmp_path: Path) -> None:
+    record = tmp_path / "sex.record.json"
+    found = start("assess", "--example", "sex", "--record", record, "--json")
+    assert json.loads(found.out)["verdict"] == "release"
+    assert start("replay", record).code == 0

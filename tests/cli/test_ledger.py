@@ -1,0 +1,112 @@
+"""``discreet ledger``: add, list, check and withdraw, with exit codes and clear refusals."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.cli.running import refused, run, start
+
+OLD = "area,age,count\nn,0-4,29\nn,5-9,36\ns,0-4,31\ns,5-9,39\n"
+NEW = "area,age,count\nn,0-5,33\nn,6-9,32\ns,0-5,49\ns,6-9,21\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DISCREET_LEDGER", raising=False)
+    Path("old.csv").write_text(OLD, encoding="utf-8")
+    Path("new.csv").write_text(NEW, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_split_age_band_is_found_and_explained(folder: Path) -> None:
+    added = run("ledger", "add", "old.csv", "--title", "Fives", "--json")
+    assert added.code == 0
+    entry = json.loads(added.out)
+    assert (entry["title"], entry["figures"], entry["dimensions"]) == ("Fives", 4, ["area", "age"])
+    checked = run("ledger", "check", "new.csv", "--json", "-o", "check.json")
+    assert checked.code == 1
+    data = json.loads(checked.out)
+    assert data == json.loads(Path("check.json").read_text(encoding="utf-8"))
+    assert data["verdict"] == "unsafe"
+    assert [(f["cell"], f["lower"], f["exact"]) for f in data["findings"]] == [({"area": "n", "age": "5"}, 4, True)]
+    assert data["findings"][0]["subtraction"].endswith("36 − 32 = 4")
+    face = run("ledger", "check", "new.csv")
+    assert face.code == 1
+    assert "unsafe" in face.out
+    assert "36 − 32 = 4" in " ".join(face.out.split())
+    # Checking added nothing.
+    assert len(json.loads(run("ledger", "list", "--json").out)["releases"]) == 1
+
+
+def test_a_clean_release_passes_and_is_listed(folder: Path) -> None:
+    Path("total.csv").write_text("area,count\nn,65\ns,70\n", encoding="utf-8")
+    run("ledger", "add", "old.csv", "--published", "2024-05-31", "--population", "children", "--period", "2024")
+    clean = run("ledger", "check", "total.csv", "--population", "children", "--period", "2024")
+    assert (clean.code, "safe" in clean.out) == (0, True)
+    listed = run("ledger", "list").out
+    assert "2024-05-31" in listed
+    assert "children, 2024" in listed
+
+
+def test_withdrawing(folder: Path) -> None:
+    name = json.loads(run("ledger", "add", "old.csv", "--json").out)["id"]
+    done = run("ledger", "withdraw", name[:6], "--reason", "a draft", "--unseen", "--json")
+    assert (done.code, json.loads(done.out)["status"]) == (0, "withdrawn, nobody saw it")
+    assert run("ledger", "check", "new.csv").code == 0
+    assert "was withdrawn on" in refused(run("ledger", "withdraw", name, "--reason", "again"))
+    assert "Missing option '--reason'" in refused(run("ledger", "withdraw", name))
+
+
+def test_rounded_releases_say_so(folder: Path) -> None:
+    Path("r.csv").write_text("size,count\ns,3\nm,9\n", encoding="utf-8")
+    Path("e.csv").write_text("size,count\ns,4\nm,9\n", encoding="utf-8")
+    assert run("ledger", "add", "r.csv", "--published-as", "random base=3").code == 0
+    exact = run("ledger", "check", "e.csv", "--json")
+    assert exact.code == 1
+    assert {f["lower"] for f in json.loads(exact.out)["findings"]} == {4, 9}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "new.csv"], "there is no ledger ledger.sqlite"),
+        (["list"], "there is no ledger ledger.sqlite"),
+        (["add", "gone.csv"], "gone.csv"),
+        (["add", "old.csv", "--published", "May"], "write it as 2024-05-31"),
+        (["add", "old.csv", "--original", "gone.csv"], "there is no original gone.csv"),
+        (["add", "old.csv", "--published-as", "guessed"], "there is no kind of figure 'guessed'"),
+        (["add", "old.csv", "--hierarchy", "area"], "region=nuts.hrc"),
+        (["add", "old.csv", "--ledger", "no/where.sqlite"], "is not a folder"),
+        (["add", "old.csv", "--ledger", "old.csv"], "no ledger, or is damaged"),
+        (["check", "new.csv", "-o", "x.pdf"], "is not written"),
+    ],
+)
+def test_bad_requests(folder: Path, arguments: list[str], message: str) -> None:
+    assert message in refused(run("ledger", *arguments))
+    assert not (folder / "ledger.sqlite").exists() or not json.loads(run("ledger", "list", "--json").out)["releases"]
+
+
+def test_bad_limits(folder: Path) -> None:
+    run("ledger", "add", "old.csv")
+    assert "it is 0 or more" in refused(run("ledger", "check", "new.csv", "--min-width", "-1"))
+    assert "it is above 0" in refused(run("ledger", "check", "new.csv", "--max-dr", "0"))
+
+
+def test_a_newer_ledger(folder: Path) -> None:
+    run("ledger", "add", "old.csv")
+    db = sqlite3.connect("ledger.sqlite")
+    db.execute("PRAGMA user_version=7")
+    db.commit()
+    db.close()
+    assert "written by a newer discreet (version 7" in refused(run("ledger", "check", "new.csv"))
+
+
+def test_the_installed_command_and_its_environment(folder: Path) -> None:
+    done = start("ledger", "add", "old.csv", DISCREET_LEDGER=str(folder / "office.sqlite"))
+    assert done.code == 0
+    assert (folder / "office.sqlite").exists()
+    assert start("ledger", "check", "new.csv", DISCREET_LEDGER=str(folder / "office.sqlite")).code == 1

@@ -1,0 +1,133 @@
+"""``discreet protect``: reading, rounding, writing, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.running import refused, rows_of, run
+
+import discreet as dc
+
+COUNTS = "area,sex,count\nn,m,1\nn,f,5\nw,m,6\nw,f,2\ns,m,4\ns,f,7\n"
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Path:
+    file = tmp_path / "t.csv"
+    file.write_text(COUNTS, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("conventional-rounding", ["--base", 5]),
+        ("random-rounding", ["--base", 3, "--seed", 1]),
+        ("random-rounding", ["--base", 3, "--seed", 1, "--with-margins"]),
+        ("semi-controlled-rounding", ["--totals", "area", "--seed", 1]),
+        ("controlled-rounding", ["--base", 5]),
+        ("controlled-rounding", ["--unbiased", "--seed", 1]),
+        ("small-count-rounding", ["--base", 3]),
+    ],
+)
+def test_every_rounding_writes_a_release_that_the_audit_reads(
+    counts: Path, tmp_path: Path, method: str, more: list[object]
+) -> None:
+    out = tmp_path / "release.csv"
+    outcome = run("protect", method, counts, *more, "-o", out, "--json")
+    assert outcome.code == 0, outcome.err
+    told = json.loads(outcome.out)
+    assert told["method"] == method
+    assert told["output"] == str(out)
+    assert 0 < told["utility"] <= 1
+    assert {"parameters", "changed", "sentence", "notes", "largest", "distance"} <= told.keys()
+    assert "seed" not in told["parameters"]
+    released = {(row["area"], row["sex"]): int(row["count"]) for row in rows_of(out)}
+    truth = [line.split(",") for line in COUNTS.splitlines()[1:]]
+    moved = [abs(released[area, sex] - int(count)) for area, sex, count in truth]
+    assert sum(m > 0 for m in moved) == told["loss"]["changed"]
+    assert run("audit", out).code in (0, 1)
+    again = tmp_path / "again.csv"
+    run("protect", method, counts, *more, "-o", again)
+    assert again.read_bytes() == out.read_bytes()
+    people = run("protect", method, counts, *more)
+    assert method in people.out
+    assert "Nothing is written" in people.out
+
+
+def test_records_and_hierarchies(tmp_path: Path, counts: Path) -> None:
+    tree = tmp_path / "area.csv"
+    tree.write_text("level1,level2\nnorth,n\nnorth,w\nsouth,s\n", encoding="utf-8")
+    out = tmp_path / "r.csv"
+    outcome = run("protect", "controlled-rounding", counts, "--hierarchy", f"area={tree}", "-o", out)
+    assert outcome.code == 0, outcome.err
+    rows = rows_of(out)
+    value = {(row["area"], row["sex"]): int(row["count"]) for row in rows}
+    assert value["north", "m"] == value["n", "m"] + value["w", "m"]
+    assert value["Total", "Total"] == value["north", "Total"] + value["south", "Total"]
+    people = tmp_path / "people.csv"
+    people.write_text("area,sex\n" + "n,m\n" * 4 + "n,f\n" * 2 + "s,f\n" * 7, encoding="utf-8")
+    outcome = run("protect", "small-count-rounding", people, "--by", "area,sex", "-o", out, "--json")
+    assert json.loads(outcome.out)["rounded"] == 1
+    assert {row["count"] for row in rows_of(out)} & {"1", "2"} == set()
+
+
+def test_adjustment_of_magnitudes_from_records_and_from_a_tabulation(tmp_path: Path) -> None:
+    firms = tmp_path / "firms.csv"
+    lines = [f"{'ns'[i % 2]},{'abc'[i % 3]},{v}" for i, v in enumerate([90, 8, 2, 40, 30, 20, 10, 55, 44, 33, 22, 11])]
+    firms.write_text("region,activity,turnover\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    out = tmp_path / "adjusted.csv"
+    asked = ["--p-percent", 20, "--json", "-o", out]
+    outcome = run("protect", "tabular-adjustment", firms, "--by", "region,activity", "--value", "turnover", *asked)
+    assert outcome.code == 0, outcome.err
+    told = json.loads(outcome.out)
+    assert told["sensitive"] > 0
+    assert told["gap"] == pytest.approx(0)
+    table = tmp_path / "t.parquet"
+    assert run("tabulate", firms, "--by", "region,activity", "--value", "turnover", "-o", table).code == 0
+    other = tmp_path / "other.csv"
+    assert run("protect", "tabular-adjustment", table, "--p-percent", 20, "-o", other).code == 0
+    assert other.read_text() == out.read_text()
+    released = {(r["region"], r["activity"]): int(r["count"]) for r in rows_of(out)}
+    assert released["Total", "Total"] == sum(released[r, a] for r in "ns" for a in "abc")
+
+
+def test_parquet_keeps_how_the_figures_were_made(counts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r.parquet"
+    assert run("protect", "controlled-rounding", counts, "--base", 3, "-o", out).code == 0
+    release = dc.read_release(out)
+    assert release.method == "controlled-rounding"
+    assert release.parts()[0].kinds[0].base == 3
+    assert np.abs(release.table.to_array() - dc.read_table(counts).to_array()).max() < 3
+
+
+def test_what_is_refused_leaves_nothing_behind(counts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r.csv"
+
+    def said(*arguments: object) -> str:
+        reason = refused(run("protect", *arguments, "-o", out))
+        assert not out.exists()
+        return reason
+
+    assert "base is 1; round to a whole number" in said("random-rounding", counts, "--base", 1)
+    assert "time limit is 0" in said("controlled-rounding", counts, "--time-limit", 0)
+    assert "did you mean 'area'" in said("semi-controlled-rounding", counts, "--totals", "aera")
+    assert "no rule is given" in said("tabular-adjustment", counts)
+    assert "--by" in said("random-rounding", counts, "--contributor", "id")
+    assert "a table holds counts" in said("random-rounding", counts, "--value", "turnover")
+    assert "give it as region=nuts.hrc" in said("random-rounding", counts, "--hierarchy", "area")
+    assert "name one table" in said("random-rounding")
+    assert "No such option" in said("conventional-rounding", counts, "--seed", 1)
+    assert "No such command" in refused(run("protect", "scrambling", counts))
+    halves = tmp_path / "halves.csv"
+    halves.write_text(COUNTS.replace("n,m,1", "n,m,1.5"), encoding="utf-8")
+    assert "1.5" in said("random-rounding", halves)
+    assert "is the table that is read" in refused(run("protect", "random-rounding", counts, "-o", counts))
+    assert "'.xlsx' is not written" in refused(run("protect", "random-rounding", counts, "-o", tmp_path / "r.xlsx"))
+    assert counts.read_text(encoding="utf-8") == COUNTS
+    strange = tmp_path / "tree.csv"
+    strange.write_text("level1,level2\nnorth,n\nsouth,s\n", encoding="utf-8")
+    assert "'w' of dimension 'area'" in said("controlled-rounding", counts, "--hierarchy", f"area={strange}")

@@ -1,0 +1,90 @@
+"""``discreet protect`` by sampling."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.running import refused, rows_of, run
+
+import discreet as dc
+
+COUNTS = "area,sex,count\nn,m,10\nn,f,50\nw,m,60\nw,f,20\n"
+PEOPLE = "id,area,sex\n" + "".join(f"{i},{'n' if i < 40 else 's'},{'mf'[i % 2]}\n" for i in range(100))
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Path:
+    file = tmp_path / "t.csv"
+    file.write_text(COUNTS, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    file = tmp_path / "people.csv"
+    file.write_text(PEOPLE, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "expected"),
+    [
+        ("random-sample", ["--n", 14], dc.protect.RandomSample(14)),
+        ("random-sample", ["--fraction", 0.1], dc.protect.RandomSample(14)),
+        ("stratified-sample", ["--strata", "area", "--fraction", 0.1], dc.protect.StratifiedSample("area", 0.1)),
+        (
+            "stratified-sample",
+            ["--strata", "sex", "--size", "m=5", "--size", "f=6"],
+            dc.protect.StratifiedSample("sex", sizes={"m": 5, "f": 6}),
+        ),
+        ("bernoulli-sample", ["--rate", 0.2], dc.protect.BernoulliSample(0.2)),
+    ],
+)
+def test_samples_of_tables(
+    counts: Path, tmp_path: Path, method: str, more: list[object], expected: dc.protect.RandomSample
+) -> None:
+    out = tmp_path / "sample.csv"
+    outcome = run("protect", method, counts, *more, "--seed", 3, "-o", out, "--json")
+    assert outcome.code == 0, outcome.err
+    told = json.loads(outcome.out)
+    assert (told["method"], told["parameters"]) == (method, expected.parameters)
+    table = dc.read_table(counts)
+    assert dc.read_table(out) == expected.apply(table, 3).release.table
+    assert run("audit", out, "--law", "method").code in (0, 1)
+    assert "the total went from 140" in run("protect", method, counts, *more, "--seed", 3).out.replace("\n", " ")
+
+
+def test_samples_of_records(people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "sample.csv"
+    told = json.loads(run("protect", "sample-records", people, "--n", 10, "--seed", 1, "-o", out, "--json").out)
+    assert (told["method"], told["sampled"], told["records"]) == ("random-sample", 10, 100)
+    assert len({row["id"] for row in rows_of(out)}) == 10
+    run("protect", "sample-records", people, "--strata", "area", "--fraction", 0.1, "-o", out)
+    assert [row["area"] for row in rows_of(out)] == ["n"] * 4 + ["s"] * 6
+    run("protect", "sample-records", people, "--rate", 1, "-o", tmp_path / "all.parquet")
+    assert dc.read_records(tmp_path / "all.parquet", ["area"]).table.counts.tolist() == [40, 60]
+    assert "10 of 100 records are in the sample" in run("protect", "sample-records", people, "--fraction", 0.1).out
+
+
+def test_what_is_refused(counts: Path, people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "never.csv"
+
+    def reason(*arguments: object) -> str:
+        said = refused(run("protect", *arguments, "-o", out))
+        assert not out.exists()
+        return said
+
+    assert "n = 141 cannot be drawn from N = 140" in reason("random-sample", counts, "--n", 141)
+    assert "either the size of the sample" in reason("random-sample", counts)
+    assert "the sampling fraction is 1.5" in reason("random-sample", counts, "--fraction", 1.5)
+    assert "the sampling rate is 0" in reason("bernoulli-sample", counts, "--rate", 0)
+    assert "no dimension 'region'" in reason("stratified-sample", counts, "--strata", "region", "--fraction", 0.1)
+    assert "give it as CATEGORY=N" in reason("stratified-sample", counts, "--strata", "sex", "--size", "m")
+    assert "give it alone" in reason("sample-records", people, "--rate", 0.1, "--n", 5)
+    assert "no column 'region'" in reason("sample-records", people, "--strata", "region", "--fraction", 0.1)
+    assert "not --n" in reason("sample-records", people, "--strata", "area", "--n", 5)
+    assert "name the column of strata" in reason("sample-records", people, "--size", "n=5", "--n", 3)
+    assert "n = 101 cannot be drawn from N = 100" in reason("sample-records", people, "--n", 101)
+    assert "is the table that is read" in refused(run("protect", "sample-records", people, "--n", 5, "-o", people))

@@ -1,0 +1,315 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet as dc
+from discreet.core.errors import DataError, RequestError
+from discreet.decide.policy import Policy
+from discreet.decide.verdict import RANK
+from discreet.protect import METHODS
+from discreet.table.tabulation import Tabulation
+
+CENSUS = ("country_of_birth", "mode_of_travel", "sex", "religion")
+
+
+def policy(**parts: Any) -> Policy:
+    methods = [{"name": "random-rounding", "base": 3}, {"name": "random-rounding", "base": 5}]
+    return Policy.model_validate({"protections": methods, **parts})
+
+
+@pytest.mark.parametrize("name", CENSUS)
+def test_the_census_tables_get_a_verdict_with_reasons(name: str) -> None:
+    table = dc.datasets.load(name)
+    found = dc.assess(table, seed=1, name=name)
+    small = int(((table.counts > 0) & (table.counts < 3)).sum())
+    assert found.verdict == ("protect" if small else "release")
+    assert found.before is not None
+    assert found.before.value == dc.risk(table).value
+    assert found.evidence is not None
+    assert found.evidence.risk is not None
+    assert found.evidence.risk.value <= found.before.value
+    assert found.reasons
+    assert found.verdict in str(found).lower()
+    json.dumps(found.to_dict(), allow_nan=False)
+    if small:
+        assert found.release is not None
+        assert found.evidence.utility == dc.information_loss(table, found.release).utility
+        assert dc.audit(found.release).verdict == "safe"
+
+
+def tables() -> st.SearchStrategy[dc.Table]:
+    cell = st.integers(0, 6)
+    rows = st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(cell, min_size=3, max_size=3), min_size=n, max_size=n))
+    return rows.filter(lambda r: np.sum(r) > 0).map(lambda r: dc.Table.from_array(r, ["a", "b"]))
+
+
+@settings(max_examples=25, deadline=None)
+@given(table=tables(), threshold=st.integers(1, 8), zeros=st.sampled_from(["safe", "unsafe"]))
+def test_a_table_with_a_sensitive_cell_is_never_released_as_it_is(table: dc.Table, threshold: int, zeros: str) -> None:
+    rules = policy(rules={"threshold": threshold}, zeros=zeros)
+    cells = Tabulation.from_table(table).with_empty_cells()
+    sensitive = dc.sensitivity(cells, rules.judges_of(cells)).cells.size
+    for protection in ("none", "propose", dc.Release(table)):
+        found = dc.assess(table, rules, protection=protection, seed=1)
+        assert (found.verdict == "release") == (sensitive == 0)
+        if found.verdict == "release":
+            assert found.release is not None
+            assert found.release.table == table
+
+
+PAIRS = given(
+    table=tables(),
+    threshold=st.integers(1, 6),
+    more=st.integers(0, 5),
+    r2=st.floats(0.01, 1),
+    share=st.floats(0.1, 1),
+    dr=st.floats(0.2, 3),
+    width=st.integers(0, 5),
+    wider=st.integers(0, 5),
+    fewer=st.booleans(),
+    zeros=st.booleans(),
+    group=st.booleans(),
+    seed=st.integers(0, 5),
+)
+
+
+def never_better(
+    table: dc.Table,
+    threshold: int,
+    more: int,
+    r2: float,
+    share: float,
+    dr: float,
+    width: int,
+    wider: int,
+    fewer: bool,
+    zeros: bool,
+    group: bool,
+    seed: int,
+) -> None:
+    loose = policy(rules={"threshold": threshold}, limits={"r2": r2, "dr": dr, "width": width})
+    rules: dict[str, Any] = {"threshold": threshold + more} | ({"group_disclosure": 0} if group else {})
+    limits = {"r2": max(r2 * share, 1e-6), "dr": dr * share, "width": width + wider}
+    strict = policy(rules=rules, limits=limits, zeros="unsafe" if zeros else "safe")
+    if fewer:
+        strict = strict.model_copy(update={"protections": strict.protections[:1]})
+    rounded = dc.protect.random_rounding(table, 3, seed=seed)
+    for protection in ("propose", "none", "random-rounding:base=3", rounded):
+        before = dc.assess(table, loose, protection=protection, seed=seed).verdict
+        after = dc.assess(table, strict, protection=protection, seed=seed).verdict
+        assert RANK[after] >= RANK[before], (protection, before, after)
+    hiding = [{"name": "suppress", "insiders": "none"}]
+    loose, strict = (Policy.model_validate({**one.to_dict(), "protections": hiding}) for one in (loose, strict))
+    # Other rules hide other cells, so that a release may follow from stricter ones; the table as it is never does.
+    verdicts = [dc.assess(table, one, seed=seed).verdict for one in (loose, strict)]
+    assert verdicts[1] != "release" or verdicts[0] == "release"
+
+
+@settings(max_examples=15, deadline=None)
+@PAIRS
+def test_a_stricter_policy_never_turns_a_verdict_to_the_better(**case: Any) -> None:
+    never_better(**case)
+
+
+@pytest.mark.long
+@settings(max_examples=1000, deadline=None)
+@PAIRS
+def test_a_stricter_policy_never_turns_a_verdict_to_the_better_in_many_cases(**case: Any) -> None:
+    never_better(**case)
+
+
+def test_worst_cells_come_first_each_with_its_proof() -> None:
+    both = {"row": ["1", "2", "3", "Total"], "column": ["1", "2", "Total"]}
+    table = dc.Table.from_array([[5, 2], [1, 2], [3, 3]], {"row": ["1", "2", "3"], "column": ["1", "2"]})
+    shown = dc.Figures.from_array([[5, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both)
+    found = dc.assess(table, policy(rules={"threshold": 3}), protection=dc.Release.of(shown))
+    assert found.verdict == "withhold"
+    assert found.release is None
+    cells = found.cells()
+    assert {cell["name"] for cell in cells} == {"row=1, column=2", "row=2, column=1", "row=2, column=2"}
+    for cell in cells:
+        assert cell["state"] == "determined"
+        assert cell["lower"] == cell["upper"] == cell["original"]
+        assert cell["proof"]
+    assert "can be worked out exactly" in found.reasons[0]
+    exact = dc.assess(table, policy(rules={"threshold": 3}), protection="none")
+    assert [cell["proof"] for cell in exact.cells(1)] == ["published as 1"]
+
+
+def test_a_margin_that_is_not_published_is_judged_through_its_cells() -> None:
+    table = dc.Table.from_array([[1, 1], [9, 9]], ["a", "b"])
+    found = dc.assess(table, policy(rules={"threshold": 3}), protection="random-rounding:base=3", seed=1)
+    margin = next(cell for cell in found.cells() if cell["name"] == "a=1")
+    assert margin["state"] == "interval"
+    assert margin["published"] == "not published"
+    inner = [cell for cell in found.cells() if cell["name"].startswith("a=1, ")]
+    assert margin["upper"] == sum(cell["upper"] for cell in inner)
+
+
+def brute_force_interval(table: dc.Table, base: int, released: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Go through every table that rounds to the release, and return the smallest and largest count of each cell."""
+    lower = np.maximum(released - (base - 1), 0)
+    return lower, released + base - 1
+
+
+def test_intervals_of_rounded_cells_are_those_of_brute_force() -> None:
+    table = dc.datasets.religion()
+    found = dc.assess(table, policy(rules={"threshold": 3}), protection="random-rounding:base=3", seed=4)
+    assert found.release is not None
+    lower, upper = brute_force_interval(table, 3, found.release.table.to_array())
+    for cell in found.cells(None):
+        codes = [table.dimensions[i].code(label) for i, label in enumerate(cell["cell"].values())]
+        assert (cell["lower"], cell["upper"]) == (lower[*codes], upper[*codes])
+
+
+def test_a_method_that_the_policy_does_not_allow_is_never_enough() -> None:
+    table = dc.datasets.religion()
+    found = dc.assess(table, policy(rules={"threshold": 3}), protection="small-count-rounding")
+    assert found.verdict == "withhold"
+    assert "does not allow small-count-rounding" in found.reasons[0]
+    assert (
+        dc.assess(table, policy(rules={"threshold": 3}, allow="any"), protection="small-count-rounding").verdict
+        == "protect"
+    )
+    compared = dc.compare(table, ["small-count-rounding"], policy=policy(rules={"threshold": 3}), seed=1)
+    assert compared.recommended is None
+
+
+def test_margins_alone_are_judged_by_what_they_leave_of_the_cells() -> None:
+    table = dc.Table.from_array([[1, 0], [5, 9]], ["a", "b"])
+    for name, margins, verdict in (("a", [1, 14], "withhold"), ("b", [6, 9], "release")):
+        shown = dc.Figures.from_array(margins, {name: ["1", "2"]})
+        found = dc.assess(table, policy(rules={"threshold": 2}), protection=dc.Release.of(shown))
+        cell = next(cell for cell in found.cells() if cell["name"] == "a=1, b=1")
+        assert (cell["lower"], cell["upper"]) == (0, margins[0])
+        assert found.verdict == verdict
+
+
+def test_cells_that_cannot_occur_are_not_sensitive() -> None:
+    table = dc.Table.from_array([[5, 0], [5, 9]], ["a", "b"])
+    assert dc.assess(table, policy(zeros="unsafe"), protection="none").verdict == "withhold"
+    known = table.with_structural_zeros([{"a": "1", "b": "2"}])
+    assert dc.assess(known, policy(zeros="unsafe"), protection="none").verdict == "release"
+
+
+def test_group_disclosure_makes_a_cell_sensitive() -> None:
+    table = dc.Table.from_array([[0, 9], [8, 9]], ["a", "b"])
+    assert dc.assess(table, policy(rules={"threshold": 3}), protection="none").verdict == "release"
+    found = dc.assess(table, policy(rules={"threshold": 3, "group_disclosure": 0}), protection="none")
+    assert found.verdict == "withhold"
+    assert {"a=1, b=2"} <= {cell["name"] for cell in found.cells()}
+
+
+def test_a_sample_is_judged_by_estimates() -> None:
+    sample = dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table
+    estimated = dc.estimate(sample, 2449, draws=200, seed=1)
+    uniques = dc.population_uniques(sample, 2449, seed=1)
+    tau = max(view.tau.total.mean for view in uniques.priors.values())
+    for limit, verdict in ((0.99, "release"), (0.01, "withhold")):
+        found = dc.assess(sample, policy(limits={"r2": limit}), population=2449, draws=200, seed=1)
+        assert found.verdict == verdict
+        assert found.sample.risk.mean == estimated.mean
+    for limit, verdict in ((tau + 0.1, "release"), (tau - 0.1, "withhold")):
+        found = dc.assess(sample, policy(limits={"tau": limit}), population=2449, draws=200, seed=1)
+        assert found.verdict == verdict
+        assert "alone in the population" in found.reasons[0]
+    data = found.to_dict()
+    json.dumps(data, allow_nan=False)
+    assert data["kind"] == "sample"
+    with pytest.raises(RequestError, match="neither a limit r2 nor a limit tau"):
+        dc.assess(sample, policy(), population=2449)
+    with pytest.raises(RequestError, match="protect it, or give the population"):
+        dc.assess(sample, policy(limits={"r2": 0.5}), population=2449, protection="random-rounding")
+
+
+@pytest.mark.parametrize("backend", [pd, pl])
+def test_frames_come_back_as_they_came(backend: Any) -> None:
+    long = backend.DataFrame({"area": ["n", "n", "s", "s"], "sex": ["m", "f", "m", "f"], "count": [1, 8, 9, 7]})
+    found = dc.assess(long, policy(rules={"threshold": 3}), seed=1)
+    assert found.verdict == "protect"
+    back = found.to_frame()
+    assert type(back) is type(long)
+    assert set(back.columns) == {"area", "sex", "count"}
+    assert found.release is not None
+    assert int(back["count"].sum()) == found.release.table.total
+    assert all(value % 3 == 0 for value in back["count"].to_list())
+
+
+def test_records_without_any_option_are_counted(tmp_path: Path) -> None:
+    people = pd.DataFrame({"area": ["n"] * 9 + ["s"] * 9 + ["n"], "ill": ["no"] * 9 + ["yes"] * 9 + ["yes"]})
+    file = tmp_path / "people.csv"
+    people.to_csv(file, index=False)
+    for handed in (people, file, str(file)):
+        found = dc.assess(handed, policy(rules={"threshold": 3}), seed=1)
+        assert found.verdict == "protect"
+        assert found.subject.table is not None
+        assert found.subject.table.total == 19
+        assert "counted by area, ill" in found.source.note
+
+
+def test_what_cannot_be_assessed_is_refused(tmp_path: Path) -> None:
+    table = dc.datasets.sex()
+    with pytest.raises(RequestError, match="there is no protection 'random-roundin'"):
+        dc.assess(table, protection="random-roundin:base=3")
+    with pytest.raises(RequestError, match="no parameter 'basis'"):
+        dc.assess(table, protection={"name": "random-rounding", "basis": 3})
+    with pytest.raises(RequestError, match="is not NAME:KEY=VALUE"):
+        dc.assess(table, protection="random-rounding:3")
+    with pytest.raises(RequestError, match="does not exist"):
+        dc.assess(tmp_path / "none.csv")
+    with pytest.raises(RequestError, match="a table is given"):
+        dc.assess(table, by=["sex"])
+    with pytest.raises(RequestError, match="seed is -1"):
+        dc.assess(table, seed=-1)
+    marks = tmp_path / "published.csv"
+    marks.write_text("a,b,count\n1,1,x\n1,2,5\n", encoding="utf-8")
+    with pytest.raises(DataError, match="'x'"):
+        dc.assess(marks)
+    with pytest.raises((DataError, RequestError)):
+        dc.assess(pd.DataFrame({"id": range(200), "x": np.arange(200) * 1.5}))
+
+
+def test_the_same_seed_gives_the_same_bytes_whatever_the_workers() -> None:
+    table = dc.datasets.religion()
+    first, second = (dc.assess(table, seed=7, workers=n).to_dict() for n in (1, 2))
+    assert json.dumps(first) == json.dumps(second)
+    other = dc.assess(table, seed=8).to_dict()
+    assert other["release"] != first["release"]
+    drawn = dc.assess(table)
+    again = dc.assess(table, seed=drawn.record["request"]["seed"])
+    assert again.to_dict()["release"] == drawn.to_dict()["release"]
+
+
+def test_the_release_holds_no_seed_and_no_original_figure() -> None:
+    table = dc.Table.from_array([[1, 5], [8, 13]], ["a", "b"])
+    data = dc.assess(table, policy(rules={"threshold": 3}), protection="random-rounding:base=3", seed=3).to_dict()
+    assert "seed" not in json.dumps(data["release"])
+    shown = {value for part in data["release"]["figures"] for value in part["values"]}
+    assert not shown & {1, 5, 8, 13}
+
+
+def test_every_method_of_the_registry_is_found_by_name() -> None:
+    from discreet.decide.protections import make_method
+
+    needed: dict[str, dict[str, Any]] = {
+        "random-sample": {"n": 5},
+        "stratified-sample": {"by": "a", "fraction": 0.5},
+        "bernoulli-sample": {"rate": 0.5},
+        "record-swapping": {"area": "a"},
+        "redesign": {"merge": {"a": {"1+2": ["1", "2"]}}},
+    }
+    for name in METHODS:
+        method = make_method(name, needed.get(name, {}), (dc.rules.Threshold(3),))
+        assert method.name == name
+        if name in needed:
+            with pytest.raises(RequestError):
+                make_method(name, {}, (dc.rules.Threshold(3),))

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.decide.firms import firms, hierarchies
+
+import discreet as dc
+from discreet.decide.result import Assessment
+
+READING: dict[str, Any] = {
+    "by": ["activity", "region"],
+    "value": "turnover",
+    "contributor": "firm",
+    "holding": "holding",
+}
+
+
+def assessed(number: int, **more: Any) -> Assessment:
+    return dc.assess(firms(number), "business", seed=1, name="firms", hierarchies=hierarchies(), **READING, **more)
+
+
+def test_magnitudes_from_records_to_a_release_and_a_report(tmp_path: Path) -> None:
+    found = assessed(20_000)
+    assert found.verdict == "protect", found.reasons
+    assert found.before is None
+    assert found.sensitivity is not None
+    assert found.evidence is not None
+    assert found.release is not None
+    assert found.release.method == "suppress"
+    assert 0.3 < found.evidence.utility < 1
+    hidden = found.release.parts()[0].hidden
+    assert hidden.sum() >= found.sensitivity.cells.size
+    for cell in found.cells(None):
+        assert cell["state"] == "interval"
+        low, high = cell["must_reach"]
+        assert cell["lower"] <= low
+        assert cell["upper"] is None or cell["upper"] >= high
+        assert cell["lower"] <= cell["original"]
+    text = found.report(tmp_path / "firms.html").read_text(encoding="utf-8")
+    assert "suppress" in text
+    found.write_record(tmp_path / "r.json")
+    frame = firms(20_000)
+    again = dc.replay(tmp_path / "r.json", dc.tabulate(frame, hierarchies=hierarchies(), **READING))
+    assert again.same, again.differences[:5]
+
+
+def test_unprotected_magnitudes_are_withheld() -> None:
+    found = assessed(20_000, protection="none")
+    assert found.verdict == "withhold"
+    assert {cell["state"] for cell in found.cells(None)} == {"exact"}
+
+
+def test_holdings_are_counted_as_one() -> None:
+    found = assessed(20_000, protection="none")
+    assert found.sensitivity is not None
+    levels = {rule.level for rule in found.sensitivity.rules}
+    assert levels == {"contributor", "holding"}
+    by_level = [np.count_nonzero(f.sensitive) for f in found.sensitivity.findings]
+    half = len(by_level) // 2
+    assert all(b >= a for a, b in zip(by_level[:half], by_level[half:], strict=True))
+    assert sum(by_level[half:]) > sum(by_level[:half])
+
+
+def test_a_file_of_a_tabulation_is_assessed(tmp_path: Path) -> None:
+    file = tmp_path / "firms.parquet"
+    dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING).write(file)
+    assert dc.assess(file, "business", seed=1).verdict == "protect"
+    assert dc.assess(file, "business", value="turnover", protection="none").verdict == "withhold"
+
+
+def test_magnitudes_are_compared() -> None:
+    table = dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING)
+    found = dc.compare(table, [{"name": "suppress", "insiders": ["none", "singletons"]}], policy="business", seed=1)
+    assert found.recommended is not None
+    assert all(point.figure("r2") is None for point in found.points)
+    assert found.points[0].figure("determined") == 1
+    assert found.points[1].figure("determined") == 0
+
+
+@pytest.mark.long
+def test_a_hundred_thousand_firms_take_less_than_two_minutes(tmp_path: Path) -> None:
+    start = time.process_time()
+    found = assessed(100_000)
+    found.report(tmp_path / "firms.html")
+    assert time.process_time() - start < 120
+    assert found.verdict == "protect"

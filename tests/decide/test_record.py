@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet as dc
+from discreet.core.errors import DataError, RequestError
+from discreet.decide.record import read_record
+
+
+def written(folder: Path, **more: Any) -> Path:
+    table = folder / "religion.csv"
+    dc.datasets.religion().write(table)
+    record = folder / "religion.record.json"
+    dc.assess(table, seed=3, **more).write_record(record)
+    return record
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"protection": "none"},
+        {"protection": "cell-key:bound=3,variance=1"},
+        {"protection": {"name": "small-count-rounding", "base": 5}, "policy": "census"},
+        {"population": 10_000, "draws": 50},
+    ],
+)
+def test_a_record_is_reproduced_to_the_byte(tmp_path: Path, more: dict[str, Any]) -> None:
+    record = written(tmp_path, **more)
+    found = dc.replay(record)
+    assert found.same
+    assert found.identical
+    assert found.differences == ()
+    assert dc.replay(record, workers=1).same
+    assert "Reproduced" in str(found)
+    assert "Reproduced" in found._repr_html_()
+
+
+def test_the_record_names_inputs_versions_policy_seed_and_results(tmp_path: Path) -> None:
+    data = read_record(written(tmp_path))
+    assert data["versions"]["discreet"] == dc.__version__
+    assert {"numpy", "scipy", "highspy", "python"} <= set(data["versions"])
+    assert data["input"]["files"][0]["sha256"]
+    assert data["input"]["files"][0]["role"] == "original"
+    assert data["request"]["seed"] == 3
+    assert data["policy"]["rules"]["threshold"] == 3
+    assert data["results"]["verdict"] == "protect"
+
+
+def test_a_changed_original_is_named(tmp_path: Path) -> None:
+    record = written(tmp_path)
+    table = tmp_path / "religion.csv"
+    text = table.read_text(encoding="utf-8")
+    line = text.splitlines()[1]
+    table.write_text(text.replace(line, line.rsplit(",", 1)[0] + ",77"), encoding="utf-8")
+    found = dc.replay(record)
+    assert not found.same
+    assert any("religion.csv was changed" in text for text in found.differences)
+    assert any("the original is another one" in text for text in found.differences)
+    assert any(text.startswith("results.") for text in found.differences)
+
+
+def test_an_original_that_lies_elsewhere_is_handed_over(tmp_path: Path) -> None:
+    record = written(tmp_path)
+    moved = tmp_path / "elsewhere" / "other.csv"
+    moved.parent.mkdir()
+    (tmp_path / "religion.csv").rename(moved)
+    with pytest.raises(RequestError, match=r"religion\.csv, the original of .* does not exist"):
+        dc.replay(record)
+    assert dc.replay(record, moved).same
+    moved.rename(tmp_path / "religion.csv")
+    folder = tmp_path / "moved"
+    folder.mkdir()
+    for name in ("religion.csv", "religion.record.json"):
+        (tmp_path / name).rename(folder / name)
+    assert dc.replay(folder / "religion.record.json").same
+
+
+def test_a_table_in_memory_is_handed_over_again(tmp_path: Path) -> None:
+    record = tmp_path / "r.json"
+    dc.assess(dc.datasets.sex(), seed=1, policy="safe-output").write_record(record)
+    with pytest.raises(RequestError, match="was not in a file"):
+        dc.replay(record)
+    assert dc.replay(record, dc.datasets.sex()).same
+    assert not dc.replay(record, dc.datasets.religion()).same
+
+
+def test_a_judged_release_is_read_again(tmp_path: Path) -> None:
+    table = dc.datasets.religion()
+    table.write(tmp_path / "t.csv")
+    for name, kind in (("exact", dc.Kind()), ("random", dc.Kind("random", base=3))):
+        file = tmp_path / f"{name}.csv"
+        dc.protect.random_rounding(table, 3, seed=1).table.write(file)
+        source = dc.assess(tmp_path / "t.csv", protection=dc.read_release(file, kind=kind), seed=1)
+        assert source.source is not None
+        assert source.verdict in ("release", "withhold")
+
+
+def test_damaged_foreign_and_newer_records_are_refused(tmp_path: Path) -> None:
+    record = written(tmp_path)
+    data = json.loads(record.read_text(encoding="utf-8"))
+    other = tmp_path / "other.json"
+    cases = [
+        ("{", "not JSON"),
+        ("[1]", "is no record"),
+        (json.dumps({**data, "record": 99}), "version 99"),
+        (
+            json.dumps({**data, "results": {**data["results"], "verdict": "release"}}),
+            "was changed after it was written",
+        ),
+    ]
+    for text, what in cases:
+        other.write_text(text, encoding="utf-8")
+        with pytest.raises(DataError, match=what):
+            dc.replay(other)
+    with pytest.raises(RequestError, match="does not exist"):
+        dc.replay(tmp_path / "none.json")
+
+
+def test_another_version_of_a_package_is_noted(tmp_path: Path) -> None:
+    record = written(tmp_path)
+    data = json.loads(record.read_text(encoding="utf-8"))
+    data["versions"]["numpy"] = "1.0"
+    record.write_text(json.dumps(data), encoding="utf-8")
+    found = dc.replay(record)
+    assert found.same
+    assert not found.identical
+    assert any("numpy is" in note for note in found.notes)

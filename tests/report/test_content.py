@@ -1,0 +1,175 @@
+"""What a report says is what the data say: every figure, every cell, every format."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.report import examples
+
+from discreet.report import notebook, write_pictures, write_report
+from discreet.report.bars import charts_of
+from discreet.report.grid import HIDDEN, details_of, grids_of
+from discreet.report.guard import readable
+from discreet.report.html import html_report
+from discreet.report.riskmap import HEIGHT, WIDTH, map_of
+from discreet.report.scale import step_of
+
+
+def internal(data: dict[str, object]) -> dict[str, object]:
+    return {**data, "edition": "internal"}
+
+
+def test_every_published_figure_stands_in_its_cell() -> None:
+    data = internal(examples.large())
+    (grid,) = grids_of(data, details_of(data))
+    assert (grid.row, grid.column) == ("area", "status")
+    (part,) = data["release"]["figures"]  # type: ignore[index]
+    place = {tuple(codes): value for codes, value in zip(part["codes"], part["values"], strict=True)}
+    labels = [{label: i for i, label in enumerate(d["labels"])} for d in part["dimensions"]]
+    seen = 0
+    for page in grid.pages:
+        age = labels[1][dict(page.slice)["age"]]
+        for line in page.lines:
+            for column, cell in zip(grid.columns, line.cells, strict=True):
+                assert cell is not None
+                assert int(cell.text.replace(",", "")) == place[labels[0][line.label], age, labels[2][column]]
+                seen += 1
+    assert (seen, grid.left) == (10_000, 0)
+
+
+def test_hidden_figures_and_totals_are_drawn_as_such() -> None:
+    data = internal(examples.firms().to_dict())
+    (grid,) = grids_of(data, details_of(data))
+    (page,) = grid.pages
+    cells = [cell for line in page.lines for cell in line.cells if cell is not None]
+    hidden = sum(value is None for value in data["release"]["figures"][0]["values"])  # type: ignore[index]
+    assert sum(cell.text == HIDDEN for cell in cells) == grid.hidden == hidden
+    assert page.lines[-1].total
+    assert grid.columns[-1] == "Total"
+    # Every sensitive sum is hidden, and none is known.
+    assert all(cell.hidden and cell.step < 5 for cell in cells if cell.sensitive)
+    assert sum(cell.sensitive for cell in cells) == len(data["table"]["sensitive"])  # type: ignore[index]
+
+
+def test_sensitive_cells_that_are_published_are_known() -> None:
+    data = internal(examples.withheld())
+    (grid,) = grids_of(data, details_of(data))
+    cells = [c for page in grid.pages for line in page.lines for c in line.cells if c is not None and c.sensitive]
+    assert len(cells) == 21
+    assert {cell.step for cell in cells} == {5}
+
+
+@pytest.mark.parametrize(("values", "step"), [(1, 5), (2, 4), (3, 3), (4, 3), (5, 2), (16, 2), (17, 1)])
+def test_steps_count_values(values: int, step: int) -> None:
+    import math
+
+    assert step_of(math.log2(values), False) == step
+
+
+def test_the_bars_are_the_terms() -> None:
+    data = internal(examples.religion())
+    charts = {chart.dimension: chart for chart in charts_of(data)}
+    for row in data["after"]["slices"]:  # type: ignore[index]
+        (found,) = (s for s in charts[row["dimension"]].slices if s.category == row["category"])
+        assert found.after is not None
+        assert found.after.value == row["value"]
+        ends = [at + wide for _, at, wide in found.after.parts]
+        assert ends[-1] == pytest.approx(100 * row["value"] / charts[row["dimension"]].top)
+
+
+def test_the_map_keeps_order_and_stays_inside() -> None:
+    drawn = map_of(internal(examples.comparison()))
+    assert drawn is not None
+    dots = sorted(drawn.dots, key=lambda dot: dot.point.utility)
+    assert [dot.x for dot in dots] == sorted(dot.x for dot in dots)
+    by_risk = sorted(drawn.dots, key=lambda dot: dot.point.risk)
+    assert [dot.y for dot in by_risk] == sorted((dot.y for dot in by_risk), reverse=True)
+    assert all(0 < dot.x < WIDTH and 0 < dot.y < HEIGHT for dot in drawn.dots)
+    # The limit of 0.5 parts those that meet the policy from those that do not.
+    assert drawn.limit is not None
+    assert all(dot.point.meets == (dot.y > drawn.limit) for dot in drawn.dots)
+
+
+def test_the_page_says_what_the_data_say() -> None:
+    data = internal(examples.religion())
+    text = " ".join(" ".join(readable(html_report(data))).split())
+    for word in ("Release after protection", "0.2315", f"{data['after']['value']:.4f}", "random-rounding"):  # type: ignore[index]
+        assert word in text
+    for check in data["checks"]:  # type: ignore[attr-defined]
+        assert check["text"][1:] in text
+    record = data["record"]
+    for value in (record["results_sha256"], record["policy_sha256"], record["input"]["original_sha256"]):  # type: ignore[index]
+        assert value in text
+    for name, version in record["versions"].items():  # type: ignore[index]
+        assert f"{name} {version}" in text
+
+
+def test_labels_with_markup_are_shown_not_run() -> None:
+    import copy
+
+    data = copy.deepcopy(examples.religion())
+    nasty = "<script>alert(1)</script>\"&'</style>"
+    data["name"] = nasty
+    data["release"]["figures"][0]["dimensions"][0]["labels"][0] = nasty
+    data["audit"]["cells"][0]["cell"]["output_area"] = nasty
+    text = html_report(internal(data))
+    assert "<script>alert" not in text
+    assert text.count("</style>") == 1
+    face = notebook(data)
+    assert "<script" not in face
+
+
+def test_a_large_report_stays_small(tmp_path: Path) -> None:
+    size = write_report(examples.large(), tmp_path / "large.html").stat().st_size
+    assert size < 2_000_000
+
+
+def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
+    for form in (".html", ".md", ".json"):
+        first = write_report(examples.religion(), tmp_path / f"a{form}").read_bytes()
+        assert first == write_report(examples.religion(), tmp_path / f"b{form}").read_bytes()
+
+
+def test_markdown(tmp_path: Path) -> None:
+    text = write_report(examples.religion(), tmp_path / "r.md").read_text(encoding="utf-8")
+    assert text.startswith("# religion\n\n> **CONFIDENTIAL")
+    assert "## Release after protection" in text
+    assert re.search(r"\| output_area by religion \|.*\n\|---", text)
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(line.endswith("|") for line in rows)
+    several = write_report(examples.comparison(), tmp_path / "c.md").read_text(encoding="utf-8")
+    assert "## The methods" in several
+    assert "random-rounding, base 7" in several
+
+
+def test_json_is_the_data_with_its_edition(tmp_path: Path) -> None:
+    path = write_report(examples.religion(), tmp_path / "r.json")
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert data.pop("edition") == "internal"
+    assert data == examples.religion()
+    assert data["schema"] == 1
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_pictures(tmp_path: Path, form: str) -> None:
+    names = [path.name for path in write_pictures(examples.religion(), tmp_path, format=form)]
+    assert names == [f"{name}.{form}" for name in ("heat-map", "terms-1", "terms-2")]
+    (drawn,) = write_pictures(examples.comparison(), tmp_path, format=form)
+    assert drawn.name == f"risk-utility-map.{form}"
+    begin = {"svg": b"<?xml", "png": b"\x89PNG"}[form]
+    assert all(path.read_bytes().startswith(begin) for path in tmp_path.iterdir())
+    if form == "svg":
+        assert "CONFIDENTIAL" in (tmp_path / "heat-map.svg").read_text(encoding="utf-8")
+
+
+def test_notebook_faces_have_heat_maps() -> None:
+    face = notebook(examples.religion())
+    assert face.startswith('<div class="discreet-face">')
+    assert len(re.findall(r'<td class="k\d', face)) == 90
+    assert "Confidential" in face
+    assert 'class="frontier"' in notebook(examples.comparison())
+    result = examples.firms()
+    assert result._repr_html_().startswith('<div class="discreet-face">')
