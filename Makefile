@@ -20,21 +20,23 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test java long lint docs bench validate format pins clean
+.PHONY: help setup demo test java chromium long lint docs bench validate format pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 setup: $(VENV)/.dev ## create .venv with the project and all that its checks need
 
-demo: $(VENV)/.run ## measure the risk of a bundled table
-	$(BIN)/discreet risk --example religion
+demo: $(VENV)/.run ## assess a bundled table, with a report
+	@mkdir -p build
+	$(BIN)/discreet assess --example religion --seed 1 --top 5 --report build/religion.html --record build/religion.record.json
+	@echo "The report is $(CURDIR)/build/religion.html"
 
-test: lint java ## all checks: style, types, layers, tests, documentation
+test: lint java chromium ## all checks: style, types, layers, tests, documentation
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
 	@$(MAKE) --no-print-directory docs
 
-long: $(VENV)/.dev java ## the tests that take minutes: full enumerations, large tables
+long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumerations, large tables
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long
 
 java: # Spark, which tests compare with the embedded engine, runs on it
@@ -46,6 +48,17 @@ java: # Spark, which tests compare with the embedded engine, runs on it
 		command -v java > /dev/null 2>&1 || { \
 			echo "Java is missing and apt could not install openjdk-17-jre-headless (see $(LOG));" \
 				"install Java 17 or newer, then run make again" >&2; exit 1; }; \
+	}
+
+chromium: # the browser in which tests look at reports, and which prints them
+	@command -v chromium > /dev/null 2>&1 || { \
+		echo "Installing Chromium, in which the pages are tested"; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
+		{ $$sudo apt-get -qq update && $$sudo apt-get -qq -y --no-install-recommends install chromium; } \
+			> $(LOG) 2>&1 || true; \
+		command -v chromium > /dev/null 2>&1 || { \
+			echo "Chromium is missing and apt could not install it (see $(LOG)); install it, then run make again" >&2; \
+			exit 1; }; \
 	}
 
 lint: $(VENV)/.dev ## the checks that run no test
@@ -66,6 +79,7 @@ validate: $(VENV)/.run ## replay the papers into validation/
 	$(BIN)/discreet study antal2014 --output validation/antal2014
 	$(BIN)/discreet study antal2015 --output validation/antal2015
 	$(BIN)/discreet study cohen2009 --output validation/cohen2009
+	$(BIN)/discreet study domingo2002 --output validation/domingo2002
 
 format: $(VENV)/.dev ## put the code into the project's style
 	$(BIN)/ruff check --fix .

@@ -19,12 +19,19 @@ if TYPE_CHECKING:
         LimitError,
         RequestError,
     )
+    from discreet.decide.assess import assess
+    from discreet.decide.compare import compare
+    from discreet.decide.ledger import Ledger
+    from discreet.decide.policy import Policy
+    from discreet.decide.replay import replay
+    from discreet.evaluate.certified import suppress
     from discreet.evaluate.expected import expected_risk
     from discreet.measures.estimate import estimate
     from discreet.measures.risk import risk
     from discreet.rules.sensitivity import sensitivity
     from discreet.table import Dimension, Release, Table
     from discreet.table.attacker import Attacker
+    from discreet.table.contributions import Contributions, read_contributions
     from discreet.table.figures import Figures
     from discreet.table.files import read_table
     from discreet.table.hierarchy import Hierarchy
@@ -47,6 +54,8 @@ _HOME = {
     "LimitError": "discreet.core.errors",
     "RequestError": "discreet.core.errors",
     "Attacker": "discreet.table.attacker",
+    "Contributions": "discreet.table.contributions",
+    "read_contributions": "discreet.table.contributions",
     "Figures": "discreet.table.figures",
     "Kind": "discreet.table.kinds",
     "Limits": "discreet.auditing.limits",
@@ -67,7 +76,13 @@ _HOME = {
     "population_uniques": "discreet.uniques.report",
     "risk": "discreet.measures.risk",
     "estimate": "discreet.measures.estimate",
+    "Policy": "discreet.decide.policy",
+    "Ledger": "discreet.decide.ledger",
+    "assess": "discreet.decide.assess",
+    "compare": "discreet.decide.compare",
+    "replay": "discreet.decide.replay",
     "expected_risk": "discreet.evaluate.expected",
+    "suppress": "discreet.evaluate.certified",
     "information_loss": "discreet.utility.loss",
     "datasets": "",
     "models": "",
@@ -80,6 +95,7 @@ _HOME = {
 
 __all__ = [
     "Attacker",
+    "Contributions",
     "DataError",
     "Dimension",
     "DiscreetError",
@@ -87,13 +103,17 @@ __all__ = [
     "Hierarchy",
     "InfeasibleError",
     "Kind",
+    "Ledger",
     "LimitError",
     "Limits",
+    "Policy",
     "Release",
     "RequestError",
     "Table",
     "Tabulation",
+    "assess",
     "audit",
+    "compare",
     "count_records",
     "datasets",
     "estimate",
@@ -102,15 +122,18 @@ __all__ = [
     "models",
     "population_uniques",
     "protect",
+    "read_contributions",
     "read_hierarchy",
     "read_records",
     "read_release",
     "read_table",
     "read_tabulation",
+    "replay",
     "risk",
     "rules",
     "sensitivity",
     "studies",
+    "suppress",
     "tabulate",
     "uniques",
     "utility",

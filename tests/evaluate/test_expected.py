@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
 import discreet
 from discreet.core.errors import LimitError, RequestError
-from discreet.evaluate.expected import RandomMethod, expected_risk
+from discreet.evaluate.expected import RandomMethod, expected_risk, support_of
 from discreet.measures.entropy import Form
 from discreet.measures.transition import expected_transition, transition_entropy
-from discreet.protect import RandomRounding, RandomSample
+from discreet.protect import (
+    BernoulliSample,
+    RandomRounding,
+    RandomSample,
+    RecordSwapping,
+    Simulation,
+    StratifiedSample,
+)
 from discreet.table import Table
 from discreet.utility.loss import hellinger_counts
 
 SMALL = Table.from_array([[4, 1, 0], [2, 3, 5]], ["area", "kind"])
-METHODS: list[RandomMethod] = [RandomRounding(3), RandomRounding(5), RandomSample(4)]
+METHODS: list[Any] = [
+    RandomRounding(3),
+    RandomRounding(5),
+    RandomSample(4),
+    StratifiedSample("area", 0.4),
+    BernoulliSample(0.5),
+    Simulation(),
+    Simulation(None, "uniform"),
+]
 
 
-def releases(method: RandomMethod, table: Table) -> list[tuple[float, Table]]:
+def releases(method: Any, table: Table) -> list[tuple[float, Table]]:
     """Every release with its probability."""
     return [
-        (float(chance), table.with_counts(table.cells, row))
+        (float(chance), table.with_counts(support_of(table, method), row))
         for block, rows in method.law(table)
         for chance, row in zip(block, rows, strict=True)
     ]
@@ -31,7 +47,7 @@ def releases(method: RandomMethod, table: Table) -> list[tuple[float, Table]]:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("form", ["2014", "2015"])
-def test_exact_value_is_the_mean_over_all_releases(method: RandomMethod, form: Form) -> None:
+def test_exact_value_is_the_mean_over_all_releases(method: Any, form: Form) -> None:
     result = expected_risk(SMALL, method, exact=True, form=form)
     every = releases(method, SMALL)
     assert result.draws == len(every) == method.outcomes(SMALL)
@@ -55,7 +71,7 @@ def test_exact_value_is_the_mean_over_all_releases(method: RandomMethod, form: F
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_draws_agree_with_the_exact_value(method: RandomMethod) -> None:
+def test_draws_agree_with_the_exact_value(method: Any) -> None:
     exact, drawn = expected_risk(SMALL, method, exact=True), expected_risk(SMALL, method, draws=20_000, seed=3)
     assert abs(drawn.risk.mean - exact.risk.mean) < 4.5 * drawn.risk.mc_error
     assert drawn.risk.sd == pytest.approx(exact.risk.sd, rel=0.05)
@@ -66,17 +82,17 @@ def test_draws_agree_with_the_exact_value(method: RandomMethod) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_theorem_6_is_the_entropy_of_the_averaged_matrix(method: RandomMethod) -> None:
+def test_theorem_6_is_the_entropy_of_the_averaged_matrix(method: Any) -> None:
     """Against the sum over G of T(G)·E(Z^G), built release by release."""
     result = expected_risk(SMALL, method, exact=True, aggregate="transition")
-    F = SMALL.counts
+    F = SMALL.to_array().ravel()
     p = F / F.sum()
     Z = np.zeros((F.size, F.size))
     for chance, G in releases(method, SMALL):
-        g = G.to_array().ravel()[SMALL.cells]
+        g = G.to_array().ravel()
         # An empty release leaves everybody anywhere.
-        Z += chance * (expected_transition(F, g) if g.any() else np.tile(p, (F.size, 1)))
-    H = -(p * np.log(p)).sum()
+        Z += chance * (expected_transition(F, g) if g.any() else np.where(F[:, None] > 0, p[None], 0.0))
+    H = -(p[p > 0] * np.log(p[p > 0])).sum()
     middle = 0.8 * (1 - H / np.log(6)) * (1 - transition_entropy(F, Z) / H)
     assert result.terms["concentration"] == pytest.approx(middle)
     mean = expected_risk(SMALL, method, exact=True)
@@ -137,3 +153,43 @@ def test_progress_is_told_and_faces_are_readable() -> None:
     assert seen[-1][0] == seen[-1][1] == 8192
     assert "all 8,192 releases" in str(result)
     assert "whole table" in result._repr_html_()
+
+
+def test_releases_that_fill_empty_cells_are_judged_on_all_cells_they_can_fill() -> None:
+    method: RandomMethod = Simulation()
+    assert support_of(SMALL, method).tolist() == list(range(6))
+    assert 2 not in SMALL.cells
+    filled = [G for _, G in releases(method, SMALL) if G.at(np.array([2]))[0] > 0]
+    assert filled
+    swapping = RecordSwapping("area", rate=0.4)
+    result = expected_risk(SMALL, swapping, draws=200, seed=2)
+    slow = [discreet.risk(SMALL, swapping.apply(SMALL, seed).release).value for seed in range(200)]
+    error = np.sqrt(result.risk.mc_error**2 + np.var(slow) / 200)
+    assert abs(result.risk.mean - np.mean(slow)) < 4.5 * error
+    with pytest.raises(RequestError, match="cannot be gone through one by one; use draws"):
+        expected_risk(SMALL, swapping, exact=True)
+
+
+def test_a_support_smaller_than_the_table_is_filled_up_with_empty_cells() -> None:
+    class First:
+        """Publishes the first cell only."""
+
+        name = "first"
+
+        @property
+        def parameters(self) -> dict[str, object]:
+            return {}
+
+        def check(self, table: Table) -> None:
+            pass
+
+        def support(self, table: Table) -> Any:
+            return np.array([0])
+
+        def draws(self, table: Table, rng: np.random.Generator, size: int) -> Any:
+            return np.full((size, 1), 4)
+
+    result = expected_risk(SMALL, First(), draws=10, seed=1)
+    assert result.risk.mean == pytest.approx(
+        discreet.risk(SMALL, SMALL.with_counts(np.array([0]), np.array([4]))).value
+    )

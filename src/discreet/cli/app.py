@@ -5,18 +5,30 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
+from discreet.cli import show
+from discreet.cli.assess import assess
 from discreet.cli.audit import audit
+from discreet.cli.compare import compare
 from discreet.cli.estimate import estimate
+from discreet.cli.inspect import inspect
+from discreet.cli.ledger import ledger
+from discreet.cli.protect import protect
+from discreet.cli.replay import replay
+from discreet.cli.report import report
 from discreet.cli.risk import risk
 from discreet.cli.rules import rules
 from discreet.cli.study import study
 from discreet.cli.tabulate import tabulate
 from discreet.cli.uniques import uniques
+from discreet.cli.workbench import workbench
 from discreet.core.errors import DiscreetError
+from discreet.core.progress import Progress
 from discreet.core.text import one_line
 
 # The class of all complaints about a command line, which typer keeps to itself.
@@ -32,13 +44,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(assess)
+app.command()(compare)
 app.command()(audit)
 app.command()(risk)
+app.command()(report)
 app.command()(estimate)
+app.command()(replay)
 app.command()(study)
 app.command()(tabulate)
 app.command()(rules)
+app.command()(inspect)
+app.command()(workbench)
+app.add_typer(protect)
 app.add_typer(uniques)
+app.add_typer(ledger)
 
 
 def _version(show: bool) -> None:
@@ -58,6 +78,12 @@ def _root(
     """Measure what a statistical table gives away about the people in it, before and after protection."""
 
 
+@cache
+def tree() -> Any:
+    """Return the commands, built once: that takes longer than many of them run."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line.
 
@@ -69,7 +95,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app(args=given or ["--help"], prog_name="discreet", standalone_mode=False)
+        code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False)
         if code == INTERRUPTED:
             _fail("interrupted; nothing was written", INTERRUPTED)
         sys.exit(code)
@@ -87,6 +113,27 @@ def main(arguments: list[str] | None = None) -> None:
         if os.environ.get("DISCREET_DEBUG"):
             raise
         _fail(f"a fault of discreet itself ({type(error).__name__}: {error}); set DISCREET_DEBUG=1 to see where", 3)
+
+
+def perform(arguments: list[str], listener: Progress) -> tuple[int, str, str]:
+    """Run a command in this process; return its exit code, and what it printed on both streams.
+
+    Args:
+        arguments: the command line, without the name of the program.
+        listener: told how far long work is.
+    """
+    out, complaints = io.StringIO(), io.StringIO()
+    code: object = 0
+    show.LISTENERS.append(listener)
+    try:
+        with redirect_stdout(out), redirect_stderr(complaints):
+            try:
+                main(arguments)
+            except SystemExit as stop:
+                code = stop.code
+    finally:
+        show.LISTENERS.remove(listener)
+    return (code if isinstance(code, int) else 0), out.getvalue(), complaints.getvalue()
 
 
 def _usage(error: Any) -> str:

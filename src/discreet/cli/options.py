@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -88,6 +88,15 @@ def about(*sources: object) -> Iterator[None]:
     except (DataError, InfeasibleError) as error:
         named = " and ".join(str(source) for source in sources if source is not None)
         raise type(error)(f"{named}: {error}") from None
+
+
+DEFAULTS = {"count": "count", "layout": "auto", "total": "Total", "margins": "check", "encoding": "utf-8"}
+
+
+def told(reading: Mapping[str, str], **more: Any) -> dict[str, Any]:
+    """Return the options of reading that the user gave, so that what is not said can be found out from the file."""
+    given: dict[str, Any] = {name: value for name, value in reading.items() if value != DEFAULTS[name]}
+    return given | {name: value for name, value in more.items() if value is not None}
 
 
 def names(text: str | None) -> list[str] | None:

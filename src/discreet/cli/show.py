@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
+from discreet.core.progress import Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -115,14 +116,16 @@ def deliver(command: str, result: Result, as_program: bool, output: Path | None,
         console.print(f"\nWritten: {output}", style="dim", markup=False)
 
 
-def table(console: Any, header: list[str], rows: list[list[str]], bar: int | None = None) -> None:
-    """Print an aligned table; the column `bar` is drawn as a bar beside its figure."""
+def table(
+    console: Any, header: list[str], rows: list[list[str]], bar: int | None = None, left: tuple[int, ...] = (0,)
+) -> None:
+    """Print an aligned table; the column `bar` is drawn as a bar beside its figure, those in `left` are flush left."""
     from rich.markup import escape
     from rich.table import Table as RichTable
 
     grid = RichTable(box=None, pad_edge=False, header_style="dim")
     for i, name in enumerate(header):
-        grid.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
+        grid.add_column(name, justify="left" if i in left else "right", overflow="fold")
     if bar is not None:
         grid.add_column("", justify="left")
     for row in rows:
@@ -143,6 +146,10 @@ def _bar(text: str, width: int = 12) -> str:
     return f"[{colour}]{'█' * filled}[/][dim]{'░' * (width - filled)}[/]"
 
 
+LISTENERS: list[Progress] = []
+"""Who is told of progress instead of the terminal."""
+
+
 class Bar:
     """A progress bar with the time left, drawn on the error stream once work takes over two seconds."""
 
@@ -158,6 +165,8 @@ class Bar:
 
     def __call__(self, done: int, total: int, label: str) -> None:
         """Show how much is done."""
+        for listener in LISTENERS:
+            listener(done, total, label)
         if self._bar is None:
             if time.monotonic() - self._start < PATIENCE or not sys.stderr.isatty():
                 return

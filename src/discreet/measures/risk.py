@@ -27,6 +27,7 @@ from discreet.measures.entropy import (
 )
 from discreet.measures.result import TERMS, Risk, Slices
 from discreet.table import Release, Table
+from discreet.table.coarsen import coarsened_table, recoding_of
 from discreet.table.pair import Pair, pair
 
 
@@ -59,7 +60,8 @@ def risk(
 
     Args:
         table: the original table F.
-        released: the released table G on the same categories, in any order.
+        released: the released table G on the same categories, in any order, or a release whose ``recoding`` says
+            how categories were merged; both are then compared on the merged ones.
         weights: w1, w2, w3 for zeros, concentration and size; they sum to 1.
         form: ``"2015"`` or ``"2014"``.
         slices: the dimensions along which every slice is measured; by default all of them.
@@ -79,10 +81,14 @@ def risk(
     along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
     if released is None:
         return _before(table, w, along)
-    both = pair(table, released)
+    # A release with merged categories says nothing about finer cells: both tables are compared on its categories.
+    recoding = recoding_of(released)
+    coarse = coarsened_table(table, recoding) if recoding else table
+    check_measurable(coarse, "table of the merged categories")
+    both = pair(coarse, released)
     if sampled:
         _check_sample(both)
-    return _after(both, w, form, along)
+    return _after(both, w, form, along, _before(table, w, ()).value)
 
 
 def _check_sample(both: Pair) -> None:
@@ -120,7 +126,7 @@ def _before(table: Table, w: FloatArray, along: tuple[str, ...]) -> Risk:
     )
 
 
-def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...]) -> Risk:
+def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before: float) -> Risk:
     table, F, G = both.table, both.original, both.released
     terms = w * r2_terms(F, G, np.array([table.possible]), WHOLE, form)[0]
     parts = []
@@ -140,7 +146,7 @@ def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...]) -> Ris
         empty_released=table.possible - int(np.count_nonzero(G)),
         entropy=float(entropy(F)[0]),
         slices=tuple(parts),
-        before=_before(table, w, ()).value,
+        before=before,
         form=form,
         conditional_entropy=None if np.isnan(remaining) else remaining,
     )

@@ -202,6 +202,7 @@ def write_tab(
     *,
     response: str | None = None,
     sensitive: Any = None,
+    status: Any = None,
     lower: FloatArray | None = None,
     upper: FloatArray | None = None,
     separator: str = ";",
@@ -213,6 +214,7 @@ def write_tab(
         path: the ``.tab`` file; the others stand beside it.
         response: the magnitude to write; the only one by default, the counts if there is none.
         sensitive: true at cells that get the status U, as rules find them; without it no status is written.
+        status: the letter of every cell's status, where there are more than these.
         lower: the lower protection levels.
         upper: the upper protection levels.
         separator: what separates the fields.
@@ -239,7 +241,9 @@ def write_tab(
         if tabulation.responses[at].shadow is not None:
             columns.append((f"{name}_Shadow", ["<NUMERIC> <SHADOW>"], largest.total))
         columns += [(f"Top{i + 1}", ["<MAXSCORE>"], largest.top[:, i]) for i in range(largest.top.shape[1])]
-    if sensitive is not None:
+    if status is not None:
+        columns.append(("Status", ["<STATUS>"], np.asarray(status)))
+    elif sensitive is not None:
         marks = np.where(np.asarray(sensitive), "U", np.where(tabulation.records > 0, "S", "E"))
         columns.append(("Status", ["<STATUS>"], marks))
     if lower is not None:

@@ -14,6 +14,10 @@ Outside: TypeAlias = Literal["error", "total"]
 Missing: TypeAlias = Literal["error", "category", "drop"]
 Negative: TypeAlias = Literal["absolute", "error"]
 MarginsWanted: TypeAlias = Literal["all"] | int | Sequence[Sequence[str]]
+KEYS = 2**32
+"""How many record keys there are, where that is not said."""
+LARGEST_KEY = 2**53
+"""Keys below this are exact in every engine, and fractions are taken as whole numbers of so many parts."""
 MISSING = "Missing"
 """The code of the records whose category is missing, where they are tabulated."""
 
@@ -68,6 +72,8 @@ class TableSpec:
         top: how many of the largest contributions to keep.
         missing: records whose category is missing are an error, get the category ``Missing``, or are left out.
         negative: negative contributions count by their absolute value in the rules, or are an error.
+        key: the column of record keys, which are added up in every cell modulo their range.
+        key_range: keys are whole numbers from 0 to below this; 1 for fractions between 0 and 1.
     """
 
     dimensions: tuple[DimensionSpec, ...]
@@ -79,6 +85,8 @@ class TableSpec:
     top: int = 2
     missing: Missing = "error"
     negative: Negative = "absolute"
+    key: str | None = None
+    key_range: int = KEYS
 
     def __post_init__(self) -> None:
         """Check the choices and list the margins."""
@@ -91,6 +99,8 @@ class TableSpec:
                 raise RequestError(f"{what} {twice!r} is named twice; name each once")
         if self.top < 2:
             raise RequestError(f"top is {self.top}; the rules need the 2 largest contributions or more")
+        if not 1 <= self.key_range <= LARGEST_KEY:
+            raise RequestError(f"the range of keys is {self.key_range}; give 1 for fractions, or at most 2^53")
         _check("missing", self.missing, get_args(Missing))
         _check("negative", self.negative, get_args(Negative))
         object.__setattr__(self, "margins", _margins(self.margins, names))
@@ -112,6 +122,11 @@ class TableSpec:
         return tuple(m for m in self.crossed if not any(set(m) < set(other) for other in self.crossed))
 
     @property
+    def modulus(self) -> int:
+        """What sums of keys are taken modulo, as whole numbers."""
+        return LARGEST_KEY if self.key_range == 1 else self.key_range
+
+    @property
     def magnitudes(self) -> tuple[str, ...]:
         """The columns of responses and shadow variables, each once."""
         columns = [column for r in self.responses for column in (r.name, r.shadow) if column is not None]
@@ -126,7 +141,8 @@ class TableSpec:
             yield response.name, "response"
             if response.shadow is not None:
                 yield response.shadow, "shadow variable"
-        for given, role in ((self.contributor, "contributor"), (self.holding, "holding"), (self.weight, "weight")):
+        named = (self.contributor, "contributor"), (self.holding, "holding"), (self.weight, "weight")
+        for given, role in (*named, (self.key, "record key")):
             if given is not None:
                 yield given, role
 

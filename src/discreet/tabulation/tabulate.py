@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 from discreet.table.tabulation import Tabulation
@@ -15,6 +16,7 @@ from discreet.tabulation.engine import get_engine
 from discreet.tabulation.plan import make_plan
 from discreet.tabulation.sources import Source, source_of
 from discreet.tabulation.spec import (
+    KEYS,
     DimensionSpec,
     MarginsWanted,
     Missing,
@@ -127,6 +129,80 @@ def tabulate(
         if isinstance(records, Source)
         else source_of(records, table=table, query=query, encoding=encoding, delimiter=delimiter, decimal=decimal)
     )
+    return _tabulated(source, spec, engine, memory, workers, progress)[0]
+
+
+def tabulate_keyed(
+    records: Any,
+    by: Sequence[str | DimensionSpec] | Mapping[str, str | Sequence[str]],
+    *,
+    key: str,
+    key_range: int = KEYS,
+    value: str | Sequence[str] | None = None,
+    shadow: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    missing_codes: Mapping[str, Sequence[object]] | None = None,
+    margins: MarginsWanted = "all",
+    total: str = TOTAL,
+    outside: Outside = "error",
+    engine: str | None = None,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    decimal: str = ".",
+    memory: str = MEMORY,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **rest: Any,
+) -> tuple[Tabulation, IntArray]:
+    """Tabulate records that have keys, and add the keys up in every cell, modulo their range.
+
+    A cell's key depends on who is in it and on nothing else, so that the same people have the same key in every table.
+
+    Args:
+        records: as for :func:`tabulate`.
+        by: the columns that classify.
+        key: the column of record keys.
+        key_range: keys are whole numbers from 0 to below this, or fractions between 0 and 1 where it is 1; these are
+            taken as whole numbers of 2⁻⁵³, so that the order of adding does not matter.
+        value: as for :func:`tabulate`, and so are the other options.
+        shadow: the column by which the rules judge the magnitudes.
+        hierarchies: for a dimension its trees.
+        missing_codes: for a dimension the codes that mean that the category is not known.
+        margins: which dimensions are crossed.
+        total: the code of the totals.
+        outside: codes that no hierarchy has.
+        engine: ``"duckdb"`` or ``"reference"``.
+        encoding: the encoding of CSV files.
+        delimiter: what separates the columns of CSV files.
+        decimal: the decimal sign of CSV files.
+        memory: how much memory the embedded engine may use.
+        workers: threads.
+        progress: told how far the work is.
+        rest: other fields of :class:`TableSpec`.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"sex": ["m", "f", "f"], "k": [5, 7, 250]})
+    >>> cells, keys = tabulate_keyed(people, ["sex"], key="k", key_range=256)
+    >>> cells.records.tolist(), keys.tolist()
+    ([3, 2, 1], [6, 1, 5])
+    """
+    rest |= {"margins": margins if isinstance(margins, str | int) else tuple(tuple(m) for m in margins)}
+    rest |= {"key": key, "key_range": key_range}
+    spec = _specification(by, value, shadow, hierarchies or {}, missing_codes or {}, total, outside, **rest)
+    source = source_of(records, encoding=encoding, delimiter=delimiter, decimal=decimal)
+    tabulation, columns = _tabulated(source, spec, engine, memory, workers, progress)
+    return tabulation, columns["key"]
+
+
+def _tabulated(
+    source: Source,
+    spec: TableSpec,
+    engine: str | None,
+    memory: str,
+    workers: int | None,
+    progress: Progress | None,
+) -> tuple[Tabulation, Mapping[str, Any]]:
+    """Return the tabulation, and the columns that the engine made."""
     chosen = get_engine(engine or ("spark" if source.kind == "spark" else "duckdb"))
     with chosen.open(source, spec, memory=memory, workers=workers, progress=progress) as session:
         labels = session.labels()
@@ -136,7 +212,7 @@ def tabulate(
         columns = session.cells(plan)
         dropped = session.dropped
     responses = [(response.name, response.shadow) for response in spec.responses]
-    return tabulation_from_columns(plan.axes, spec.crossed, responses, columns, top=spec.top, dropped=dropped)
+    return tabulation_from_columns(plan.axes, spec.crossed, responses, columns, top=spec.top, dropped=dropped), columns
 
 
 def _specification(

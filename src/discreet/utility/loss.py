@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, NumberArray
 from discreet.core.text import columns, figure, html_table
 from discreet.table import Release, Table
-from discreet.table.pair import pair
+from discreet.table.coarsen import recoding_of
+from discreet.table.pair import Pair, pair
 from discreet.table.release import published
 from discreet.utility.divergence import f_divergence
 
@@ -155,6 +156,9 @@ class InformationLoss:
 def information_loss(table: Table, released: Table | Release) -> InformationLoss:
     """Measure how far a released table is from its original.
 
+    Where the release does not publish every inner count, those that it hides count as what a reader guesses
+    (:mod:`discreet.table.guess`): as much of the original as can be got back from the release.
+
     >>> F = Table.from_array([1, 2, 3, 4, 5, 6], ["k"])
     >>> G = Table.from_array([0, 3, 3, 3, 6, 6], ["k"])
     >>> round(information_loss(F, G).utility, 6)
@@ -162,6 +166,9 @@ def information_loss(table: Table, released: Table | Release) -> InformationLoss
     """
     if table.total == 0:
         raise DataError("the original counts nobody (every cell is 0); there is nothing to lose")
+    if recoding_of(released):
+        # Of merged categories a reader guesses the parts, as of anything that is not published.
+        released = replace(cast(Release, released), inner=None)
     both = pair(table, released)
     F, G = both.original, both.released
     away = (F - G).astype(np.float64)
@@ -176,10 +183,17 @@ def information_loss(table: Table, released: Table | Release) -> InformationLoss
         mean_absolute_error=float(np.abs(away).sum() / table.possible),
         mean_squared_error=squared,
         reciprocal_mse=1 / squared if squared > 0 else math.inf,
-        associations=_associations(table, published(released).aligned_to(table)),
+        associations=_associations(table, _shown(both, released)),
         changed=int(np.count_nonzero(away)),
         cells=table.possible,
     )
+
+
+def _shown(both: Pair, released: Table | Release) -> Table:
+    """Return the released counts as a table; guessed ones in thousandths, which no association depends on."""
+    if isinstance(released, Release) and released.inner is None:
+        return both.table.with_counts(both.cells, np.rint(1000 * both.released).astype(np.int64))
+    return published(released).aligned_to(both.table)
 
 
 def _associations(before: Table, after: Table) -> tuple[Association, ...]:

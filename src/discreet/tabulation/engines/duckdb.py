@@ -18,6 +18,7 @@ from discreet.core.parallel import available_cores
 from discreet.core.progress import Progress
 from discreet.table.counts import numpy_from_arrow
 from discreet.tabulation.engines.duckdb_input import (
+    WHOLE,
     Input,
     literal,
     open_input,
@@ -110,6 +111,7 @@ class DuckDbSession:
                 if spec.negative == "error":
                     place = self._place(f"{number} < 0")
                     raise DataError(f"{place}: {column!r} is negative; correct it, or count absolute values (negative)")
+        self._check_keys()
         if spec.contributor is not None:
             own = quoted(spec.contributor)
             empty = (
@@ -121,6 +123,37 @@ class DuckDbSession:
                 place = self._place(empty)
                 raise DataError(f"{place}: contributor {spec.contributor!r} is empty; say whose record it is")
         return negative
+
+    def _parts(self) -> str:
+        """Return the expression of a record key as a whole number of its parts."""
+        key = self.spec.key
+        assert key is not None
+        if self.spec.key_range == 1:
+            return f"floor({self.input.number(key)} * {self.spec.modulus})"
+        whole = self.input.types[key].split("(")[0].lstrip("U") in WHOLE
+        return quoted(key) if whole else self.input.number(key)
+
+    def _check_keys(self) -> None:
+        """Refuse records without a key, and keys outside their range."""
+        spec = self.spec
+        if spec.key is None:
+            return
+        if not self.input.is_number(spec.key) and not self.input.is_text(spec.key):
+            kind = self.input.types[spec.key]
+            raise DataError(f"{self.source.shown}: record key {spec.key!r} is of type {kind}; give numbers")
+        number = self.input.number(spec.key)
+        wanted = f"{number} >= 0 AND {number} < {spec.key_range}"
+        if spec.key_range > 1:
+            wanted += f" AND {number} = floor({number})"
+        wrong = f"NOT coalesce({wanted}, false)" + self._where.replace(" WHERE ", " AND ")
+        row = self._one(f"SELECT any_value({quoted(spec.key)}), count(*) FROM src WHERE {wrong}")
+        if row[1]:
+            what = "is missing" if row[0] is None else f"is {row[0]}"
+            keys = "fractions from 0 to below 1" if spec.key_range == 1 else f"whole, from 0 to {spec.key_range - 1}"
+            raise DataError(
+                f"{self._place(wrong)}: record key {spec.key!r} {what} (and {row[1] - 1:,} more records are like it); "
+                f"keys are {keys}; give every record one, or say their range (key_range=, --key-range)"
+            )
 
     def _kept(self) -> str:
         """Return the condition of records that are not left out; empty if all are kept."""
@@ -205,6 +238,8 @@ class DuckDbSession:
         columns += [f"{self.input.number(column)} AS {self.sql.magnitude(column)}" for column in spec.magnitudes]
         if spec.weight is not None:
             columns.append(f"{self.input.number(spec.weight)} AS w")
+        if spec.key is not None:
+            columns.append(f"CAST({self._parts()} AS BIGINT) AS rk")
         keys = self._keys()
         columns += [f"{keys[level]} AS k{LEVELS[level]}" for level in repeated]
         rows = f"SELECT {', '.join(columns)} FROM src{self._where}"

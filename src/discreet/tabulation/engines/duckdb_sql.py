@@ -26,16 +26,18 @@ class Figures:
     """
 
     top: int
+    modulus: int
     first: dict[str, str] = field(default_factory=dict)
     again: dict[str, str] = field(default_factory=dict)
     result: dict[str, str] = field(default_factory=dict)
 
     def need(self, name: str, kind: str, expression: str = "*", only: str = "") -> None:
-        """Ask for a count, a sum or the largest values of an expression, as a column of the result."""
+        """Ask for a count, a sum, a sum of keys or the largest values of an expression, as a column of the result."""
         aggregate = {
             "count": f"count({expression})",
             "sum": f"fsum({expression})",
             "top": f"max({expression}, {self.top})",
+            "key": f"CAST(sum({expression}) % {self.modulus} AS BIGINT)",
         }[kind] + only
         alias = next((a for a, known in self.first.items() if known == aggregate), f"a{len(self.first)}")
         self.first[alias] = aggregate
@@ -43,6 +45,7 @@ class Figures:
             "count": f"CAST(sum({alias}) AS BIGINT)",
             "sum": f"fsum({alias})",
             "top": merged([f"max({alias}[{i + 1}], {self.top})" for i in range(self.top)], self.top),
+            "key": f"CAST(sum({alias}) % {self.modulus} AS BIGINT)",
         }[kind]
         self.result[name] = alias
 
@@ -110,8 +113,10 @@ class Sql:
 
     def figures(self) -> Figures:
         """Return the aggregates over records; those of a level leave out its units of several records."""
-        found = Figures(self.spec.top)
+        found = Figures(self.spec.top, self.spec.modulus)
         found.need("records", "count")
+        if self.spec.key is not None:
+            found.need("key", "key", "rk")
         if self.weighted:
             found.need("weighted", "sum", "w")
         for response in self.spec.responses:

@@ -67,6 +67,12 @@ class ReferenceSession:
                 raise fail(column, "give a number")
             if plain["x"][column] < 0 and spec.negative == "error":
                 raise fail(column, "it is negative")
+        if spec.key is not None:
+            key = _number(row[spec.key])
+            whole = spec.key_range == 1 or (math.isfinite(key) and key == math.floor(key))
+            if not (0 <= key < spec.key_range and whole):
+                raise fail(spec.key, "keys lie in their range")
+            plain["key"] = math.floor(key * spec.modulus) if spec.key_range == 1 else int(key)
         if spec.weight is not None:
             plain["w"] = _number(row[spec.weight])
             if not (math.isfinite(plain["w"]) and plain["w"] > 0):
@@ -123,6 +129,8 @@ class ReferenceSession:
     def _figures(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
         spec, weighted = self.spec, self.spec.weight is not None
         found: dict[str, Any] = {"records": len(rows)}
+        if spec.key is not None:
+            found["key"] = sum(row["key"] for row in rows) % spec.modulus
         if weighted:
             found["weighted"] = math.fsum(row["w"] for row in rows)
         for response in spec.responses:

@@ -444,6 +444,8 @@ class SparkEngine:
         self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
     ) -> SparkTabulation:
         """Check the records against the specification."""
+        if spec.key is not None:
+            raise RequestError("record keys are added up by the engine duckdb; write the records as Parquet for it")
         return SparkTabulation(source, spec, progress)
 
 

@@ -1,0 +1,67 @@
+"""``discreet workbench``: the commands behind a page in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import options
+from discreet.core.errors import RequestError
+
+EXAMPLES = {
+    "discreet workbench": "open the page, then a file or a bundled example in it",
+    "discreet workbench table.csv --ledger office.ledger": "a table, and the ledger of what is published",
+    "discreet workbench review.discreet": "a saved session",
+    "discreet workbench review.discreet --replay": "run its commands again and compare the results",
+}
+
+
+def workbench(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Tables, releases, records or hierarchies to open, or a saved session.")
+    ] = None,
+    ledger: Annotated[Path | None, typer.Option("--ledger", help="The ledger of what is published.")] = None,
+    port: Annotated[int, typer.Option("--port", help="Where to listen; any free one by default.", min=0)] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Run the commands of a saved session again, and compare.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Open the workbench: see the risk, try a protection, sign the release, in the browser.
+
+    It listens on this machine only, and leaves nothing behind when it is closed (Ctrl+C).
+    """
+    import json as text
+
+    from discreet.cli.app import perform, tree
+
+    try:
+        from discreet.workbench.server import serve
+    except ImportError as error:
+        raise RequestError(f"the workbench needs {error.name}; install discreet[workbench]") from None
+    given = list(files or ())
+    if replay:
+        from discreet.workbench.replay import replay as again
+
+        if len(given) != 1:
+            raise RequestError("--replay takes one saved session; name it")
+        result = again(given[0], perform)
+        typer.echo(text.dumps(result.to_dict(), indent=2) if json else str(result))
+        if not result.same:
+            raise typer.Exit(1)
+        return
+
+    def ready(address: str) -> None:
+        typer.echo(text.dumps({"address": address}) if json else f"The workbench is at {address}\nCtrl+C closes it.")
+        if browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve(tree(), perform, given, port=port, ledger=ledger and ledger.resolve(), ready=ready)
+
+
+workbench.__doc__ = options.explained(workbench, EXAMPLES)

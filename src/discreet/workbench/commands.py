@@ -1,0 +1,160 @@
+"""The commands that the page may run, described by the command line itself, and their arguments made safe."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, get_args
+
+from discreet.core.errors import RequestError, nearest
+
+OFFERED = ("inspect", "tabulate", "risk", "estimate", "rules", "audit", "protect", "assess", "compare", "ledger")
+"""Commands that the page may run; those with subcommands offer all of them."""
+WITHHELD = frozenset({"json", "help", "workers", "browser"})
+"""Options that the page sets itself, or that concern the machine."""
+BEYOND = {"tabulate": frozenset({"query", "table", "engine", "memory"})}
+"""Options by which a command could reach beyond the folder of the session."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument or option of a command, as its help describes it."""
+
+    name: str
+    flag: str
+    kind: str
+    help: str
+    default: Any
+    required: bool
+    several: bool
+    panel: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the page."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command with its parameters."""
+
+    path: tuple[str, ...]
+    help: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def name(self) -> str:
+        """The command as it is typed."""
+        return " ".join(self.path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the page."""
+        return {"name": self.name, "help": self.help, "parameters": [one.to_dict() for one in self.parameters]}
+
+
+def commands_of(tree: Any) -> dict[str, Command]:
+    """Return the commands that the page may run, from the command line's own tree.
+
+    Args:
+        tree: the click group of the command line.
+    """
+    found: dict[str, Command] = {}
+    for name in OFFERED:
+        command = tree.commands.get(name)
+        if command is not None:
+            found.update((one.name, one) for one in _walk((name,), command))
+    return found
+
+
+def _walk(path: tuple[str, ...], command: Any) -> Iterator[Command]:
+    if hasattr(command, "commands"):
+        for name, child in command.commands.items():
+            yield from _walk((*path, name), child)
+        return
+    hidden = WITHHELD | BEYOND.get(" ".join(path), frozenset())
+    parameters = tuple(_parameter(one) for one in command.params if one.name not in hidden)
+    yield Command(path, (command.help or "").split("\n\n")[0], parameters)
+
+
+def _parameter(one: Any) -> Parameter:
+    argument = one.param_type_name == "argument"
+    annotation = one.type_descriptor.annotation
+    held = get_args(annotation)[0] if get_args(annotation) else annotation
+    kind = {Path: "file", bool: "flag", int: "integer", float: "number"}.get(held, "text")
+    plain = one.default is None or isinstance(one.default, str | int | float | bool)
+    return Parameter(
+        str(one.name),
+        "" if argument else next((text for text in one.opts if text.startswith("--")), one.opts[0]),
+        kind,
+        re.sub(r"\[/?[a-z]+\]", "", one.help or ""),
+        one.default if plain else str(one.default),
+        bool(one.required),
+        bool(one.multiple or one.nargs == -1),
+        one.rich_help_panel or "",
+    )
+
+
+def arguments_of(command: Command, given: Mapping[str, Any], *, json: bool = True) -> list[str]:
+    """Return the command line for values by parameter, each bound to its own option.
+
+    Options are written as ``--option=value``, and arguments follow ``--``, so that no value is taken for an option.
+
+    >>> spec = Command(("risk",), "", (Parameter("table", "", "file", "", None, False, False, ""),))
+    >>> arguments_of(spec, {"table": "religion.csv"})
+    ['risk', '--json', '--', 'religion.csv']
+    """
+    known = {one.name: one for one in command.parameters}
+    options: list[str] = []
+    positional: list[str] = []
+    for name, value in given.items():
+        if name not in known:
+            raise RequestError(f"{command.name} has no parameter {name!r}; {nearest(str(name), list(known))}")
+        one = known[name]
+        if value is None or value is False or value == "":
+            continue
+        values: Sequence[Any] = value if isinstance(value, list) else [value]
+        if len(values) > 1 and not one.several:
+            raise RequestError(f"{name} takes one value, and {len(values)} were given")
+        for item in values:
+            if one.kind == "flag":
+                if item is not True:
+                    raise RequestError(f"{name} is on or off; {item!r} is neither")
+                options.append(one.flag)
+                continue
+            if not isinstance(item, str | int | float):
+                raise RequestError(f"{name} is {type(item).__name__}; give text or a number")
+            text = str(item)
+            inside(text, file=one.kind == "file")
+            (options if one.flag else positional).append(f"{one.flag}={text}" if one.flag else text)
+    return [*command.path, *options, *(["--json"] if json else []), *(["--", *positional] if positional else [])]
+
+
+def inside(text: str, *, file: bool = False) -> str:
+    """Refuse a value that names a file outside the folder of the session.
+
+    >>> inside("region=nuts.hrc")
+    'region=nuts.hrc'
+    """
+    parts = [text] if file else re.split(r"[=,:+;\s'\"]", text)
+    for part in [text, *parts]:
+        steps = {*PurePosixPath(part).parts, *PureWindowsPath(part).parts}
+        leaves = ".." in steps and len(steps) > 1
+        rooted = part.startswith(("/", "\\", "~")) or PureWindowsPath(part).drive != ""
+        if leaves or (rooted and (file or len(part) > 1)) or "\0" in part:
+            raise RequestError(f"{text!r} names a file outside the folder of this session; open the file first")
+    if file and (Path(text).name != text or text in ("", ".", "..") or text.startswith("-")):
+        raise RequestError(f"{text!r} is not a file of this session; open the file first")
+    return text
+
+
+def shown(arguments: Sequence[str]) -> str:
+    """Return a command as a person types it: without ``--json`` and ``--``, quoted where needed.
+
+    >>> shown(["audit", "--json", "--", "my table.csv"])
+    "discreet audit 'my table.csv'"
+    """
+    head = [part for part in arguments if part not in ("--json", "--")]
+    return shlex.join(["discreet", *head])

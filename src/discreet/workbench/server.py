@@ -1,0 +1,289 @@
+"""The server behind the page: files, commands, sessions; on the loopback only."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+import signal
+import socket
+import time
+from collections.abc import Sequence
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+
+from discreet.core.errors import DiscreetError, RequestError, nearest
+from discreet.decide.policy_files import profiles
+from discreet.workbench.commands import arguments_of, commands_of, shown
+from discreet.workbench.guard import Guard
+from discreet.workbench.workers import Job, Perform, Workers
+from discreet.workbench.workspace import Workspace, defused
+
+LARGEST = 256 * 2**20
+"""The most bytes that are taken at once."""
+LONG = frozenset({"assess", "compare", "protect suppress", "tabulate"})
+"""Commands that may take minutes."""
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+SANDBOX = (
+    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+)
+"""What a report may do when it is shown: run its own script, and reach nothing."""
+
+
+class Workbench:
+    """The application, its folder and its processes."""
+
+    def __init__(self, tree: Any, perform: Perform, *, ledger: Path | None = None, port: int = 0) -> None:
+        """Prepare everything but the network.
+
+        Args:
+            tree: the click group of the command line.
+            perform: runs a command line; it is called in other processes.
+            ledger: the ledger that releases are entered in and checked against.
+            port: where it will listen; 0 until it is known.
+        """
+        self.commands = commands_of(tree)
+        self.workspace = Workspace()
+        self.workers = Workers(perform, self.workspace.folder, after=self._note)
+        self.ledger = ledger
+        self.port = port
+        self.token = secrets.token_urlsafe(24)
+        self.app = Guard(self._routes(), token=self.token, hosts=self._hosts, largest=LARGEST)
+
+    @property
+    def address(self) -> str:
+        """Where the page is, token included."""
+        return f"http://127.0.0.1:{self.port}/{self.token}/"
+
+    def close(self) -> None:
+        """Stop the processes and remove the folder."""
+        self.workers.close()
+        self.workspace.close()
+
+    def _note(self, job: Job) -> None:
+        self.workspace.did(job.session, job.arguments, job.command, job.result)
+
+    def _hosts(self) -> set[str]:
+        return {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
+
+    def _routes(self) -> FastAPI:
+        app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+        app.add_api_route("/", self._index, methods=["GET"])
+        app.add_api_route("/static/{name}", self._static, methods=["GET"])
+        app.add_api_route("/api/start", self._start, methods=["GET"])
+        app.add_api_route("/api/files", self._upload, methods=["POST"])
+        app.add_api_route("/api/files/{name}", self._download, methods=["GET"])
+        app.add_api_route("/api/files/{name}", self._remove, methods=["DELETE"])
+        app.add_api_route("/api/examples/{name}", self._example, methods=["POST"])
+        app.add_api_route("/api/view/{name}", self._view, methods=["GET"])
+        app.add_api_route("/api/run", self._run, methods=["POST"])
+        app.add_api_route("/api/points/{folder}", self._points, methods=["GET"])
+        app.add_api_route("/api/jobs/{number}", self._job, methods=["GET"])
+        app.add_api_route("/api/jobs/{number}", self._cancel, methods=["DELETE"])
+        app.add_api_route("/api/sessions/{name}", self._session, methods=["GET"])
+        app.add_api_route("/api/sessions/{name}", self._keep, methods=["PUT"])
+        app.add_api_route("/api/sessions/{name}/signatures", self._sign, methods=["POST"])
+        app.add_api_route("/api/sessions/{name}/archive", self._save, methods=["GET"])
+        app.add_api_route("/api/sessions/{name}/archive", self._reopen, methods=["POST"])
+        app.add_exception_handler(DiscreetError, _complain)
+        return app
+
+    # --- pages --------------------------------------------------------------------------------------------
+
+    async def _index(self) -> Response:
+        return self._asset("index.html")
+
+    async def _static(self, name: str) -> Response:
+        return self._asset(name)
+
+    def _asset(self, name: str) -> Response:
+        assets = {item.name: item for item in resources("discreet.workbench").joinpath("static").iterdir()}
+        if name not in assets or Path(name).suffix not in TYPES:
+            return Response("not found", 404)
+        return Response(assets[name].read_bytes(), media_type=TYPES[Path(name).suffix])
+
+    async def _start(self) -> dict[str, Any]:
+        from discreet import __version__, datasets
+
+        return {
+            "version": __version__,
+            "commands": {name: command.to_dict() for name, command in self.commands.items()},
+            "examples": list(datasets.NAMES),
+            "policies": list(profiles()),
+            "files": self.workspace.files(),
+            "jobs": [job.to_dict() for job in self.workers.unfinished()],
+            "ledger": None if self.ledger is None else self.ledger.name,
+        }
+
+    # --- files --------------------------------------------------------------------------------------------
+
+    async def _upload(self, request: Request, name: str) -> dict[str, Any]:
+        self.workspace.name(name)
+        content = await request.body()
+        await asyncio.to_thread(self.workspace.add, name, content)
+        return {"name": name, "files": self.workspace.files()}
+
+    async def _download(self, name: str) -> Response:
+        path = self.workspace.path(name)
+        content = await asyncio.to_thread(path.read_bytes)
+        if path.suffix.lower() == ".csv":
+            content = defused(content)
+        headers = {"content-disposition": f'attachment; filename="{name.encode("ascii", "replace").decode()}"'}
+        return Response(content, media_type="application/octet-stream", headers=headers)
+
+    async def _remove(self, name: str) -> dict[str, Any]:
+        self.workspace.path(name).unlink()
+        return {"files": self.workspace.files()}
+
+    async def _example(self, name: str) -> dict[str, Any]:
+        from discreet import datasets
+
+        if name not in datasets.NAMES:
+            raise RequestError(f"there is no bundled table {name!r}; {nearest(name, list(datasets.NAMES))}")
+        table = await asyncio.to_thread(datasets.load, name)
+        await asyncio.to_thread(table.write, self.workspace.folder / f"{name}.csv")
+        return {"name": f"{name}.csv", "files": self.workspace.files()}
+
+    async def _view(self, name: str) -> Response:
+        path = self.workspace.path(name)
+        if path.suffix != ".html":
+            raise RequestError(f"{name!r} is no report")
+        return Response(path.read_bytes(), media_type="text/html", headers={"content-security-policy": SANDBOX})
+
+    # --- commands -----------------------------------------------------------------------------------------
+
+    async def _run(self, request: Request, wait: float = 0.0) -> dict[str, Any]:
+        asked = await _object(request)
+        name, session = str(asked.get("command", "")), str(asked.get("session", "page"))
+        if name not in self.commands:
+            raise RequestError(f"there is no command {name!r} here; {nearest(name, list(self.commands))}")
+        values = asked.get("values", {})
+        if not isinstance(values, dict):
+            raise RequestError("the values of a command are an object")
+        command = self.commands[name]
+        if command.path[0] == "ledger" and self.ledger is None:
+            raise RequestError("no ledger is open; start the workbench with --ledger FILE")
+        extra = []
+        if self.ledger is not None and any(one.name == "ledger" for one in command.parameters):
+            extra = [f"--ledger={self.ledger}"]
+        arguments = arguments_of(command, values)
+        arguments[len(command.path) : len(command.path)] = extra
+        self.workspace.session(session)
+        job = self.workers.submit(arguments, shown(arguments), long=name in LONG, session=session)
+        await self._wait(job, wait)
+        return job.to_dict()
+
+    async def _job(self, number: int, wait: float = 0.0) -> Any:
+        job = self.workers.job(number)
+        if job is None:
+            return JSONResponse({"error": f"there is no job {number}; it may be forgotten"}, 404)
+        await self._wait(job, wait)
+        return job.to_dict()
+
+    async def _points(self, folder: str) -> dict[str, Any]:
+        """Return the points of a comparison that are finished, from the folder where it keeps them."""
+        if not re.fullmatch(r"points-[a-z0-9]+", folder):
+            raise RequestError(f"{folder[:40]!r} is no folder of a comparison")
+        found = sorted((self.workspace.folder / folder).glob("*.json"))
+        return {"points": [json.loads(path.read_text(encoding="utf-8")) for path in found]}
+
+    async def _cancel(self, number: int) -> Any:
+        job = self.workers.job(number)
+        if job is None:
+            return JSONResponse({"error": f"there is no job {number}; it may be forgotten"}, 404)
+        self.workers.cancel(job)
+        return job.to_dict()
+
+    async def _wait(self, job: Job, seconds: float) -> None:
+        end = time.monotonic() + min(max(seconds, 0.0), 20.0)
+        while not job.finished.is_set() and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+
+    # --- sessions -----------------------------------------------------------------------------------------
+
+    async def _session(self, name: str) -> dict[str, Any]:
+        return self.workspace.session(name).to_dict()
+
+    async def _keep(self, name: str, request: Request) -> dict[str, Any]:
+        self.workspace.keep(name, await _object(request))
+        return {}
+
+    async def _sign(self, name: str, request: Request) -> dict[str, Any]:
+        return self.workspace.sign(name, await _object(request))
+
+    async def _save(self, name: str) -> Response:
+        content = await asyncio.to_thread(self.workspace.save, name)
+        headers = {"content-disposition": 'attachment; filename="session.discreet"'}
+        return Response(content, media_type="application/octet-stream", headers=headers)
+
+    async def _reopen(self, name: str, request: Request) -> dict[str, Any]:
+        content = await request.body()
+        session = await asyncio.to_thread(self.workspace.reopen, name, content)
+        return {**session.to_dict(), "files": self.workspace.files()}
+
+
+async def _object(request: Request) -> dict[str, Any]:
+    try:
+        found = await request.json()
+    except ValueError:
+        raise RequestError("the request is no JSON") from None
+    if not isinstance(found, dict):
+        raise RequestError("the request is no object")
+    return found
+
+
+async def _complain(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, 400)
+
+
+def serve(
+    tree: Any,
+    perform: Perform,
+    files: Sequence[Path] = (),
+    *,
+    port: int = 0,
+    ledger: Path | None = None,
+    ready: Any = None,
+) -> None:
+    """Open files and serve the page until interrupted; then leave nothing behind.
+
+    Args:
+        tree: the click group of the command line.
+        perform: runs a command line; it is called in other processes.
+        files: tables, releases or records to open, or a saved session.
+        port: where to listen; any free one by default.
+        ledger: the ledger of releases.
+        ready: called with the address once the page can be opened.
+    """
+    import uvicorn
+
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise RequestError(f"port {port} is not free ({error.strerror}); leave --port out to have one chosen") from None
+    bench = Workbench(tree, perform, ledger=ledger, port=listener.getsockname()[1])
+    try:
+        for path in files:
+            if path.suffix == ".discreet":
+                bench.workspace.reopen("page", path.read_bytes())
+            else:
+                bench.workspace.adopt(path)
+        server = uvicorn.Server(uvicorn.Config(bench.app, access_log=False, log_level="error", lifespan="off"))
+        listener.listen(128)
+        if ready is not None:
+            ready(bench.address)
+        # The server raises the signal that stopped it again once it is done; the folder must still be removed then.
+        for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(kind, lambda *_: None)
+        server.run(sockets=[listener])
+    finally:
+        bench.close()
+        listener.close()

@@ -1,0 +1,43 @@
+// Talking to the server of this page: files, commands, sessions. Every address is relative, so the token stays in it.
+
+export class Refused extends Error {}
+
+async function answer(response) {
+  const type = response.headers.get("content-type") || "";
+  const body = type.includes("json") ? await response.json() : { error: await response.text() };
+  if (!response.ok) throw new Refused(body.error || `the server answered ${response.status}`);
+  return body;
+}
+
+export const get = async (path) => answer(await fetch(`api/${path}`));
+export const remove = async (path) => answer(await fetch(`api/${path}`, { method: "DELETE" }));
+export const post = async (path, body) => answer(await fetch(`api/${path}`, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }));
+export const put = async (path, body) => answer(await fetch(`api/${path}`, { method: "PUT", body: JSON.stringify(body), headers: { "content-type": "application/json" } }));
+export const send = async (path, bytes) => answer(await fetch(`api/${path}`, { method: "POST", body: bytes, headers: { "content-type": "application/octet-stream" } }));
+export const upload = (file) => send(`files?name=${encodeURIComponent(file.name)}`, file);
+
+export const session = (() => {
+  const kept = sessionStorage.getItem("session");
+  if (kept) return kept;
+  const fresh = new URLSearchParams(location.search).get("session") || "page";
+  sessionStorage.setItem("session", fresh);
+  return fresh;
+})();
+
+// Runs a command and returns its job when it is over; `watch` is told how far it is. A refusal is thrown.
+export async function run(command, values, { watch = null, signal = null } = {}) {
+  let job = await post(`run?wait=${watch ? 0.3 : 15}`, { command, values, session });
+  return follow(job, { watch, signal });
+}
+
+export async function follow(job, { watch = null, signal = null } = {}) {
+  while (job.state === "waiting" || job.state === "running") {
+    if (watch) watch(job);
+    if (signal && signal.aborted) { await remove(`jobs/${job.job}`); throw new Refused("cancelled"); }
+    job = await get(`jobs/${job.job}?wait=${watch ? 0.4 : 15}`);
+  }
+  if (watch) watch(job);
+  if (job.state === "cancelled") throw new Refused("cancelled");
+  if (job.state !== "done") throw new Refused(job.error);
+  return job;
+}

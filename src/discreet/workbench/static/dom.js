@@ -1,0 +1,58 @@
+// Small helpers to build the page. Text always enters as text, never as markup.
+
+export function el(tag, attributes = {}, ...children) {
+  const node = tag.startsWith("svg:") ? document.createElementNS("http://www.w3.org/2000/svg", tag.slice(4)) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
+    else if (name === "style") for (const [key, item] of Object.entries(value)) node.style.setProperty(key, item);
+    else if (name === "value") node.value = value;
+    else if (name === "checked" || name === "disabled" || name === "selected") node[name] = Boolean(value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  append(node, children);
+  return node;
+}
+
+export function append(node, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+export const fill = (node, ...children) => { node.replaceChildren(); append(node, children); return node; };
+export const figure = (value, digits = 0) => value === null || value === undefined ? "∞" : Number(value).toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits && !Number.isInteger(value) ? digits : 0 });
+export const risk = (value) => value === null || value === undefined ? "–" : Number(value).toFixed(4);
+
+let timer = 0;
+export function toast(text) {
+  const node = document.getElementById("toast");
+  node.textContent = text;
+  node.classList.add("on");
+  clearTimeout(timer);
+  timer = setTimeout(() => node.classList.remove("on"), 2600);
+}
+
+export function failure(error) {
+  return el("div", { class: "error", role: "alert" }, error.message || String(error));
+}
+
+export function progressBar(onCancel) {
+  const bar = el("progress", { "aria-label": "progress" });
+  const words = el("span", { class: "small quiet" }, "starting");
+  const node = el("div", { class: "progress" }, bar, words, onCancel && el("button", { type: "button", on: { click: onCancel } }, "Cancel"));
+  const show = (job) => {
+    const { done, total, label } = job.progress;
+    if (total) { bar.max = total; bar.value = done; } else bar.removeAttribute("value");
+    const left = job.left === null ? "" : `, about ${job.left < 90 ? `${Math.ceil(job.left)} s` : `${Math.round(job.left / 60)} min`} left`;
+    words.textContent = job.state === "waiting" ? "waiting for a free process" : total ? `${figure(done)} of ${figure(total)} ${label}${left}` : "working";
+  };
+  return { node, show };
+}
+
+export function dataTable(header, rows, { words = [] } = {}) {
+  return el("div", { class: "scroll" }, el("table", { class: "plain" },
+    el("thead", {}, el("tr", {}, header.map((name, i) => el("th", { scope: "col", class: words.includes(i) ? "words" : null }, name)))),
+    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => el("td", { class: words.includes(i) ? "words" : null }, cell)))))));
+}

@@ -1,0 +1,106 @@
+// Open: a file of any kind, recognised and correctable; records become a table by choosing their dimensions.
+
+import { post, run, upload } from "./api.js";
+import { bench, go, refreshFiles, render, showCommand } from "./app.js";
+import { el, failure, figure, fill } from "./dom.js";
+import { Grid, layOut } from "./grid.js";
+import { change, state } from "./state.js";
+
+const OPENED = /\.(csv|tsv|txt|parquet|xlsx|tab)$/i;
+
+export async function open(screen, { still }) {
+  const picker = el("input", { type: "file", id: "file", multiple: true, "aria-label": "Choose files", on: { change: (e) => take([...e.target.files]) } });
+  const notice = el("div", {});
+  const drop = el("div", { class: "drop", on: {
+    dragover: (e) => { e.preventDefault(); drop.classList.add("over"); },
+    dragleave: () => drop.classList.remove("over"),
+    drop: (e) => { e.preventDefault(); drop.classList.remove("over"); take([...e.dataTransfer.files]); },
+  } }, el("h1", {}, "Open a table, records, or a release"), el("p", { style: { margin: "0 auto .8rem" } }, "Drop a CSV, Parquet, Excel or .tab file here, or choose one. It stays on this machine."), picker);
+
+  async function take(files) {
+    fill(notice, el("p", { class: "quiet" }, "opening …"));
+    try {
+      for (const file of files) bench.files = (await upload(file)).files;
+      const first = files.find((f) => OPENED.test(f.name));
+      fill(notice);
+      if (first) await choose(first.name); else render();
+    } catch (error) { fill(notice, failure(error)); }
+  }
+
+  async function choose(name) {
+    change({ file: name, reading: {}, content: null, table: null, release: null, releaseCommand: null, tabulate: null }, { remember: true });
+    await render();
+  }
+
+  const files = bench.files.filter((f) => OPENED.test(f.name));
+  const list = el("div", { class: "chips" }, files.map((f) => el("button", { type: "button", "data-file": f.name, "aria-pressed": String(state.file === f.name), on: { click: () => choose(f.name) } }, f.name)));
+  const examples = el("div", { class: "chips" }, bench.examples.map((name) => el("button", { type: "button", "data-example": name, on: { click: async () => { bench.files = (await post(`examples/${name}`, {})).files; await choose(`${name}.csv`); } } }, name.replaceAll("_", " "))));
+  const below = el("div", {});
+  fill(screen, drop, notice, files.length ? el("section", { class: "panel" }, el("h2", {}, "Files of this session"), list) : null,
+    el("section", { class: "panel" }, el("h2", {}, "Or try a bundled table"), examples), below);
+  if (!state.file) { showCommand("discreet workbench"); return; }
+  fill(below, el("p", { class: "quiet" }, `looking into ${state.file} …`));
+  try {
+    if (/\.tab$/i.test(state.file)) { change({ table: state.file, content: "tab" }); fill(below, el("section", { class: "panel" }, el("h2", {}, state.file), el("p", {}, "A τ-ARGUS table; its .rda file must be opened too."), next())); return; }
+    const job = await run("inspect", { file: state.file, cells: true, ...state.reading });
+    if (!still()) return;
+    showCommand(job.command);
+    fill(below, recognised(job.result));
+  } catch (error) { if (still()) fill(below, failure(error), state.content === null ? correct(null) : null); }
+}
+
+const next = () => el("p", {}, el("button", { type: "button", class: "primary", id: "use", on: { click: () => go("see") } }, "Use this table"), " ", el("button", { type: "button", on: { click: () => go("decide") } }, "Straight to the verdict"));
+
+function recognised(found) {
+  const records = found.content === "records";
+  if (!records && (state.table !== found.name || state.content !== found.content)) change({ table: found.name, content: found.content, reading: { ...found.options, ...state.reading } });
+  if (records && state.content !== "records") change({ content: "records" });
+  return el("section", { class: "panel" }, el("h2", {}, found.name), el("p", { id: "recognised" }, found.sentence),
+    records ? tabulation(found) : [el("details", {}, el("summary", {}, "Not right? Correct how it is read"), correct(found)), next(), preview(found.cells)]);
+}
+
+function correct(found) {
+  const fields = { layout: "long or wide", count: "the column of figures", total: "the label of margins", dimensions: "the columns that classify, with commas", delimiter: "what separates columns" };
+  const values = { ...(found ? found.options : {}), ...state.reading };
+  return el("form", { on: { submit: (e) => { e.preventDefault(); const given = Object.fromEntries([...new FormData(e.target)].filter(([, v]) => v)); change({ reading: given }, { remember: true }); render(); } } },
+    el("div", { class: "pair" }, Object.entries(fields).map(([name, help]) => el("label", {}, el("span", {}, name), el("input", { name, value: values[name] || "" }), el("span", { class: "help" }, help)))),
+    el("button", { type: "submit" }, "Read it again"));
+}
+
+function preview(cells) {
+  if (!cells) return null;
+  const hidden = new Set(cells.hidden);
+  const scale = 10 ** cells.decimals;
+  const grid = new Grid(layOut(cells), { name: "preview", face: (i) => ({ text: hidden.has(i) ? "×" : figure(cells.values[i] / scale, cells.decimals), hidden: hidden.has(i) }) });
+  requestAnimationFrame(() => grid.draw(true));
+  return [el("p", { class: "small quiet" }, `${figure(cells.values.length)} figures`), grid.node];
+}
+
+function tabulation(found) {
+  const asked = state.tabulate || { by: [], value: "", contributor: "", holding: "", hierarchy: [] };
+  const result = el("div", {});
+  const set = (values) => { change({ tabulate: { ...asked, ...values } }, { remember: true }); render(); };
+  const classify = found.columns.filter((c) => !c.numeric || c.distinct <= 200);
+  const checks = classify.map((c) => el("label", { class: "check" }, el("input", { type: "checkbox", "data-by": c.name, checked: asked.by.includes(c.name), on: { change: (e) => set({ by: e.target.checked ? [...asked.by, c.name] : asked.by.filter((n) => n !== c.name) }) } }), el("span", {}, `${c.name} `, el("span", { class: "quiet small" }, `${figure(c.distinct)} categories`))));
+  const pick = (name, title, among) => el("label", {}, el("span", {}, title), el("select", { "data-pick": name, on: { change: (e) => set({ [name]: e.target.value }) } }, el("option", { value: "" }, "none"), among.map((c) => el("option", { value: c.name, selected: asked[name] === c.name }, c.name))));
+  const trees = bench.files.filter((f) => /\.(hrc|csv|parquet)$/i.test(f.name) && f.name !== found.name);
+  const hierarchies = asked.by.map((dimension) => el("label", {}, el("span", {}, `hierarchy of ${dimension}`), el("select", { "data-hierarchy": dimension, on: { change: (e) => set({ hierarchy: [...asked.hierarchy.filter((h) => !h.startsWith(`${dimension}=`)), ...(e.target.value ? [`${dimension}=${e.target.value}`] : [])] }) } }, el("option", { value: "" }, "none"), trees.map((f) => el("option", { value: f.name, selected: asked.hierarchy.includes(`${dimension}=${f.name}`) }, f.name)))));
+  if (asked.by.length) tabulate(found, asked, result);
+  return [el("p", {}, "Choose what to count by; the table appears below as you choose."),
+    el("div", { class: "columns left" }, el("div", {}, el("fieldset", {}, el("legend", {}, "dimensions"), checks),
+      pick("value", "magnitude to add up", found.columns.filter((c) => c.numeric)), pick("contributor", "whose record it is", found.columns), pick("holding", "the holding it belongs to", found.columns), hierarchies), result)];
+}
+
+async function tabulate(found, asked, node) {
+  const output = found.name.replace(/\.[^.]+$/, "") + "-table.parquet";
+  try {
+    const values = { records: [found.name], by: asked.by.join(","), output, value: asked.value, contributor: asked.contributor, holding: asked.holding, hierarchy: asked.hierarchy };
+    const job = await run("tabulate", values);
+    showCommand(job.command);
+    await refreshFiles();
+    const shown = await run("inspect", { file: output, cells: true });
+    change({ table: output, reading: {} });
+    fill(node, el("h3", {}, "Preview"), el("p", { class: "small quiet" }, shown.result.sentence), next(), preview(shown.result.cells));
+  } catch (error) { fill(node, failure(error)); }
+}
+

@@ -1,0 +1,43 @@
+// What the page remembers: kept on the server, so that a reload changes nothing, with undo.
+
+import { get, put, session } from "./api.js";
+
+export const state = {
+  step: "open", file: null, content: null, reading: {}, table: null, tabulate: null,
+  rules: {}, method: null, methods: {}, release: null, releaseCommand: null, original: null,
+  attack: {}, compare: {}, policy: null, jobs: {}, theme: null,
+};
+const past = [];
+const listeners = new Set();
+let pending = 0;
+
+export const listen = (listener) => listeners.add(listener);
+const tell = () => listeners.forEach((listener) => listener());
+
+export async function restore() {
+  const kept = await get(`sessions/${session}`);
+  Object.assign(state, kept.state);
+  return kept;
+}
+
+function save() {
+  clearTimeout(pending);
+  pending = setTimeout(() => put(`sessions/${session}`, state).catch(() => {}), 150);
+}
+
+// Changes the state; `remember` puts what was before on the pile that undo takes from.
+export function change(values, { remember = false } = {}) {
+  if (remember) { past.push(JSON.stringify(state)); if (past.length > 60) past.shift(); }
+  Object.assign(state, values);
+  save();
+  tell();
+}
+
+export const canUndo = () => past.length > 0;
+export function undo() {
+  if (!past.length) return;
+  const before = JSON.parse(past.pop());
+  Object.assign(state, before);
+  save();
+  tell();
+}

@@ -1,0 +1,238 @@
+"""Processes that run commands for the page: quick ones at once, long ones beside them, any of them replaceable.
+
+A command runs in a process of its own, so that a long comparison slows nobody, can be cancelled by ending its process,
+and a process that dies takes one command with it and nothing else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import multiprocessing
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
+Perform: TypeAlias = Callable[[list[str], Callable[[int, int, str], None]], tuple[int, str, str]]
+"""Runs a command line and returns its exit code and what it printed for programs and as complaints."""
+
+QUICK, LONG = 2, 1
+"""How many processes serve commands that answer at once, and those that take their time."""
+KEPT = 400
+"""How many finished jobs are remembered."""
+MEMORY = 12 * 2**30
+"""The most address space that a command may take."""
+
+
+@dataclass(eq=False)
+class Job:
+    """A command on its way: what it is, how far it is, and what it printed."""
+
+    number: int
+    arguments: list[str]
+    command: str
+    long: bool
+    session: str = ""
+    state: State = "waiting"
+    done: int = 0
+    total: int = 0
+    label: str = ""
+    code: int | None = None
+    result: Any = None
+    error: str = ""
+    started: float = 0.0
+    finished: threading.Event = field(default_factory=threading.Event)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for the page."""
+        share = self.done / self.total if self.total else 0.0
+        passed = time.monotonic() - self.started if self.started else 0.0
+        return {
+            "job": self.number,
+            "command": self.command,
+            "state": self.state,
+            "progress": {"done": self.done, "total": self.total, "label": self.label},
+            "left": round(passed * (1 - share) / share, 1) if 0 < share < 1 and self.state == "running" else None,
+            "code": self.code,
+            "result": self.result,
+            "error": self.error,
+        }
+
+
+class Workers:
+    """A few processes and the jobs that wait for them."""
+
+    def __init__(
+        self,
+        perform: Perform,
+        folder: Path,
+        *,
+        after: Callable[[Job], None] | None = None,
+        quick: int = QUICK,
+        long: int = LONG,
+    ) -> None:
+        """Start the processes; they work in the folder, and `after` is told of every job that is done."""
+        self._perform, self._folder, self._after = perform, folder, after
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([perform.__module__])
+        self._numbers = itertools.count(1)
+        self._jobs: dict[int, Job] = {}
+        self._lock = threading.Lock()
+        self._queues: dict[bool, queue.Queue[Job | None]] = {False: queue.Queue(), True: queue.Queue()}
+        self._running: dict[int, Any] = {}
+        self._closing = False
+        kinds = [False] * quick + [True] * long
+        self._threads = [threading.Thread(target=self._serve, args=(kind,), daemon=True) for kind in kinds]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, arguments: list[str], command: str, *, long: bool, session: str = "") -> Job:
+        """Take a command; it runs as soon as a process is free."""
+        with self._lock:
+            job = Job(next(self._numbers), arguments, command, long, session)
+            self._jobs[job.number] = job
+            over = [n for n, one in self._jobs.items() if one.finished.is_set()][: max(len(self._jobs) - KEPT, 0)]
+            for number in over:
+                del self._jobs[number]
+        self._queues[long].put(job)
+        return job
+
+    def job(self, number: int) -> Job | None:
+        """Return a job by its number."""
+        return self._jobs.get(number)
+
+    def unfinished(self) -> list[Job]:
+        """Return the jobs that wait or run."""
+        with self._lock:
+            return [job for job in self._jobs.values() if not job.finished.is_set()]
+
+    def cancel(self, job: Job) -> None:
+        """Stop a job, whether it waits or runs."""
+        with self._lock:
+            if job.finished.is_set():
+                return
+            job.state = "cancelled"
+            process = self._running.get(job.number)
+        if process is not None:
+            process.kill()
+        else:
+            job.finished.set()
+
+    def pids(self, *, long: bool | None = None) -> list[int]:
+        """Return the processes that run a job now."""
+        with self._lock:
+            busy = [(self._jobs[number].long, process.pid) for number, process in self._running.items()]
+        return [pid for kind, pid in busy if long is None or kind == long]
+
+    def close(self) -> None:
+        """Stop everything."""
+        self._closing = True
+        for job in self.unfinished():
+            self.cancel(job)
+        for waiting in self._queues.values():
+            for _ in self._threads:
+                waiting.put(None)
+        for thread in self._threads:
+            thread.join(timeout=5)
+
+    def _serve(self, long: bool) -> None:
+        """Hand jobs to one process after another; a process serves until it dies or is stopped."""
+        process, pipe = None, None
+        while not self._closing:
+            if process is None or not process.is_alive():
+                process, pipe = self._start(long)
+            job = self._queues[long].get()
+            if job is None:
+                break
+            with self._lock:
+                if job.state == "cancelled":
+                    continue
+                if not process.is_alive():
+                    process, pipe = self._start(long)
+                job.state, job.started = "running", time.monotonic()
+                self._running[job.number] = process
+            self._follow(job, process, pipe)
+            with self._lock:
+                self._running.pop(job.number, None)
+            if self._after is not None and job.result is not None:
+                self._after(job)
+            job.finished.set()
+        if process is not None:
+            process.kill()
+            process.join(timeout=5)
+
+    def _start(self, long: bool) -> tuple[Any, Any]:
+        here, there = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(there, self._perform, str(self._folder), long), daemon=True)
+        process.start()
+        there.close()
+        return process, here
+
+    def _follow(self, job: Job, process: Any, pipe: Any) -> None:
+        """Send a job to its process, and take what comes back until it is done or the process is gone."""
+        try:
+            pipe.send(job.arguments)
+            while True:
+                kind, *content = pipe.recv()
+                if kind == "progress":
+                    job.done, job.total, job.label = content
+                    continue
+                job.code, out, complaint = content
+                _close(job, out, complaint)
+                return
+        except (EOFError, OSError):
+            process.join(timeout=5)
+            if job.state != "cancelled":
+                job.state = "failed"
+                job.error = (
+                    "the process that ran this was stopped from outside (out of memory, or killed); nothing else is "
+                    "lost, and the command can be run again"
+                )
+
+
+def _close(job: Job, out: str, complaint: str) -> None:
+    """Read what a command left."""
+    if job.code in (0, 1):
+        try:
+            job.result = json.loads(out)
+            job.state = "done"
+            return
+        except ValueError:
+            job.error = "the command printed no JSON"
+    job.state = "refused" if job.code == 2 else "failed"
+    job.error = complaint.removeprefix("discreet: ").strip() or job.error
+
+
+def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:
+    """Run commands one after another until the other end of the pipe is closed."""
+    import resource
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, hard))
+    if long:
+        # Whoever waits for a quick answer goes first.
+        os.nice(10)
+    os.chdir(folder)
+    last = 0.0
+
+    def listen(done: int, total: int, label: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last > 0.1 or done == total:
+            last = now
+            pipe.send(("progress", done, total, label))
+
+    while True:
+        try:
+            arguments = pipe.recv()
+        except (EOFError, OSError):
+            return
+        pipe.send(("done", *perform(arguments, listen)))

@@ -1,0 +1,96 @@
+"""A workbench in a process of its own, and somebody who talks to it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+
+class Server:
+    """A running workbench."""
+
+    def __init__(self, *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
+        command = [str(Path(sys.executable).with_name("discreet")), "workbench", "--no-browser", "--json"]
+        self.process = subprocess.Popen(
+            [*command, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr.read() if self.process.stderr else ""
+        self.address = str(json.loads(line)["address"])
+        parts = urlsplit(self.address)
+        assert parts.hostname is not None
+        assert parts.port is not None
+        self.host, self.port, self.base = parts.hostname, parts.port, parts.path
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        base: str | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> tuple[int, bytes, dict[str, str]]:
+        """Send a request and return status, body and headers."""
+        link = http.client.HTTPConnection(self.host, self.port, timeout=60)
+        try:
+            link.request(method, (self.base if base is None else base) + path, body, dict(headers))
+            answer = link.getresponse()
+            return answer.status, answer.read(), {k.lower(): v for k, v in answer.getheaders()}
+        finally:
+            link.close()
+
+    def json(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request that must be answered with JSON."""
+        status, content, _ = self.ask(method, path, None if body is None else json.dumps(body).encode())
+        return {**json.loads(content), "status": status}
+
+    def upload(self, name: str, content: bytes) -> Any:
+        """Open a file."""
+        status, answer, _ = self.ask("POST", f"api/files?name={quote(name)}", content)
+        return {**json.loads(answer), "status": status}
+
+    def run(self, command: str, wait: float = 20, **values: Any) -> Any:
+        """Run a command and wait for it."""
+        job = self.json("POST", f"api/run?wait={wait}", {"command": command, "values": values})
+        end = time.monotonic() + 60
+        while job.get("state") in ("waiting", "running") and wait and time.monotonic() < end:
+            job = self.json("GET", f"api/jobs/{job['job']}?wait={wait}")
+        return job
+
+    def close(self) -> tuple[str, str]:
+        """Stop it as Ctrl+C does, and return what it printed."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            return self.process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+
+@contextmanager
+def serving(*arguments: object, **about: Any) -> Iterator[Server]:
+    """Start a workbench, and stop it afterwards."""
+    server = Server(*arguments, **about)
+    try:
+        yield server
+    finally:
+        server.close()

@@ -1,0 +1,420 @@
+"""The server: what it refuses, what it leaves, and what it does while others work."""
+
+from __future__ import annotations
+
+import glob
+import io
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.running import run
+from tests.workbench.serving import Server, serving
+
+pytestmark = pytest.mark.xdist_group("workbench")
+
+
+# --- who may talk to it -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", ["/", "/wrong/", "/wrong/api/start/", "//"])
+def test_without_the_token_nothing_is_answered(server: Server, base: str) -> None:
+    status, body, _ = server.ask("GET", "", base=base)
+    assert status == 403
+    assert b"religion" not in body
+    status, _, _ = server.ask("POST", "api/run", b"{}", base=base)
+    assert status == 403
+
+
+def test_a_token_that_is_almost_right_is_wrong(server: Server) -> None:
+    assert server.ask("GET", "", base=server.base[:-2] + "x/")[0] == 403
+    assert server.ask("GET", "", base=server.base[:-1] + "x/")[0] == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1"},
+    ],
+)
+def test_foreign_pages_are_refused(server: Server, headers: dict[str, str]) -> None:
+    assert server.ask("GET", "api/start", headers=headers)[0] in (403, 421)
+
+
+def test_it_listens_on_the_loopback_only(server: Server) -> None:
+    with open("/proc/net/tcp") as table:
+        lines = [line.split() for line in table][1:]
+    mine = [row[1] for row in lines if row[1].endswith(f":{server.port:04X}") and row[3] == "0A"]
+    assert mine == [f"0100007F:{server.port:04X}"]
+
+
+def test_answers_are_sealed(server: Server) -> None:
+    _, body, headers = server.ask("GET", "")
+    assert b'<script type="module"' in body
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+
+
+def test_every_asset_is_local(server: Server) -> None:
+    _, page, _ = server.ask("GET", "")
+    names = [f.name for f in Path("src/discreet/workbench/static").iterdir()]
+    for name in names:
+        status, content, _ = server.ask("GET", f"static/{name}")
+        assert status == 200
+        text = content.decode().replace("http://www.w3.org/2000/svg", "")
+        assert "http://" not in text, name
+        assert "https://" not in text, name
+        assert "innerHTML" not in text, name
+    assert b"//cdn" not in page
+
+
+# --- files --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["../x.csv", "..%2fx.csv", "/etc/x.csv", ".hidden.csv", "-o.csv", "a/b.csv", "x.exe", "", "x\x00.csv"]
+)
+def test_bad_names_are_refused(server: Server, name: str) -> None:
+    answer = server.upload(name, b"a,count\n1,2\n")
+    assert answer["status"] == 400
+    assert answer["error"]
+
+
+@pytest.mark.parametrize(
+    "path", ["api/files/..%2f..%2fetc%2fpasswd", "static/..%2fserver.py", "static/server.py", "api/view/religion.csv"]
+)
+def test_files_outside_are_out_of_reach(server: Server, path: str) -> None:
+    status, body, _ = server.ask("GET", path)
+    assert status in (400, 404)
+    assert b"root:" not in body
+    assert b"import" not in body
+
+
+def test_too_much_at_once_is_refused_with_and_without_a_length(server: Server) -> None:
+    assert server.ask("POST", "api/files?name=big.csv", headers={"Content-Length": str(2**40)})[0] == 413
+    assert server.json("GET", "api/start")["status"] == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("bad.csv", b"\xff\xfe\x00\x01\x02"),
+        ("bad.parquet", b"PAR1 not a file"),
+        ("bad.xlsx", b"PK\x03\x04 not a workbook"),
+        ("ragged.csv", b"a,count\n1\n2,3,4\n"),
+    ],
+)
+def test_malformed_files_end_in_a_message(server: Server, name: str, content: bytes) -> None:
+    assert server.upload(name, content)["status"] == 200
+    job = server.run("inspect", file=name)
+    assert job["state"] == "refused"
+    assert name in job["error"]
+    assert "Traceback" not in job["error"]
+
+
+def test_a_zip_bomb_is_not_unpacked(server: Server) -> None:
+    stream = io.BytesIO()
+    with (
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as part,
+    ):
+        for _ in range(700):
+            part.write(b"0" * 2**20)
+    assert len(stream.getvalue()) < 2**20
+    assert server.upload("bomb.xlsx", stream.getvalue())["status"] == 200
+    job = server.run("inspect", file="bomb.xlsx")
+    assert job["state"] == "refused"
+    assert "unpacks to" in job["error"]
+
+
+def test_excel_files_are_read(server: Server) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["area", "sex", "count"], ["n", "m", 3], ["n", "f", 1], ["s", "m", 12], ["s", "f", 7]):
+        book.active.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    server.upload("book.xlsx", stream.getvalue())
+    job = server.run("inspect", file="book.xlsx", cells=True)
+    assert job["result"]["content"] == "table"
+    assert job["result"]["cells"]["values"] == [3, 1, 12, 7]
+
+
+def test_formulas_in_exported_cells_are_defused(server: Server) -> None:
+    server.upload("evil.csv", b'area,count\n"=HYPERLINK(""x"")",5\n@cmd,6\n+1-2,7\n-3,8\n')
+    status, content, headers = server.ask("GET", "api/files/evil.csv")
+    assert status == 200
+    assert headers["content-disposition"].startswith("attachment")
+    cells = [line.split(",")[0] for line in content.decode().splitlines()[1:]]
+    assert [cell.strip('"')[0] for cell in cells] == ["'", "'", "'", "-"]
+
+
+# --- commands -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_shown_is_what_the_command_prints(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from discreet import datasets
+
+    datasets.load("religion").write(tmp_path / "religion.csv")
+    monkeypatch.chdir(tmp_path)
+    for command, values in (
+        ("inspect", {"file": "religion.csv", "cells": True}),
+        ("risk", {"table": "religion.csv"}),
+        ("rules", {"table": "religion.csv", "threshold": 3}),
+        ("protect random-rounding", {"file": "religion.csv", "base": 3, "seed": 1, "output": "r.parquet"}),
+        ("risk", {"table": "religion.csv", "released": "r.parquet"}),
+        ("audit", {"releases": ["r.parquet"], "law": "method"}),
+    ):
+        job = server.run(command, **values)
+        assert job["state"] == "done", job
+        import shlex
+
+        printed = run(*shlex.split(job["command"])[1:], "--json")
+        assert job["result"] == json.loads(printed.out), command
+
+
+def test_a_refusal_is_the_commands_own(server: Server) -> None:
+    job = server.run("risk", table="missing.csv")
+    assert job["state"] == "refused"
+    assert job["error"] == run("risk", "missing.csv").err.removeprefix("discreet: ").strip()
+
+
+def test_unknown_commands_and_broken_requests_are_refused(server: Server) -> None:
+    assert server.json("POST", "api/run", {"command": "workbench", "values": {}})["status"] == 400
+    assert server.json("POST", "api/run", {"command": "risk", "values": []})["status"] == 400
+    assert server.ask("POST", "api/run", b"{not json")[0] == 400
+    assert server.ask("POST", "api/run", b"[]")[0] == 400
+    assert server.json("GET", "api/jobs/999999")["status"] == 404
+
+
+def slow_table(server: Server) -> str:
+    """A table whose audit by drawn tables takes minutes."""
+    size = 40
+    rows = ["r,c,count"]
+    rows += [f"r{i},c{j},x" for i in range(size) for j in range(size)]
+    rows += [f"r{i},Total,{size * 50}" for i in range(size)]
+    rows += [f"Total,c{j},{size * 50}" for j in range(size)]
+    rows += [f"Total,Total,{size * size * 50}"]
+    server.upload("slow.csv", "\n".join(rows).encode())
+    return "slow.csv"
+
+
+def test_a_killed_process_is_reported_and_the_session_goes_on(server: Server) -> None:
+    job = server.run("audit", wait=0, releases=[slow_table(server)], law="tables", seed=1)
+    pid = worker_of(server, job)
+    os.kill(pid, signal.SIGKILL)
+    ended = server.json("GET", f"api/jobs/{job['job']}?wait=10")
+    assert ended["state"] == "failed"
+    assert "stopped from outside" in ended["error"]
+    assert server.run("risk", table="religion.csv")["state"] == "done"
+
+
+def test_long_work_can_be_cancelled(server: Server) -> None:
+    job = server.run("audit", wait=0, releases=[slow_table(server)], law="tables", seed=1)
+    worker_of(server, job)
+    assert server.json("DELETE", f"api/jobs/{job['job']}")["status"] == 200
+    assert server.json("GET", f"api/jobs/{job['job']}?wait=10")["state"] == "cancelled"
+    assert server.run("risk", table="religion.csv")["state"] == "done"
+
+
+def worker_of(server: Server, job: dict[str, object]) -> int:
+    """Wait until a job runs, and return the busiest descendant of the server."""
+    end = time.monotonic() + 20
+    while server.json("GET", f"api/jobs/{job['job']}")["state"] != "running":
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    time.sleep(1.0)
+    listed = subprocess.run(["ps", "-eo", "pid,ppid,time,stat"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines()[1:]]
+    parents = {int(row[0]): int(row[1]) for row in rows}
+
+    def below(pid: int) -> bool:
+        while pid in parents and pid > 1:
+            if pid == server.process.pid:
+                return True
+            pid = parents[pid]
+        return False
+
+    family = [int(row[0]) for row in rows if below(int(row[0])) and int(row[0]) != server.process.pid]
+    used = {pid: sum(map(int, Path(f"/proc/{pid}/stat").read_text().split()[13:15])) for pid in family}
+    return max((pid for pid in family if _recent(pid)), key=lambda pid: used[pid])
+
+
+def _recent(pid: int) -> bool:
+    """True for a process that is computing now."""
+    stat = Path(f"/proc/{pid}/stat")
+    before = sum(map(int, stat.read_text().split()[13:15]))
+    time.sleep(0.2)
+    return sum(map(int, stat.read_text().split()[13:15])) > before + 5
+
+
+def test_twenty_people_work_while_one_waits_for_long_work(server: Server) -> None:
+    server.run("risk", table="religion.csv")
+    server.run("risk", table="religion.csv")
+    rows = "\n".join(f"{i},{j},{(i * j) % 7 + 1}" for i in range(60) for j in range(60))
+    server.upload("people.csv", f"area,age,count\n{rows}\n".encode())
+    job = server.run("compare", wait=0, table="people.csv", draws=3000) if "compare" in COMMANDS else None
+    slowest: list[float] = []
+
+    def client() -> None:
+        for _ in range(3):
+            start = time.monotonic()
+            assert server.run("risk", table="religion.csv")["state"] == "done"
+            slowest.append(time.monotonic() - start)
+
+    threads = [threading.Thread(target=client) for _ in range(19)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if job is not None:
+        server.json("DELETE", f"api/jobs/{job['job']}")
+    assert len(slowest) == 57
+    assert sorted(slowest)[len(slowest) // 2] < 1.0
+    assert max(slowest) < 2.0
+
+
+def _commands() -> set[str]:
+
+    from discreet.cli.app import tree
+    from discreet.workbench.commands import commands_of
+
+    return set(commands_of(tree()))
+
+
+COMMANDS = _commands()
+
+
+# --- sessions -----------------------------------------------------------------------------------------------
+
+
+def test_the_state_of_a_page_survives_a_reload(server: Server) -> None:
+    server.json("PUT", "api/sessions/reload", {"step": "see", "table": "religion.csv"})
+    assert server.json("GET", "api/sessions/reload")["state"] == {"step": "see", "table": "religion.csv"}
+    assert server.json("PUT", "api/sessions/reload", [1])["status"] == 400
+    assert server.json("GET", "api/sessions/..%2fx")["status"] in (400, 404)
+
+
+def test_two_people_sign_and_nobody_twice(server: Server) -> None:
+    signed = server.json(
+        "POST", "api/sessions/sign/signatures", {"who": "Ada", "decision": "approved", "release": "religion.csv"}
+    )
+    assert signed["sha256"]
+    again = server.json("POST", "api/sessions/sign/signatures", {"who": "ada ", "decision": "rejected"})
+    assert again["status"] == 400
+    assert server.json("POST", "api/sessions/sign/signatures", {"who": "", "decision": "approved"})["status"] == 400
+    assert server.json("POST", "api/sessions/sign/signatures", {"who": "Bo", "decision": "maybe"})["status"] == 400
+    assert server.json("POST", "api/sessions/sign/signatures", {"who": "Bo", "decision": "approved"})["status"] == 200
+
+
+def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:
+    from discreet import datasets
+
+    datasets.load("religion").write(tmp_path / "religion.csv")
+    with serving(tmp_path / "religion.csv") as first:
+        first.json("PUT", "api/sessions/page", {"step": "see", "table": "religion.csv"})
+        first.run("protect random-rounding", file="religion.csv", seed=3, output="r.csv")
+        job = first.json(
+            "POST",
+            "api/run?wait=20",
+            {"command": "risk", "values": {"table": "religion.csv", "released": "r.csv"}, "session": "page"},
+        )
+        assert job["state"] == "done"
+        saved = first.ask("GET", "api/sessions/page/archive")[1]
+    (tmp_path / "work.discreet").write_bytes(saved)
+    (tmp_path / "religion.csv").unlink()
+    with serving(tmp_path / "work.discreet") as second:
+        opened = second.json("GET", "api/sessions/page")
+        assert opened["state"]["table"] == "religion.csv"
+        assert len(opened["steps"]) == 2
+        assert {f["name"] for f in second.json("GET", "api/start")["files"]} == {"religion.csv", "r.csv"}
+    replayed = run("workbench", tmp_path / "work.discreet", "--replay", "--json")
+    assert replayed.code == 0, replayed
+    assert [step["outcome"] for step in json.loads(replayed.out)["steps"]] == ["same", "same"]
+    with zipfile.ZipFile(tmp_path / "work.discreet") as archive:
+        about = json.loads(archive.read("session.json"))
+        files = {name: archive.read(name) for name in archive.namelist() if name != "session.json"}
+    about["steps"][1]["result"] = "0" * 64
+    with zipfile.ZipFile(tmp_path / "other.discreet", "w") as archive:
+        archive.writestr("session.json", json.dumps(about))
+        for name, content in files.items():
+            archive.writestr(name, content)
+    other = run("workbench", tmp_path / "other.discreet", "--replay")
+    assert other.code == 1
+    assert "differs" in other.out
+
+
+def test_a_damaged_session_is_refused(server: Server, tmp_path: Path) -> None:
+    status, body, _ = server.ask("POST", "api/sessions/page/archive", b"not a session")
+    assert status == 400
+    assert b"no saved session" in body
+    (tmp_path / "bad.discreet").write_bytes(b"PK")
+    assert run("workbench", tmp_path / "bad.discreet", "--replay").code == 2
+
+
+# --- what it leaves -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_nothing_is_left_behind_nor_written_to_the_log(tmp_path: Path, kind: signal.Signals) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("area,count\nn,918273\ns,4\n")
+    server = Server(secret, env={"TMPDIR": str(tmp_path)})
+    assert glob.glob(str(tmp_path / "discreet-workbench-*"))
+    assert server.run("risk", table="secret.csv")["state"] == "done"
+    server.process.send_signal(kind)
+    out, err = server.process.communicate(timeout=30)
+    assert glob.glob(str(tmp_path / "discreet-workbench-*")) == []
+    assert "918273" not in out + err
+    assert server.base.strip("/") not in err
+
+
+def test_folders_of_killed_workbenches_are_cleared(tmp_path: Path) -> None:
+    with serving(env={"TMPDIR": str(tmp_path)}) as first:
+        first.upload("a.csv", b"a,count\n1,2\n")
+        first.process.kill()
+        first.process.wait()
+        assert glob.glob(str(tmp_path / "discreet-workbench-*"))
+    with serving(env={"TMPDIR": str(tmp_path)}):
+        assert len(glob.glob(str(tmp_path / "discreet-workbench-*"))) == 1
+
+
+def test_it_is_ready_soon() -> None:
+    start = time.monotonic()
+    with serving() as server:
+        assert server.ask("GET", "")[0] == 200
+        taken = time.monotonic() - start
+    assert taken < 3.0
+
+
+def test_a_port_that_is_taken_is_named(server: Server) -> None:
+    found = run("workbench", "--no-browser", "--port", server.port)
+    assert found.code == 2
+    assert str(server.port) in found.err
+
+
+def test_a_parquet_file_of_many_cells_opens_soon(server: Server, tmp_path: Path) -> None:
+    rows = [(f"a{i}", f"b{j}", (i * 31 + j * 17) % 90) for i in range(1000) for j in range(100)]
+    table = pa.table({"area": [r[0] for r in rows], "age": [r[1] for r in rows], "count": [r[2] for r in rows]})
+    pq.write_table(table, tmp_path / "large.parquet")
+    server.upload("large.parquet", (tmp_path / "large.parquet").read_bytes())
+    start = time.monotonic()
+    job = server.run("inspect", file="large.parquet", cells=True)
+    assert len(job["result"]["cells"]["values"]) == 100_000
+    assert time.monotonic() - start < 3.0
