@@ -154,9 +154,10 @@ def _figures(data: Mapping[str, Any], grids: list[Grid], internal: bool) -> list
     rules = data.get("rules")
     if rules is not None:
         known = sum(row["state"] in ("exact", "determined") for row in data["cells"])
-        found.append(
-            _figure("Sensitive cells", amount(rules["statuses"]["sensitive"]), f"{amount(known)} known exactly")
-        )
+        sensitive = rules["statuses"]["sensitive"]
+        # The data tell of the worst cells only; where all of these are known, there may be more.
+        more = " or more" if len(data["cells"]) == known < sensitive else ""
+        found.append(_figure("Sensitive cells", amount(sensitive), f"{amount(known)}{more} known exactly"))
     if hidden:
         found.append(_figure("Figures hidden", amount(hidden), f"of {amount(shown)}"))
     return found
