@@ -64,8 +64,10 @@ def test_no_verb_of_the_front_door_is_hidden_by_a_package() -> None:
 
 def test_numbers_in_the_readme_are_true() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    result = discreet.risk(discreet.datasets.religion())
-    assert f"R1 = {result.value:.4f}" in text
-    for line in [result.whole(), *result.rows(2)]:
-        pattern = r"\s+".join(map(re.escape, line))
-        assert re.search(pattern, text), line
+    result = discreet.assess(discreet.datasets.religion(), seed=1)
+    assert result.sentence in text.replace("\n", " ")
+    for reason in result.reasons:
+        assert f" ✓ {reason}\n" in text
+    found = result.to_dict()
+    for name, value in (("R1", found["before"]["value"]), ("R2", found["after"]["value"])):
+        assert re.search(rf"risk (before|after), {name} +{value:.4f}\n", text)

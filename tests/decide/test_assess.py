@@ -121,7 +121,7 @@ def test_a_stricter_policy_never_turns_a_verdict_to_the_better(**case: Any) -> N
 
 
 @pytest.mark.long
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @PAIRS
 def test_a_stricter_policy_never_turns_a_verdict_to_the_better_in_many_cases(**case: Any) -> None:
     never_better(**case)

@@ -8,6 +8,7 @@ import platform
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,11 @@ def canonical(data: Any) -> str:
 
 def versions() -> dict[str, str]:
     """Return what ran: discreet, Python, and the packages that results can depend on."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
     from discreet import __version__
 
     found = {"discreet": __version__, "python": platform.python_version(), "machine": platform.machine()}
