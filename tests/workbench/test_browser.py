@@ -88,7 +88,7 @@ def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path
         page.wait_for_selector("text=approved")
         assert "confidential" in report.read_text(encoding="utf-8").lower()
         assert "confidential" not in public.read_text(encoding="utf-8").lower()
-        assert released.read_text().splitlines()[0].startswith("area,age,")
+        assert released.read_text().splitlines()[0].startswith('"area","age","count"')
         # A reload changes nothing, and what is shown is what the command prints.
         page.reload()
         page.wait_for_selector("#verdict")
@@ -141,7 +141,7 @@ def test_the_methodologist_compares_suppression_and_controlled_rounding(opened: 
         page.wait_for_selector("#sensitive")
         person.step("compare")
         page.fill("#draws", "20")
-        page.fill("#methods", "controlled-rounding:base=3\nsuppression:method=fast\nrandom-rounding:base=3")
+        page.fill("#methods", "controlled-rounding:base=3\nsuppress\nrandom-rounding:base=3")
         page.click("#start")
         page.wait_for_selector("#comparison[data-done=yes]")
         names = page.eval_on_selector_all("[data-point]", "nodes => nodes.map(n => n.dataset.point)")

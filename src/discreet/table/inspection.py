@@ -133,6 +133,9 @@ def _recognise(arrow: pa.Table, found: Sequence[Column]) -> tuple[Content, dict[
     if crossed or wide:
         options["layout"] = "wide"
     elif named is None and len(numeric) == 1 and found[-1] is numeric[0] and _unique(arrow, labels):
+        # A column that alone tells all rows apart, beside others that classify, numbers the records.
+        if len(labels) > 1 and any(one.distinct == arrow.num_rows for one in labels):
+            return "records", {}
         named = numeric[0]
     if named is not None:
         if named.name != "count":

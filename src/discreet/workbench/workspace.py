@@ -208,20 +208,23 @@ def defused(content: bytes) -> bytes:
     """
     import csv
 
-    text = content.decode("utf-8")
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8"))))
+    if not any(_formula(cell) for row in rows for cell in row):
+        return content
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    for row in csv.reader(io.StringIO(text)):
-        writer.writerow([f"'{cell}" if cell[:1] in "=+-@\t\r" and not _number(cell) else cell for cell in row])
+    writer.writerows([f"'{cell}" if _formula(cell) else cell for cell in row] for row in rows)
     return stream.getvalue().encode("utf-8")
 
 
-def _number(text: str) -> bool:
+def _formula(text: str) -> bool:
+    if not text or text[0] not in "=+-@\t\r":
+        return False
     try:
         float(text)
     except ValueError:
-        return text == ""
-    return True
+        return True
+    return False
 
 
 def _sweep() -> None:

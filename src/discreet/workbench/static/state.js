@@ -33,6 +33,12 @@ export function change(values, { remember = false } = {}) {
   tell();
 }
 
+// What is not kept yet is sent when the page goes away, so that a reload finds it.
+addEventListener("pagehide", () => {
+  clearTimeout(pending);
+  fetch(`api/sessions/${session}`, { method: "PUT", body: JSON.stringify(state), headers: { "content-type": "application/json" }, keepalive: true });
+});
+
 export const canUndo = () => past.length > 0;
 export function undo() {
   if (!past.length) return;
