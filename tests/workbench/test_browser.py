@@ -151,6 +151,7 @@ def test_the_methodologist_compares_suppression_and_controlled_rounding(opened: 
         page.click("[data-point*='controlled']")
         page.wait_for_selector("#sentence")
         assert "controlled-rounding" in person.command()
+        page.wait_for_selector("#audit")
         person.picture("protect")
         person.step("decide")
         page.click("#assess")

@@ -56,6 +56,7 @@ export class Grid {
   constructor(layout, { face, onSelect, rowNote = null, columnNote = null, name = "table", width = 0 }) {
     Object.assign(this, { layout, face, onSelect, rowNote, columnNote, width });
     this.row = 30;
+    this.top = columnNote ? 48 : 30; // the header, with a line for what is known of a column
     this.selected = null;
     this.shown = null;
     this.sheet = el("div", { class: "grid", role: "grid", tabindex: 0, "aria-label": name, "aria-rowcount": layout.rows.length + 1, "aria-colcount": layout.columns.length + 1 + (rowNote ? 1 : 0) });
@@ -87,10 +88,11 @@ export class Grid {
     this.node.style.setProperty("--head", `${this.head}px`);
     const width = this.head + this.notes + columns.length * this.column;
     this.sheet.style.width = `${width}px`;
-    this.sheet.style.height = `${(rows.length + 1) * this.row}px`;
-    this.node.style.maxHeight = `${(rows.length + 1) * this.row + 18}px`;
+    this.sheet.style.height = `${rows.length * this.row + this.top}px`;
+    this.node.style.maxHeight = `${rows.length * this.row + this.top + 18}px`;
     this.node.style.maxWidth = `${width + 18}px`;
     this.header.style.width = this.sheet.style.width;
+    this.header.style.height = `${this.top}px`;
   }
 
   draw(force = false) {
@@ -107,14 +109,14 @@ export class Grid {
     const left = (c) => `${this.head + this.notes + c * this.column}px`;
     const head = [el("span", { class: "head rowhead", role: "columnheader" }, this.layout.dims.map((d) => this.layout.cells.dimensions[d].name).join(" · "))];
     if (this.rowNote) head.push(this.note(this.rowNote.title, "columnheader"));
-    for (let c = c0; c < c1; c += 1) head.push(el("span", { class: `head${this.layout.columnTotal[c] ? " total" : ""}`, role: "columnheader", "aria-colindex": c + 2, title: this.columnNote ? this.columnNote(c) : columns[c], style: { left: left(c), width: "var(--column)" } }, columns[c]));
+    for (let c = c0; c < c1; c += 1) head.push(el("span", { class: `head${this.layout.columnTotal[c] ? " total" : ""}`, role: "columnheader", "aria-colindex": c + 2, title: columns[c], style: { left: left(c), width: "var(--column)" } }, columns[c], this.columnNote && el("span", { class: "under" }, this.columnNote(c))));
     this.header.replaceChildren(...head);
     const lines = [];
     for (let r = r0; r < r1; r += 1) {
       const parts = [el("span", { class: `head rowhead${this.layout.rowTotal[r] ? " total" : ""}`, role: "rowheader", title: rows[r] }, rows[r])];
       if (this.rowNote) parts.push(this.note(this.rowNote.text(r), "gridcell"));
       for (let c = c0; c < c1; c += 1) parts.push(this.cell(r, c, left(c)));
-      lines.push(el("div", { role: "row", "aria-rowindex": r + 2, style: { top: `${(r + 1) * this.row}px`, width: this.sheet.style.width } }, parts));
+      lines.push(el("div", { role: "row", "aria-rowindex": r + 2, style: { top: `${r * this.row + this.top}px`, width: this.sheet.style.width } }, parts));
     }
     this.body.replaceChildren(...lines);
   }
@@ -138,9 +140,9 @@ export class Grid {
     const row = Math.min(Math.max(r, 0), rows.length - 1);
     const column = Math.min(Math.max(c, 0), columns.length - 1);
     this.selected = [row, column];
-    const top = (row + 1) * this.row;
+    const top = row * this.row + this.top;
     const lowest = this.node.scrollTop + this.node.clientHeight - 2 * this.row;
-    if (top < this.node.scrollTop + this.row) this.node.scrollTop = top - this.row;
+    if (top < this.node.scrollTop + this.top) this.node.scrollTop = top - this.top;
     else if (top > lowest) this.node.scrollTop = top - this.node.clientHeight + 2 * this.row;
     const at = column * this.column;
     const room = this.node.clientWidth - this.head - this.notes;

@@ -42,7 +42,7 @@ export async function see(screen, { still }) {
   const down = layout.dims.length === 1 ? cells.dimensions[layout.dims[0]] : null;
   const rowNote = down && slices.size ? { title: "risk", text: (r) => { const s = slices.get(`${down.name}\u0000${layout.rows[r]}`); return s ? risk(s.value) : ""; } } : null;
   const across = layout.across === null ? null : cells.dimensions[layout.across];
-  const columnNote = (c) => { const s = across && slices.get(`${across.name}\u0000${layout.columns[c]}`); return s ? `${layout.columns[c]}: risk ${risk(s.value)}` : layout.columns[c]; };
+  const columnNote = across && slices.size ? (c) => { const s = slices.get(`${across.name}\u0000${layout.columns[c]}`); return s ? risk(s.value) : ""; } : null;
   const face = (i) => {
     const s = sensitive.get(key(labelsOf(cells, i)));
     return { text: hidden.has(i) ? "×" : figure(cells.values[i] / scale, cells.decimals), hidden: hidden.has(i), level: s ? 5 : 0, flag: Boolean(s), words: s ? `sensitive: ${s.reason}` : "" };
