@@ -50,7 +50,7 @@ def visited(F: Any, margins: Any, law: str, draws: int, apart: int, seed: int, i
 )
 def test_chains_settle_on_the_enumerated_law(counts: Any, margins: Any, law: str) -> None:
     F = np.array(counts)
-    assert p_value(visited(F, margins, law, 4_000, 120, 1), slow_law(F, margins, law)) > 1e-4
+    assert p_value(visited(F, margins, law, 3_000, 100, 1), slow_law(F, margins, law)) > 1e-4
 
 
 def test_moves_alone_cut_latin_squares_off_and_prices_below_zero_connect_them() -> None:
@@ -74,16 +74,16 @@ def test_structural_zeros_can_be_passed_but_are_never_returned() -> None:
     law = slow_law(F, [(0,), (1,)], "uniform", zeros.tolist())
     # Only a move around all six cells keeps the diagonal empty, which no basic move does.
     assert len(law) == 4
-    assert p_value(visited(F, [(0,), (1,)], "uniform", 4_000, 300, 4, zeros), law) > 1e-4
+    assert p_value(visited(F, [(0,), (1,)], "uniform", 2_000, 200, 4, zeros), law) > 1e-4
 
 
 def test_long_lines_are_walked_in_steps_that_keep_the_law() -> None:
     F = np.array([[3000, 3000], [3000, 3000]])
-    kept = visited(F, [(0,), (1,)], "hypergeometric", 3_000, 40, 5)[:, 0]
+    kept = visited(F, [(0,), (1,)], "hypergeometric", 1_500, 30, 5)[:, 0]
     # The hypergeometric law has the mean 3000 and this deviation.
     deviation = np.sqrt(3000 * 0.5 * 6000 / (12_000 - 1))
-    assert abs(kept.mean() - 3000) < 5 * deviation / np.sqrt(3_000)
-    assert abs(kept.std() / deviation - 1) < 0.08
+    assert abs(kept.mean() - 3000) < 5 * deviation / np.sqrt(1_500)
+    assert abs(kept.std() / deviation - 1) < 0.1
     even = visited(F, [(0,), (1,)], "uniform", 3_000, 10, 6)[:, 0]
     assert abs(even.mean() - 3000) < 5 * 6001 / np.sqrt(12 * 3_000)
     assert (np.histogram(even, 10, (0, 6001))[0] > 220).all()

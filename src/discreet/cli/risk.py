@@ -179,7 +179,7 @@ class _With:
 
 
 def _method(name: str, base: int | None, n: int | None) -> Any:
-    from discreet.protect import METHODS, RandomRounding, RandomSample
+    from discreet.protect import RandomRounding, RandomSample
 
     if name == RandomRounding.name:
         if n is not None:
@@ -191,7 +191,7 @@ def _method(name: str, base: int | None, n: int | None) -> Any:
         if n is None:
             raise RequestError("random-sample needs its size: give --n")
         return RandomSample(n)
-    raise RequestError(f"there is no method {name!r}; {nearest(name, list(METHODS))}")
+    raise RequestError(f"there is no method {name!r}; {nearest(name, [RandomRounding.name, RandomSample.name])}")
 
 
 risk.__doc__ = options.explained(risk, EXAMPLES)
