@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from scipy.optimize import Bounds as Ranges
+from scipy.optimize import LinearConstraint, linprog, milp
 
+from discreet.feasible import general
 from discreet.feasible.bounds import bounds
 from discreet.feasible.chain import draw_tables
+from discreet.feasible.condensing import condense
 from discreet.feasible.counting import count_tables
 from discreet.feasible.general import solve_group
 from discreet.feasible.highs import sparse_bounds
@@ -75,3 +80,127 @@ def test_time_that_runs_out_leaves_certain_intervals() -> None:
     assert not rest.finished.all()
     assert (rest.lower <= full.lower).all()
     assert (rest.upper >= full.upper).all()
+
+
+def cube(n: int, most: int, seed: int, hide: float = 1.0) -> Figures:
+    """A three-way table with all two-way margins and some or all inner cells hidden: no network."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, most + 1, (n, n, n))
+    hidden = np.zeros((n + 1, n + 1, n + 1), bool)
+    hidden[:n, :n, :n] = rng.random(counts.shape) < hide
+    for axis in range(3):
+        counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)
+    shown = counts.astype(object)
+    shown[hidden] = None
+    return Figures.from_array(shown.tolist(), {name: [*map(str, range(n)), "Total"] for name in "abc"})
+
+
+def by_programs(group: Group) -> np.ndarray:
+    """Bounds over whole numbers by one integer program each."""
+    out = np.zeros((2, group.variables.size), np.int64)
+    for k in range(group.variables.size):
+        for side, sign in ((0, 1.0), (1, -1.0)):
+            costs = np.zeros(group.variables.size)
+            costs[k] = sign
+            answer = milp(
+                costs,
+                constraints=LinearConstraint(group.dense(), group.rhs, group.rhs),
+                bounds=Ranges(group.lower, np.where(group.upper >= 2**60, np.inf, group.upper)),
+                integrality=np.ones(group.variables.size),
+            )
+            out[side, k] = round(sign * answer.fun)
+    return out
+
+
+def cube_agrees(seed: int) -> int:
+    done = 0
+    for group in reduce(equations_of(cube(4, 3, seed, hide=0.8))).groups:
+        if group.is_tree or oriented(group) is not None:
+            continue
+        every = np.ones(group.variables.size, np.int64)
+        found = solve_group(group, every)
+        assert found.settled.all()
+        assert (found.bound == by_programs(group)).all(), seed
+        assert (found.bound == found.seen).all()
+        assert (found.relaxed[0] <= found.bound[0] + 1e-9).all()
+        assert (found.relaxed[1] >= found.bound[1] - 1e-9).all()
+        done += 1
+    return done
+
+
+def test_three_way_tables_against_integer_programs() -> None:
+    assert sum(cube_agrees(seed) for seed in range(3)) >= 2
+
+
+@pytest.mark.long
+def test_many_three_way_tables_against_integer_programs() -> None:
+    assert sum(cube_agrees(seed) for seed in range(100, 160)) >= 45
+
+
+def test_partners_move_together() -> None:
+    """What is joined for the search comes back as every single bound: the same without joining, by linear programs."""
+    group = max(reduce(equations_of(cube(4, 3, 2, hide=0.6))).groups, key=lambda g: g.variables.size)
+    joined = condense(group)
+    assert joined.size < group.variables.size
+    found = solve_group(group, np.ones(group.variables.size, np.int64))
+    for k in range(0, group.variables.size, 3):
+        for side, sign in ((0, 1.0), (1, -1.0)):
+            costs = np.zeros(group.variables.size)
+            costs[k] = sign
+            answer = linprog(costs, A_eq=group.dense(), b_eq=group.rhs, bounds=(0, None), method="highs")
+            assert found.relaxed[side, k] == pytest.approx(sign * answer.fun, abs=1e-6)
+
+
+def test_large_groups_without_a_tableau(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = max(reduce(equations_of(cube(4, 2, 5, hide=0.7))).groups, key=lambda g: g.variables.size)
+    every = np.ones(group.variables.size, np.int64)
+    usual = solve_group(group, every)
+    monkeypatch.setattr(general, "LARGEST", 0)
+    other = solve_group(group, every)
+    assert (usual.bound == other.bound).all()
+    assert other.settled.all()
+
+
+def test_bounds_over_real_numbers_claim_no_more_than_tables_show() -> None:
+    group = max(reduce(equations_of(cube(4, 3, 1, hide=0.8))).groups, key=lambda g: g.variables.size)
+    every = np.ones(group.variables.size, np.int64)
+    real, whole = solve_group(group, every, whole=False), solve_group(group, every)
+    sure = real.settled > 0
+    assert (real.bound[sure] == whole.bound[sure]).all()
+
+
+@pytest.mark.parametrize(("most", "seed"), [(2, 0), (3, 1), (6, 2)])
+def test_drawing_from_any_shape_agrees_with_counting(most: int, seed: int) -> None:
+    group = largest(cube(3, most, seed), join=False)
+    assert oriented(group) is None
+    exact = np.array([law.bits for law in count_tables(group).laws])
+    drawn = draw_tables(group, seed=1, precision=0.03)
+    assert 2 * drawn.error.max() <= 0.03
+    assert np.abs(drawn.bits - exact).max() <= 0.06
+    assert (draw_tables(group, seed=1, precision=0.03, workers=1).bits == drawn.bits).all()
+
+
+def test_drawing_ends_in_time() -> None:
+    group = largest(cube(4, 9, 0), join=False)
+    start = time.monotonic()
+    drawn = draw_tables(group, seed=1, precision=1e-6, deadline=start + 1.0)
+    assert time.monotonic() - start < 6.0
+    assert drawn.error.max() > 0
+
+
+@pytest.mark.parametrize(("n", "seed"), [(30, 2), (45, 3), (60, 4)])
+def test_rounds_agree_with_single_searches(n: int, seed: int) -> None:
+    """Sparse tables, where rounds fail for many, and dense ones, where they settle nearly all."""
+    for share in (0.15, 0.7):
+        group = largest(square(n, seed, share))
+        edges = oriented(group)
+        assert edges is not None
+        every = np.ones(group.variables.size, np.int64)
+        (found,) = network_batch([(group, edges)], [every])
+        assert found is not None
+        for k in range(0, group.variables.size, 97):
+            for side, sign in ((0, 1.0), (1, -1.0)):
+                costs = np.zeros(group.variables.size)
+                costs[k] = sign
+                answer = linprog(costs, A_eq=group.dense(), b_eq=group.rhs, bounds=(0, None), method="highs")
+                assert found[side, k] == pytest.approx(sign * answer.fun, abs=1e-6)

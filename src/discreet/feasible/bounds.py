@@ -96,7 +96,7 @@ def bounds(
         high[where] = np.where(found.bound[1][mine] >= UNBOUNDED // 2, UNBOUNDED, found.bound[1][mine])
         real[:, where] = found.relaxed[:, mine]
         # What no table of whole numbers was seen to attain may be narrower than it looks.
-        finished[where] = found.settled.all(axis=0)[mine]
+        finished[where] = found.settled[:, mine].min(axis=0) > 0
     lower, upper = reduced.members(low, high)
     alone = np.bincount(reduced.leader, minlength=lower.size)[reduced.leader] == 1
     over_reals = (

@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.feasible.rows import BAD, LARGE, proved
 from discreet.feasible.tableau import (
     CLOSE,
     FAILED,
@@ -29,9 +30,6 @@ from discreet.feasible.tableau import (
     take_back,
 )
 
-DENOMINATORS = 60
-BAD = np.iinfo(np.int64).max
-LARGE = 2.0**52
 FOUND, NONE, UNDECIDED = 1, 0, 2
 LONG, FAULTS = 20, 20
 """Exchanges after which they are taken back; errors after which another solver takes over."""
@@ -41,7 +39,7 @@ class Pool(NamedTuple):
     """The equations in compressed rows, and what the tables of whole numbers found so far show.
 
     ``seen`` holds the least (row 0) and the largest value (row 1) of each unknown in any of them, ``table`` the last
-    one, ``count[0]`` their number. ``goal`` is what ends the search for an unknown. Moves say how the others change
+    one, ``tables[0]`` their number. ``goal`` is what ends the search for an unknown. Moves say how the others change
     with each unknown that the equations leave open, where they do so in whole numbers.
     """
 
@@ -54,7 +52,7 @@ class Pool(NamedTuple):
     goal: IntArray
     seen: IntArray
     table: IntArray
-    count: IntArray
+    tables: IntArray
     move_starts: IntArray
     move_columns: IntArray
     move_rates: IntArray
@@ -87,7 +85,7 @@ def note(pool: Pool, table: IntArray) -> bool:
         pool.seen[0, j] = min(pool.seen[0, j], table[j])
         pool.seen[1, j] = max(pool.seen[1, j], table[j])
         pool.table[j] = table[j]
-    pool.count[0] += 1
+    pool.tables[0] += 1
     return True
 
 
@@ -137,79 +135,6 @@ def moves(t: Tableau, pool: Pool) -> None:
             for s in range(begin, end):
                 after[pool.move_columns[s]] += direction * step * pool.move_rates[s]
             note(pool, after)
-
-
-@compiled
-def proved(t: Tableau, row: int, sign: int) -> tuple[int, float]:
-    """Return the whole-number bound on a basic unknown that its row proves, and the bound over real numbers.
-
-    The row is checked in whole numbers against the solved equations; BAD where it does not follow from them.
-    """
-    d = t.beside.size
-    k = t.basis[row]
-    D = 0
-    for trial in range(1, DENOMINATORS + 1):
-        D = trial
-        for c in range(d):
-            a = t.columns[c, row] * trial
-            if a != 0.0 and abs(a - np.rint(a)) > 1e-5:
-                D = 0
-                break
-        if D > 0:
-            break
-    if D == 0:
-        return BAD, 0.0
-    n = t.x.size
-    g = np.zeros(n, np.int64)
-    g[k] = D
-    rest, size = np.int64(0), 0.0
-    for c in range(d):
-        a = np.int64(np.rint(t.columns[c, row] * D))
-        if a == 0:
-            continue
-        j = t.beside[c]
-        g[j] = a
-        end = t.low[j] if (a > 0) == (sign > 0) else t.up[j]
-        if abs(end) >= LARGE:
-            return BAD, 0.0
-        rest += a * np.int64(end)
-        size += abs(a * end)
-    used = np.zeros(t.first_basis.size, np.int64)
-    count, common = 0, np.int64(1)
-    for i in range(t.first_basis.size):
-        if g[t.first_basis[i]] != 0:
-            used[count] = i
-            count += 1
-            common = common * t.scale[i] // _gcd(common, t.scale[i])
-            if common > 10**6:
-                return BAD, 0.0
-    constant = np.int64(0)
-    for u in range(count):
-        i = used[u]
-        part = g[t.first_basis[i]] * (common // t.scale[i])
-        constant += part * t.start[i]
-        size += abs(float(part) * t.start[i])
-    if size * common * D > 2.0**61:
-        return BAD, 0.0
-    for c in range(d):
-        total = np.int64(0)
-        for u in range(count):
-            i = used[u]
-            if t.solved[c, i] != 0:
-                total += g[t.first_basis[i]] * (common // t.scale[i]) * t.solved[c, i]
-        if total != common * g[t.first_beside[c]]:
-            return BAD, 0.0
-    value, parts = constant - common * rest, common * D
-    # Rounding inwards is what whole numbers allow.
-    inner = value // parts if sign > 0 else -((-value) // parts)
-    return int(inner), float(value / parts)
-
-
-@compiled
-def _gcd(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a
 
 
 @compiled
@@ -291,7 +216,7 @@ def attained(t: Tableau, pool: Pool, stack: Stack, k: int, sign: int, target: in
             stack.values[depth] = x
             depth += 1
             # The side of the last table comes first: what it has elsewhere goes with it.
-            if pool.table[j] <= x[j] if pool.count[0] > 0 else x[j] - np.floor(x[j]) < 0.5 + CLOSE:
+            if pool.table[j] <= x[j] if pool.tables[0] > 0 else x[j] - np.floor(x[j]) < 0.5 + CLOSE:
                 up[j] = np.floor(x[j])
             else:
                 low[j] = np.ceil(x[j])
@@ -356,13 +281,13 @@ def settle(
             while turn < steps:
                 turn += 1
                 target = pool.goal[side, k]
-                if pool.count[0] > 0 and sign * pool.seen[side, k] >= sign * target:
+                if pool.tables[0] > 0 and sign * pool.seen[side, k] >= sign * target:
                     state[side, k] = FOUND
                     break
                 if sign * bound[side, k] < sign * target:
                     state[side, k] = NONE
                     break
-                if pool.count[0] > 0:
+                if pool.tables[0] > 0:
                     for j in range(t.x.size):
                         t.x[j] = float(pool.table[j])
                 code = climb(t, k, float(sign), float(sign) * target)
@@ -373,13 +298,13 @@ def settle(
                         state[side, k] = FOUND
                     break
                 if sign * t.x[k] < sign * target - CLOSE:
-                    inner, real = np.int64(t.up[k] if side == 1 else t.low[k]), t.x[k]
+                    inner, real = int(t.up[k] if side == 1 else t.low[k]), float(t.x[k])
                     if t.place[k] >= 0:
                         inner, real = proved(t, t.place[k], sign)
                     if inner == BAD or sign * inner >= sign * target or abs(real - t.x[k]) > 1e-4 * (1.0 + abs(real)):
                         # Errors have grown: begin afresh, and once only for the same bound.
                         faults += 1
-                        if faults > FAULTS or pool.count[0] == 0:
+                        if faults > FAULTS or pool.tables[0] == 0:
                             return FAILED
                         reset(t)
                         if turn == 1:

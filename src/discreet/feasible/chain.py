@@ -1,14 +1,15 @@
-"""Uniform draws of the tables that fit a network, by a Markov chain, for groups too large to count.
+"""Uniform draws of the tables that fit, by a Markov chain, for groups too large to count.
 
-A step picks a circle of unknowns at random, in a way that does not depend on the table, and shifts whole units around
-it by an amount drawn evenly from all that fit (hit and run). Every circle can be picked, and circles connect all tables
-that fit a network, so the chain settles on the uniform law. Several chains from different corners tell how far off the
-result may be.
+In a network a step picks a circle of unknowns at random, in a way that does not depend on the table, and shifts whole
+units around it by an amount drawn evenly from all that fit (hit and run). Every circle can be picked, and circles
+connect all tables that fit a network, so the chain settles on the uniform law. Several chains from different corners
+tell how far off the result may be.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,8 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.random import Seed, spawn
 from discreet.feasible.highs import Model
-from discreet.feasible.kernels import oriented
+from discreet.feasible.kernels import Edges, oriented
+from discreet.feasible.lattice import lattice_of
 from discreet.feasible.reduction import Group
 
 CHAINS = 8
@@ -109,44 +111,82 @@ def draw_tables(
     most_draws: int = 400_000,
     deadline: float | None = None,
 ) -> Drawn:
-    """Estimate the entropy of every unknown of a network over all tables that fit, each alike.
+    """Estimate the entropy of every unknown of a group over all tables that fit, each alike.
 
-    Chains are lengthened until twice the standard error of every entropy is below the precision, in bits, or until the
+    Networks are walked along their circles, other groups along sums of moves (:mod:`discreet.feasible.lattice`). Chains
+    are lengthened until twice the standard error of every entropy is below the precision, in bits, or until the
     deadline, a time by ``time.monotonic()``.
     """
+    streams = spawn(seed, CHAINS + 1)
     edges = oriented(group)
-    spread = group.most - group.least + 1
-    if edges is None or float(spread.astype(np.float64).sum()) > LARGEST:
+    if edges is not None:
+        walks = _circles(group, edges)
+    else:
+        left = None if deadline is None else max(deadline - time.monotonic(), 0.1)
+        lattice = lattice_of(group, CHAINS, streams[CHAINS], left)
+        walks = _Walks(lattice.least, lattice.most, lattice.of, list(lattice.tables), lattice.walk)
+    spread = walks.most - walks.least + 1
+    if float(spread.astype(np.float64).sum()) > LARGEST:
         raise LimitError(
-            f"{group.variables.size} hidden values that depend on each other are too many to count the tables, and "
-            "they form no two-way table to draw from; use the law 'interval'"
+            f"{group.variables.size} hidden values that depend on each other have too many values to draw from; use "
+            "the law 'interval'"
         )
-    tail, head, _ = edges
-    nodes = group.rhs.size + 1
-    ends = np.concatenate([tail, head])
-    around = np.argsort(ends, kind="stable") % tail.size
-    begin = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=nodes))])
     offset = np.cumsum(spread) - spread
-    states = _corners(group)
-    streams = spawn(seed, CHAINS)
     counts = np.zeros((CHAINS, int(spread.sum())), np.int64)
-    thin = max(tail.size, 20)
-    draws, burn = 2_000, 200 * tail.size
+    thin = max(spread.size, 20)
+    draws, burn = 500, 200 * spread.size
 
     def go(c: int) -> None:
-        least, low, up = group.least, group.lower, group.upper
-        _walk(tail, head, begin, around, low, up, states[c], least, offset, counts[c], draws, thin, burn, streams[c])
+        walks.walk(walks.starts[c], offset, counts[c], draws, thin, burn, streams[c])
 
+    began = time.monotonic()
     while True:
         run(go, range(CHAINS), workers=workers)
         burn = 0
         total = int(counts[0, : spread[0]].sum())
         bits = np.stack([_entropies(counts[c], offset, spread, total) for c in range(CHAINS)])
         error: FloatArray = bits.std(axis=0, ddof=1) / np.sqrt(CHAINS)
-        late = deadline is not None and time.monotonic() > deadline
-        if 2 * error.max() <= precision or total >= most_draws or late:
-            return Drawn(_entropies(counts.sum(axis=0), offset, spread, CHAINS * total), error, CHAINS * total)
         draws = total
+        if deadline is not None:
+            # As many draws as the time left allows, at the pace so far.
+            now = time.monotonic()
+            draws = min(total, int(total * (deadline - now) / max(now - began, 1e-9)))
+        if 2 * error.max() <= precision or total >= most_draws or draws <= 0:
+            joint = _entropies(counts.sum(axis=0), offset, spread, CHAINS * total)
+            return Drawn(joint[walks.of], error[walks.of], CHAINS * total)
+
+
+@dataclass(frozen=True, eq=False)
+class _Walks:
+    """Chains over some unknowns: their ranges, which of them stands for each of the group's, and where to start."""
+
+    least: IntArray
+    most: IntArray
+    of: IntArray
+    starts: list[IntArray]
+    walk: Callable[[IntArray, IntArray, IntArray, int, int, int, np.random.Generator], None]
+
+
+def _circles(group: Group, edges: Edges) -> _Walks:
+    """Return the chains over a network."""
+    tail, head, _ = edges
+    ends = np.concatenate([tail, head])
+    around = np.argsort(ends, kind="stable") % tail.size
+    begin = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=group.rhs.size + 1))])
+
+    def walk(
+        x: IntArray,
+        offset: IntArray,
+        counts: IntArray,
+        draws: int,
+        thin: int,
+        burn: int,
+        rng: np.random.Generator,
+    ) -> None:
+        low, up = group.lower, group.upper
+        _walk(tail, head, begin, around, low, up, x, group.least, offset, counts, draws, thin, burn, rng)
+
+    return _Walks(group.least, group.most, np.arange(tail.size), _corners(group), walk)
 
 
 def _entropies(counts: IntArray, offset: IntArray, spread: IntArray, total: int) -> FloatArray:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
+
 import numpy as np
 
 from discreet.core.errors import InfeasibleError
@@ -10,6 +13,19 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 SHOWN = 12
+SECONDS, MOST_ROWS = 5.0, 5_000
+"""How long, and among how many equations, fewer figures that conflict are looked for."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Positions whose published ranges contradict each other, none of which can be left out.
+
+    ``smallest`` says that no fewer figures contradict each other; otherwise time ran out before that was known.
+    """
+
+    figures: tuple[int, ...]
+    smallest: bool
 
 
 def explain(equations: Equations) -> InfeasibleError:
@@ -17,34 +33,141 @@ def explain(equations: Equations) -> InfeasibleError:
 
     Without any one of them the others could be true together. It is found by asking which figures have to move, least
     in sum, for the equations to hold, and then by letting go of figures one after another as long as the rest still
-    conflicts.
+    conflicts. Whether fewer figures conflict is then asked for some seconds.
     """
-    figures = conflict(equations)
+    found = conflict(equations)
     parts = [
         f"{equations.describe(i)} = {equations.text(int(equations.lower[i]))}"
         if equations.lower[i] == equations.upper[i]
         else f"{equations.describe(i)} between {equations.text(int(equations.lower[i]))} and "
         f"{equations.text(int(equations.upper[i]))}"
-        for i in figures
+        for i in found.figures
     ]
     shown = "; ".join(parts[:SHOWN]) + (f"; and {len(parts) - SHOWN} more" if len(parts) > SHOWN else "")
+    size = "no fewer do" if found.smallest else "none of them can be left out; fewer others may too"
     return InfeasibleError(
-        f"no table fits what is published: {len(parts)} figures contradict each other ({shown}); correct one of them, "
-        "or say how they were changed (rounded, perturbed)"
+        f"no table fits what is published: {len(parts)} figures contradict each other, {size} ({shown}); correct one "
+        "of them, or say how they were changed (rounded, perturbed)"
     )
 
 
-def conflict(equations: Equations) -> list[int]:
-    """Return positions whose published ranges contradict each other, none of which can be left out."""
+def conflict(equations: Equations, seconds: float = SECONDS) -> Conflict:
+    """Return published figures that contradict each other, the fewest that do if that is found in time."""
     involved, rows = _around(equations)
-    stated = involved[(equations.source[involved] >= 0) | (equations.lower[involved] == equations.upper[involved])]
-    stated = stated[~(equations.hidden[stated] & (equations.upper[stated] >= UNBOUNDED))]
+    stated = _stated(equations, involved)
     kept = list(_moved(equations, stated, rows))
     for i in list(kept):
         rest = [k for k in kept if k != i]
         if not _fits(equations, rest, rows):
             kept = rest
-    return kept
+    # Fewer figures may conflict through equations that lie elsewhere.
+    everywhere = np.arange(equations.starts.size - 1)
+    fewest = None
+    if everywhere.size <= MOST_ROWS:
+        stated = _stated(equations, np.unique(equations.columns))
+        fewest = _fewest(equations, stated, everywhere, kept, time.monotonic() + seconds)
+    return Conflict(tuple(kept if fewest is None else fewest), fewest is not None)
+
+
+def _stated(equations: Equations, involved: IntArray) -> IntArray:
+    """Return the positions of which something is published or known."""
+    stated = involved[(equations.source[involved] >= 0) | (equations.lower[involved] == equations.upper[involved])]
+    open_: IntArray = stated[~(equations.hidden[stated] & (equations.upper[stated] >= UNBOUNDED))]
+    return open_
+
+
+def _fewest(
+    equations: Equations, stated: IntArray, rows: IntArray, known: list[int], deadline: float
+) -> list[int] | None:
+    """Return the fewest figures that conflict, the known ones where no fewer do; None where time runs out.
+
+    Any set of figures without which the rest can be true has one in common with every conflict. So the smallest choice
+    that has one of each such set found so far is tried: if it conflicts, nothing smaller does; if not, the figures that
+    stand against it are one more set (implicit hitting sets).
+    """
+    sets: list[list[int]] = []
+    while True:
+        chosen = _hitting(sets, deadline)
+        if chosen is None:
+            return None
+        if len(chosen) >= len(known):
+            return known
+        against = _against(equations, stated, rows, chosen, deadline)
+        if against is None:
+            return None
+        if not against:
+            return chosen
+        sets.append(against)
+
+
+def _hitting(sets: list[list[int]], deadline: float) -> list[int] | None:
+    """Return the fewest figures with one of each set, None where time runs out."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    if not sets:
+        return []
+    figures = sorted({i for one in sets for i in one})
+    matrix = np.array([[float(i in set(one)) for i in figures] for one in sets])
+    left = deadline - time.monotonic()
+    if left <= 0:
+        return None
+    answer = milp(
+        np.ones(len(figures)),
+        constraints=LinearConstraint(matrix, 1.0, np.inf),
+        bounds=Bounds(0, 1),
+        integrality=np.ones(len(figures)),
+        options={"time_limit": left},
+    )
+    if answer.status != 0:
+        return None
+    return [i for i, taken in zip(figures, answer.x, strict=True) if taken > 0.5]
+
+
+def _against(
+    equations: Equations, stated: IntArray, rows: IntArray, chosen: list[int], deadline: float
+) -> list[int] | None:
+    """Return the fewest figures to let go of for the chosen ones to be true; none if they conflict; None if late."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, hstack, vstack
+
+    columns, _, matrix = _program(equations, rows)
+    others = np.flatnonzero(np.isin(columns, stated) & ~np.isin(columns, chosen))
+    n, k = columns.size, others.size
+    held = np.isin(columns, chosen)
+    low, high = equations.lower[columns].astype(float), equations.upper[columns].astype(float)
+    free = high >= UNBOUNDED
+    most = 4 * float(np.abs(np.concatenate([low, high[~free], [1.0]])).max()) * max(rows.size, 1)
+    floor = float(min(0, int(equations.lower.min())))
+    one = csr_array((np.ones(k), (np.arange(k), others)), shape=(k, n))
+    slack = csr_array((np.full(k, most), (np.arange(k), np.arange(k))), shape=(k, k))
+    equal = hstack([matrix, csr_array((rows.size, k))])
+    zero = np.zeros(rows.size)
+    ends = vstack([hstack([one, slack]), hstack([one, -slack])])
+    top = np.where(free[others], np.inf, high[others])
+    constraints = [
+        LinearConstraint(equal, zero, zero),
+        LinearConstraint(
+            ends, np.concatenate([low[others], np.full(k, -np.inf)]), np.concatenate([np.full(k, np.inf), top])
+        ),
+    ]
+    left = deadline - time.monotonic()
+    if left <= 0:
+        return None
+    answer = milp(
+        np.concatenate([np.zeros(n), np.ones(k)]),
+        constraints=constraints,
+        bounds=Bounds(
+            np.concatenate([np.where(held, low, floor), np.zeros(k)]),
+            np.concatenate([np.where(held & ~free, high, np.inf), np.ones(k)]),
+        ),
+        integrality=np.ones(n + k),
+        options={"time_limit": left},
+    )
+    if answer.status == 2:
+        return []
+    if answer.status != 0:
+        return None
+    return [int(columns[others[j]]) for j in range(k) if answer.x[n + j] > 0.5]
 
 
 def _around(equations: Equations) -> tuple[IntArray, IntArray]:

@@ -21,6 +21,9 @@ NODES = (100, 1000)
 PATIENCE = 20.0
 """Seconds that an integer program for one bound may take."""
 
+HOPELESS = 3
+"""After so many integer programs in a row that found nothing in time, no more are tried."""
+
 
 def solve_group(
     group: Group,
@@ -57,7 +60,7 @@ def solve_group(
             solver.run(NODES[1], deadline, hard=True)
         found = solver.found()
     except StuckError:
-        found = _by_highs(group, wanted, goal, deadline)
+        found = _by_highs(group, wanted, goal, deadline, tick)
     if whole and not found.settled.all():
         _close(group, found, goal, deadline)
     return found
@@ -79,10 +82,12 @@ def _best(model: Model, costs: np.ndarray, upper: bool, deadline: float | None) 
     return None if x is None else np.rint(x).astype(np.int64)
 
 
-def _by_highs(group: Group, wanted: IntArray, goal: IntArray | None, deadline: float | None) -> Found:
+def _by_highs(
+    group: Group, wanted: IntArray, goal: IntArray | None, deadline: float | None, tick: Callable[[int], None]
+) -> Found:
     """Bound unknowns over real numbers where the tableau cannot."""
     try:
-        found = sparse_bounds(group, wanted, deadline)
+        found = sparse_bounds(group, wanted, deadline, tick)
     except NothingFitsError:
         raise NothingError from None
     found.settled[:, wanted == 0] = 1
@@ -102,17 +107,20 @@ def _judge(found: Found, goal: IntArray | None) -> None:
 def _close(group: Group, found: Found, goal: IntArray | None, deadline: float | None) -> None:
     """Find what is left by integer programs; each table found counts for all unknowns."""
     model: Model | None = None
+    failed = 0
     for side, k in zip(*np.nonzero(found.settled == 0), strict=True):
         if found.settled[side, k]:
             continue
-        if _left(deadline) <= 0:
+        if _left(deadline) <= 0 or failed == HOPELESS:
             return
         model = Model(group, whole=True) if model is None else model
         costs = np.zeros(group.variables.size)
         costs[k] = 1.0
         table = _best(model, costs, bool(side), deadline)
         if table is None or not group.fits(table):
+            failed += 1
             continue
+        failed = 0
         found.seen[0], found.seen[1] = np.minimum(found.seen[0], table), np.maximum(found.seen[1], table)
         found.bound[side, k] = table[k]
         _judge(found, goal)

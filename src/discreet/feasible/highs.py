@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -107,12 +108,15 @@ def proved(group: Group, y: FloatArray, k: int, upper: bool) -> int | None:
     return value // D if upper else -((-value) // D)
 
 
-def sparse_bounds(group: Group, wanted: IntArray, deadline: float | None) -> Found:
+def sparse_bounds(
+    group: Group, wanted: IntArray, deadline: float | None, tick: Callable[[int], None] = lambda count: None
+) -> Found:
     """Bound the wanted unknowns of a large group over real numbers; nothing is marked as settled."""
     search = _Corners(group, deadline)
     search.sweep()
     for k in np.flatnonzero(wanted).tolist():
         search.bound_both(k)
+        tick(1)
     return Found(search.bound, search.relaxed, search.seen, np.zeros_like(search.bound))
 
 

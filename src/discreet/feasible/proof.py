@@ -7,19 +7,19 @@ linear program or by hand does not matter: a proof is checked by adding up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from discreet.core.numerics import IntArray
+from discreet.feasible.arithmetic import combine, evaluate, expand, fractions, inwards, take_out
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.reduction import Group
+from discreet.feasible.cases import Cases, conditions, holds, split
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
-TERMS = 12
-"""How many figures of a sum are written out."""
+TERMS, LISTED = 12, 6
+"""How many figures of a sum, and how many cases, are written out."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,9 @@ class Proof:
 
     ``terms`` are the multiples g of other positions that sum to the value, whatever table is true; ``bound`` is what
     their ranges leave. ``whole`` says that the bound was rounded inwards, or moved further in because no table of whole
-    numbers attains it: then ``searched`` is true, and the combination alone proves ``combined``, a wider bound.
+    numbers attains it: then ``searched`` is true, and the combination alone proves ``combined``, a wider bound. The
+    rest is in ``cases``: a value is at most a whole number or at least the next one, and in each case a combination of
+    its own proves the bound; None where there would be too many of them.
     """
 
     position: int
@@ -38,6 +40,7 @@ class Proof:
     terms: tuple[tuple[int, Fraction], ...]
     multipliers: tuple[tuple[int, Fraction], ...]
     searched: bool = False
+    cases: Cases | None = None
 
     def text(self, equations: Equations) -> str:
         """Return the proof as arithmetic on published figures."""
@@ -74,10 +77,22 @@ class Proof:
         left = f"; {others} at least 0" if rest else ""
         line = f"{name} {sign} {' = '.join([''.join(shown) or '0', *steps])}{left}"
         if self.searched:
-            line += f"; no table of whole numbers reaches it, which leaves {value} (by search)"
+            line += f"; no table of whole numbers reaches it, which leaves {value} ({self._why(equations)})"
         elif self.combined != self.bound:
             line += f"; whole numbers leave {value}"
         return line
+
+    def _why(self, equations: Equations) -> str:
+        """Say why whole numbers leave less than the combination does."""
+        if self.cases is None:
+            return "by search"
+        listed = conditions(self.cases)
+        if len(listed) > LISTED:
+            return f"shown for each of {len(listed)} cases"
+        return "in each case: " + ", or ".join(
+            " and ".join(f"[{equations.describe(i)}] {sign} {equations.text(value)}" for i, sign, value in case)
+            for case in listed
+        )
 
 
 def _term(g: Fraction, text: str, first: bool) -> str:
@@ -108,33 +123,17 @@ def check(equations: Equations, proof: Proof) -> bool:
     if value is None or value != proof.combined:
         return False
     if proof.searched:
-        return proof.bound < value if proof.upper else proof.bound > value
-    return proof.bound == _inwards(value, proof.upper)
-
-
-def combine(equations: Equations, position: int, multipliers: dict[int, Fraction]) -> dict[int, Fraction]:
-    """Return the multiples g of all positions that sum to a position's value once equations are taken off."""
-    g: dict[int, Fraction] = {position: Fraction(1)}
-    for e, y in multipliers.items():
-        for k in range(int(equations.starts[e]), int(equations.starts[e + 1])):
-            column = int(equations.columns[k])
-            g[column] = g.get(column, Fraction(0)) - y * int(equations.signs[k])
-    return {column: value for column, value in g.items() if value}
-
-
-def evaluate(equations: Equations, terms: dict[int, Fraction], upper: bool) -> Fraction | None:
-    """Return the bound that the ranges of the terms leave, None where one of them has no end."""
-    total = Fraction(0)
-    for i, g in terms.items():
-        end = int(equations.upper[i] if (g > 0) == upper else equations.lower[i])
-        if abs(end) >= UNBOUNDED:
-            return None
-        total += g * end
-    return total
+        inside = proof.bound < value if proof.upper else proof.bound > value
+        return inside and (
+            proof.cases is None or holds(equations, proof.cases, proof.position, proof.upper, proof.bound)
+        )
+    return proof.bound == inwards(value, proof.upper)
 
 
 def prove(found: Bounds, position: int, *, upper: bool) -> Proof | None:
     """Return a proof of a bound, None where the value has none."""
+    from discreet.feasible.highs import Model
+
     equations, reduced = found.equations, found.reduction
     bound = int(found.upper[position] if upper else found.lower[position])
     if abs(bound) >= UNBOUNDED:
@@ -156,18 +155,22 @@ def prove(found: Bounds, position: int, *, upper: bool) -> Proof | None:
         simple = _complete(found, position, upper, bound, {int(group.equations[e]): Fraction(int(group.signs[entry]))})
         if simple is not None and not simple.searched:
             return simple
-    y = _multipliers(group, k, upper)
+    model = Model(group)
+    costs = np.zeros(group.variables.size)
+    costs[k] = 1.0
+    model.best(costs, upper)
+    y = fractions(model.multipliers())
     multipliers = {e: value for e, value in zip(group.equations.tolist(), y, strict=True) if value}
-    return _complete(found, position, upper, bound, multipliers)
+    proof = _complete(found, position, upper, bound, multipliers)
+    if proof is None or not proof.searched:
+        return proof
+    return replace(proof, cases=split(found, group, position, upper=upper, bound=bound))
 
 
 def _complete(found: Bounds, position: int, upper: bool, bound: int, multipliers: dict[int, Fraction]) -> Proof | None:
     """Replace values that were put into a group's equations by the equations that they follow from."""
     equations, derived = found.equations, found.reduction.derived
-    terms = combine(equations, position, multipliers)
-    for variable, equation in reversed(derived):
-        if variable in terms:
-            _take_out(equations, equation, variable, multipliers, terms)
+    expand(equations, derived, position, multipliers)
     return _finish(equations, position, upper, bound, multipliers)
 
 
@@ -178,14 +181,9 @@ def _finish(
     value = evaluate(equations, terms, upper)
     if value is None:
         return None
-    whole = _inwards(value, upper)
+    whole = inwards(value, upper)
     kept = tuple(sorted((e, y) for e, y in multipliers.items() if y))
     return Proof(position, upper, bound, value, tuple(sorted(terms.items())), kept, searched=whole != bound)
-
-
-def _inwards(value: Fraction, upper: bool) -> int:
-    """Return the nearest whole number inside a bound."""
-    return value.numerator // value.denominator if upper else -((-value.numerator) // value.denominator)
 
 
 def _derive(equations: Equations, derivations: dict[int, int], position: int, multipliers: dict[int, Fraction]) -> None:
@@ -194,36 +192,4 @@ def _derive(equations: Equations, derivations: dict[int, int], position: int, mu
     order = list(derivations)
     for variable in reversed(order[: order.index(position) + 1]):
         if variable in terms:
-            _take_out(equations, derivations[variable], variable, multipliers, terms)
-
-
-def _take_out(
-    equations: Equations, equation: int, variable: int, multipliers: dict[int, Fraction], terms: dict[int, Fraction]
-) -> None:
-    """Replace a determined value by the equation that it follows from."""
-    begin, end = int(equations.starts[equation]), int(equations.starts[equation + 1])
-    columns, signs = equations.columns[begin:end].tolist(), equations.signs[begin:end].tolist()
-    y = terms[variable] / signs[columns.index(variable)]
-    multipliers[equation] = multipliers.get(equation, Fraction(0)) + y
-    for column, sign in zip(columns, signs, strict=True):
-        value = terms.get(column, Fraction(0)) - y * sign
-        if value:
-            terms[column] = value
-        else:
-            terms.pop(column, None)
-
-
-def _multipliers(group: Group, k: int, upper: bool) -> list[Fraction]:
-    """Return multipliers of a group's equations that prove the bound of one unknown over real numbers."""
-    from discreet.feasible.highs import Model, whole_multipliers
-
-    model = Model(group)
-    costs = np.zeros(group.variables.size)
-    costs[k] = 1.0
-    model.best(costs, upper)
-    y = model.multipliers()
-    small = whole_multipliers(y)
-    if small is None:
-        return [Fraction(float(value)).limit_denominator(1000) for value in y]
-    numbers: IntArray = small[0]
-    return [Fraction(int(value), small[1]) for value in numbers]
+            take_out(equations, derivations[variable], variable, multipliers, terms)

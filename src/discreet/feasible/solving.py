@@ -32,6 +32,8 @@ LEVELS, DEEPEST = 80, 2_000
 STEPS = 24
 """How many values a bound over whole numbers may be moved in before another solver takes over."""
 BLOCK = 32
+CROWDED = 100_000
+"""Entries of the solved equations beyond which each exchange takes too long."""
 NOT_SEEN = np.iinfo(np.int64).max
 
 
@@ -60,6 +62,8 @@ class Solver:
         self.group, self.follow = group, goal is None
         self.joined = joined = condense(group)
         n, r = joined.size, joined.scale.size
+        if np.count_nonzero(joined.solved) > CROWDED:
+            raise StuckError
         self.members = np.bincount(joined.of, weights=wanted > 0, minlength=n)
         self.wanted = (self.members > 0).astype(np.int64)
         range_ = joined.inwards(np.stack([group.lower, group.upper]))
@@ -128,7 +132,7 @@ class Solver:
     @property
     def has_table(self) -> bool:
         """True where a table of whole numbers is known."""
-        return bool(self.pool.count[0])
+        return bool(self.pool.tables[0])
 
     def run(
         self,
@@ -173,9 +177,7 @@ class Solver:
         return Found(
             self.joined.outwards(self.bound).astype(np.int64),
             self.joined.outwards(self.relaxed).astype(np.float64),
-            self.joined.outwards(self.pool.seen).astype(np.int64)
-            if self.has_table
-            else _nothing_seen(settled.shape[1]),
+            seen.astype(np.int64),
             settled,
         )
 

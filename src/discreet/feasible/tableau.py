@@ -50,7 +50,8 @@ class Tableau(NamedTuple):
 
 
 @compiled
-def _gcd(a: int, b: int) -> int:
+def gcd(a: int, b: int) -> int:
+    """Return the greatest common divisor."""
     a, b = abs(a), abs(b)
     while b:
         a, b = b, a % b
@@ -109,7 +110,7 @@ def solve(M: IntArray, width: IntArray, pivots: IntArray) -> int:
                 for c in range(count):
                     M[i, spot[c]] -= factor * M[p, spot[c]]
             else:
-                common = _gcd(pivot, factor)
+                common = gcd(pivot, factor)
                 by, take = pivot // common, factor // common
                 for j in range(n + 1):
                     M[i, j] *= by
@@ -118,7 +119,7 @@ def solve(M: IntArray, width: IntArray, pivots: IntArray) -> int:
                 common = 0
                 for j in range(n + 1):
                     if M[i, j] != 0:
-                        common = _gcd(common, M[i, j])
+                        common = gcd(common, int(M[i, j]))
                         if common == 1:
                             break
                 if common > 1:
