@@ -48,6 +48,16 @@ def test_a_table(folder: Path) -> None:
     assert run("audit", out, "--json").code in (0, 1)
 
 
+def test_the_bound_that_was_asked_for_is_kept_and_a_narrower_noise_is_named(folder: Path) -> None:
+    asked = ("protect", "cell-key", folder / "table.csv", "--bound", 5, "--variance")
+    narrow = json.loads(run(*asked, 0.01, "--json").out)
+    assert narrow["parameters"]["bound"] == 5
+    assert any("at most 5 was asked for" in note for note in narrow["notes"])
+    wide = json.loads(run(*asked, 3, "--json").out)
+    assert wide["parameters"]["bound"] == 5
+    assert not any("asked for;" in note for note in wide["notes"])
+
+
 def test_records_get_the_same_noise_in_every_table(folder: Path) -> None:
     keys = ("--key", "key", "--key-range", 256)
     for name, by in (("two.csv", "area,sex"), ("one.csv", "sex")):

@@ -91,8 +91,70 @@ def test_adjustment_of_magnitudes_from_records_and_from_a_tabulation(tmp_path: P
     other = tmp_path / "other.csv"
     assert run("protect", "tabular-adjustment", table, "--p-percent", 20, "-o", other).code == 0
     assert other.read_text() == out.read_text()
-    released = {(r["region"], r["activity"]): int(r["count"]) for r in rows_of(out)}
+    released = {(r["region"], r["activity"]): int(r["value"]) for r in rows_of(out)}
     assert released["Total", "Total"] == sum(released[r, a] for r in "ns" for a in "abc")
+
+
+def test_the_column_of_magnitudes_is_called_value_and_read_back(tmp_path: Path) -> None:
+    firms = tmp_path / "firms.csv"
+    lines = [f"{'ns'[i % 2]},{'abc'[i % 3]},{v}" for i, v in enumerate([90, 8, 2, 40, 30, 20, 10, 55, 44, 33, 22, 11])]
+    firms.write_text("region,activity,turnover\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    asked = ["--by", "region,activity", "--value", "turnover"]
+    for ending in (".csv", ".parquet"):
+        for method, rule in (("tabular-adjustment", ["--p-percent", 20]), ("suppress", ["--rule", "p_percent:20"])):
+            out = tmp_path / f"{method}{ending}"
+            outcome = run("protect", method, firms, *asked, *rule, "-o", out)
+            assert outcome.code == 0, outcome.err
+            if ending == ".csv":
+                assert "value" in rows_of(out)[0]
+                assert "count" not in rows_of(out)[0]
+            (part,) = dc.read_release(out).parts()
+            assert set(part.names) == {"region", "activity"}
+            assert run("audit", out).code in (0, 1)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "random-rounding",
+        "conventional-rounding",
+        "semi-controlled-rounding",
+        "controlled-rounding",
+        "small-count-rounding",
+        "hide-and-round",
+        "tabular-adjustment --p-percent 10",
+        "random-sample --n 2",
+        "random-sample --fraction 0.1",
+        "stratified-sample --strata area --fraction 0.1",
+        "bernoulli-sample --rate 0.1",
+        "record-swapping --area area --match sex --rate 0.1",
+        "table-swapping",
+        "simulation",
+        "cell-key",
+        "redesign --merge area:x=n+w",
+        "redesign --threshold 3",
+        "suppress --rule threshold:3",
+    ],
+)
+def test_a_table_of_zeros_is_refused_by_every_method_alike(asked: str, tmp_path: Path) -> None:
+    file, out = tmp_path / "t.csv", tmp_path / "r.csv"
+    file.write_text("area,sex,count\nn,m,0\nn,f,0\nw,m,0\nw,f,0\n", encoding="utf-8")
+    method, *more = asked.split()
+    said = refused(run("protect", method, file, *more, "-o", out))
+    assert said.endswith("the table counts nobody (every cell is 0); there is nothing to protect")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("method", ["random-rounding", "conventional-rounding", "cell-key"])
+def test_margins_that_are_left_out_are_named(method: str, tmp_path: Path) -> None:
+    wide, out = tmp_path / "wide.csv", tmp_path / "r.csv"
+    wide.write_text("area\\sex,m,f,Total\nn,1,5,6\nw,6,2,8\nTotal,7,7,14\n", encoding="utf-8")
+    told = json.loads(run("protect", method, wide, "-o", out, "--json").out)
+    assert any("--with-margins" in note for note in told["notes"])
+    assert all("Total" not in row.values() for row in rows_of(out))
+    told = json.loads(run("protect", method, wide, "-o", out, "--with-margins", "--json").out)
+    assert not any("--with-margins" in note for note in told["notes"])
+    assert any("Total" in row.values() for row in rows_of(out))
 
 
 def test_parquet_keeps_how_the_figures_were_made(counts: Path, tmp_path: Path) -> None:
@@ -115,7 +177,7 @@ def test_what_is_refused_leaves_nothing_behind(counts: Path, tmp_path: Path) -> 
     assert "base is 1; round to a whole number" in said("random-rounding", counts, "--base", 1)
     assert "time limit is 0" in said("controlled-rounding", counts, "--time-limit", 0)
     assert "did you mean 'area'" in said("semi-controlled-rounding", counts, "--totals", "aera")
-    assert "no rule is given" in said("tabular-adjustment", counts)
+    assert "give one (rules=, --p-percent, --dominance)" in said("tabular-adjustment", counts)
     assert "--by" in said("random-rounding", counts, "--contributor", "id")
     assert "a table holds counts" in said("random-rounding", counts, "--value", "turnover")
     assert "give it as region=nuts.hrc" in said("random-rounding", counts, "--hierarchy", "area")

@@ -32,7 +32,7 @@ def people(tmp_path: Path) -> Path:
     ("method", "more", "expected"),
     [
         ("random-sample", ["--n", 14], dc.protect.RandomSample(14)),
-        ("random-sample", ["--fraction", 0.1], dc.protect.RandomSample(14)),
+        ("random-sample", ["--fraction", 0.1], dc.protect.RandomSample(fraction=0.1)),
         ("stratified-sample", ["--strata", "area", "--fraction", 0.1], dc.protect.StratifiedSample("area", 0.1)),
         (
             "stratified-sample",
@@ -54,6 +54,28 @@ def test_samples_of_tables(
     assert dc.read_table(out) == expected.apply(table, 3).release.table
     assert run("audit", out, "--law", "method").code in (0, 1)
     assert "the total went from 140" in run("protect", method, counts, *more, "--seed", 3).out.replace("\n", " ")
+
+
+def test_the_total_is_published_only_if_it_is_said_to_be_public(counts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "sample.csv"
+
+    def told(method: str, *more: object) -> set[str]:
+        assert run("protect", method, counts, *more, "--seed", 3, "-o", out).code == 0
+        return {row["published_as"] for row in rows_of(out)}
+
+    assert told("random-sample", "--n", 14) == {"sample"}
+    assert told("random-sample", "--fraction", 0.1) == {"sample fraction=0.1"}
+    assert told("stratified-sample", "--strata", "area", "--fraction", 0.1) == {"sample fraction=0.1"}
+    assert told("bernoulli-sample", "--rate", 0.1) == {"sample fraction=0.1"}
+    assert told("random-sample", "--n", 14, "--publish-total") == {"sample fraction=0.1 size=140"}
+    strata = told("stratified-sample", "--strata", "area", "--fraction", 0.1, "--publish-total")
+    assert strata == {"sample fraction=0.1 size=60", "sample fraction=0.1 size=80"}
+    assert "--publish-total" in run("protect", "random-sample", counts, "--n", 14).out.replace("\n", " ")
+
+
+def test_assess_takes_a_share(counts: Path) -> None:
+    outcome = run("assess", counts, "--protect", "random-sample:fraction=0.1", "--seed", 1)
+    assert outcome.code in (0, 1), outcome.err
 
 
 def test_samples_of_records(people: Path, tmp_path: Path) -> None:

@@ -39,11 +39,22 @@ def test_the_law_is_binomial_in_every_cell(rate: Fraction) -> None:
 
 
 def test_given_its_size_it_is_a_simple_random_sample() -> None:
-    release = bernoulli_sample(TABLE, 0.5, seed=3)
+    release = bernoulli_sample(TABLE, 0.5, known_total=True, seed=3)
     n = release.table.total
     assert (release.kind.name, release.kind.size, round(release.kind.fraction * 6)) == ("sample", 6, n)
     assert dict(release.parameters) == {"rate": 0.5}
     assert release.table == bernoulli_sample(TABLE, 0.5, seed=3).table
+
+
+def test_a_reader_is_told_the_rate_and_neither_the_total_nor_the_share_that_was_drawn() -> None:
+    done = BernoulliSample(0.5).apply(TABLE, 3)
+    assert done.release.kind.to_dict() == {"name": "sample", "fraction": 0.5}
+    # Binomial: of x people y are in the sample.
+    for y in range(4):
+        expected = [comb(x, y) * 0.5**x for x in range(8)]
+        np.testing.assert_allclose(done.release.kind.likelihood(y, np.arange(8)), expected, atol=1e-12)
+    assert "--publish-total" in done.sentence
+    assert "--publish-total" not in BernoulliSample(0.5, known_total=True).apply(TABLE, 3).sentence
 
 
 def test_records() -> None:

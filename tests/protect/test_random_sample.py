@@ -6,6 +6,8 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from math import comb
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import discreet as dc
 from discreet import RequestError, Table, Tabulation, datasets
 from discreet.core.random import generator
-from discreet.protect import RandomSample, random_sample
+from discreet.protect import BernoulliSample, RandomSample, StratifiedSample, random_sample
 
 counts = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
 
@@ -107,10 +110,74 @@ def test_releases_are_reproducible_and_tell_neither_original_nor_seed() -> None:
     assert random_sample(table, np.int64(245), seed=5).parameters == {"n": 245}  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("n", [0, -1, 2.5, True, "3", None])
+@pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])
 def test_sizes_that_are_none(n: object) -> None:
     with pytest.raises(RequestError, match=r"sample size n is .*; give a whole number of 1 or more"):
         RandomSample(n)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("asked", [{}, {"n": 3, "fraction": 0.1}])
+def test_a_size_or_a_share_is_asked_for(asked: dict[str, Any]) -> None:
+    with pytest.raises(RequestError, match="either the size of the sample"):
+        RandomSample(**asked)
+
+
+def test_a_share_is_a_sample_of_so_many_people() -> None:
+    table = Table.from_array([30, 45, 72], ["x"])
+    shared = RandomSample(fraction=0.1)
+    assert shared.apply(table, 5).release.table == RandomSample(15).apply(table, 5).release.table
+    assert shared.outcomes(table) == RandomSample(15).outcomes(table)
+    assert RandomSample(fraction=0.001).people(147) == 1
+    assert dict(shared.apply(table, 5).release.parameters) == {"fraction": 0.1}
+    assert random_sample(table, fraction=0.1, seed=5).table.total == 15
+
+
+@pytest.mark.parametrize("as_tabulation", [False, True])
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_no_figure_of_the_population_is_in_a_release_unless_it_is_public(
+    ending: str, as_tabulation: bool, tmp_path: Path
+) -> None:
+    table = Table.from_array([[211, 35], [7, 219]], ["area", "sex"])
+    original = Tabulation.from_table(table) if as_tabulation else table
+    secret = [472, 246, 226, 47 / 472, 0.1 * 472]
+    methods: list[Any] = [
+        RandomSample(47),
+        RandomSample(fraction=0.1),
+        BernoulliSample(0.1),
+        StratifiedSample("area", 0.1),
+        StratifiedSample("area", sizes={"1": 30, "2": 20}),
+    ]
+    for method in methods:
+        release = method.apply(original, 1).release
+        kinds = {kind for part in release.parts() for kind in part.kinds}
+        assert {kind.size for kind in kinds} == {0}
+        assert {kind.fraction for kind in kinds} <= {0, 0.1}
+        assert not set(map(str, secret)) & set(map(str, release.parameters.values()))
+        (file,) = release.write(tmp_path / f"release{ending}")
+        if ending == ".csv":
+            told = {row.split(",")[-1].strip('"') for row in file.read_text().splitlines()[1:]}
+            assert told <= {"sample", "sample fraction=0.1"}
+        again = dc.read_release(file)
+        assert {kind.size for part in again.parts() for kind in part.kinds} == {0}
+
+
+def test_the_attack_with_a_known_share_is_bayes_with_the_binomial_law() -> None:
+    release = random_sample(Table.from_array([20, 50, 40], ["x"]), fraction=0.1, seed=1)
+    for cell in dc.audit(release, law="method").cells:
+        f = int(release.table.to_array()[int(cell.cell["x"]) - 1])
+        likelihood = np.array([comb(F, f) * 0.1**f * 0.9 ** (F - f) for F in range(f, 900)])
+        posterior = likelihood / likelihood.sum()
+        assert cell.bits == pytest.approx(-(posterior * np.log2(posterior)).sum(), rel=1e-6)
+        assert (cell.lower, cell.upper) == (f, np.inf)
+
+
+def test_a_sample_of_everybody_is_the_table_itself() -> None:
+    table = Table.from_array([2, 5], ["x"])
+    low, high = random_sample(table, fraction=1, seed=1).kind.range(np.array([2, 5]))
+    assert (low.tolist(), high.tolist()) == ([2, 5], [2, 5])
+    for method in (RandomSample(7), RandomSample(fraction=0.95), BernoulliSample(1)):
+        assert "Everybody is in the sample" in method.apply(table, 1).sentence
+    assert "Everybody" not in RandomSample(6).apply(table, 1).sentence
 
 
 def test_samples_larger_than_the_table() -> None:
@@ -143,7 +210,7 @@ def test_records_are_drawn_alike_and_come_back_as_they_were() -> None:
 
 def test_a_reader_knows_the_hypergeometric_law_of_every_cell() -> None:
     F, n = [3, 5, 6], 6
-    release = random_sample(Table.from_array(F, ["x"]), n, seed=2)
+    release = random_sample(Table.from_array(F, ["x"]), n, known_total=True, seed=2)
     N = sum(F)
     for f in range(n + 1):
         expected = [comb(x, f) * comb(N - x, n - f) / comb(N, n) for x in range(N + 1)]

@@ -57,7 +57,7 @@ def test_the_law_by_another_dimension_stands_in_the_order_of_the_cells() -> None
 def test_each_stratum_gets_its_share() -> None:
     table = dc.datasets.religion()
     by = table.names[0]
-    release = stratified_sample(table, by, fraction=0.1, seed=1)
+    release = stratified_sample(table, by, fraction=0.1, known_total=True, seed=1)
     people = table.margin(by).to_array()
     assert release.table.margin(by).to_array().tolist() == np.floor(0.1 * people + 0.5).tolist()
     assert release.table == stratified_sample(table, by, fraction=0.1, seed=1).table
@@ -70,8 +70,22 @@ def test_each_stratum_gets_its_share() -> None:
 
 def test_an_empty_stratum_is_known_to_be_empty() -> None:
     table = Table.from_array([[2, 1], [0, 0]], ["area", "sex"])
-    (part,) = stratified_sample(table, "area", fraction=0.5, seed=1).parts()
+    (part,) = stratified_sample(table, "area", fraction=0.5, known_total=True, seed=1).parts()
     assert [part.kinds[int(k)].name for k in part.kind] == ["sample", "sample", "exact", "exact"]
+    # Where that is not public, it is as any other.
+    release = stratified_sample(table, "area", fraction=0.5, seed=1)
+    assert release.kind.to_dict() == {"name": "sample", "fraction": 0.5}
+
+
+def test_a_stratum_that_is_sampled_as_a_whole_is_found_and_not_published() -> None:
+    table = Table.from_array([[1, 0], [20, 14], [0, 0]], {"area": ["n", "s", "w"], "sex": ["m", "f"]})
+    done = StratifiedSample("area", 0.5).apply(table, 1)
+    assert done.release.kind.to_dict() == {"name": "sample", "fraction": 0.5}
+    assert "Everybody of 1 of 2 strata is in the sample" in done.notes[0]
+    assert "(area=n)" in done.notes[0]
+    assert "Everybody" not in StratifiedSample("area", 0.1).apply(table, 1).sentence
+    assert "Everybody is in the sample" in StratifiedSample("area", 1).apply(table, 1).sentence
+    assert "area=n" in StratifiedSample("area", sizes={"n": 1, "s": 3, "w": 0}).apply(table, 1).notes[0]
 
 
 def test_records_of_every_stratum() -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
+from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
@@ -18,6 +19,16 @@ from discreet.table.tabulation import Tabulation
 
 Original: TypeAlias = Table | Tabulation
 """What can be protected: inner counts, or cells with all their margins, hierarchies and magnitudes."""
+
+
+def check_anybody(original: Original) -> None:
+    """Refuse a table in which nobody is: no method has anything to protect there.
+
+    >>> check_anybody(Table.from_array([0, 1], ["month"]))
+    """
+    total = original.total if isinstance(original, Table) else int(original.records.max(initial=0))
+    if total == 0:
+        raise DataError("the table counts nobody (every cell is 0); there is nothing to protect")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Bernoulli sampling: everybody is in the sample with the same probability, independently of all others.
 
-The size of the sample is random. Given that size, which everybody sees, the sample is a simple random one.
+The size of the sample is random. Where the number of all people is public, the sample is a simple random one given its
+size, which everybody sees; otherwise a reader knows the rate alone.
 """
 
 from __future__ import annotations
@@ -15,23 +16,29 @@ import numpy as np
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected
+from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.inner_counts import check_share, counts_of
 from discreet.protect.random_sample import sampled
 from discreet.protect.record_rows import arrow_records, like
 from discreet.protect.stratified_sample import crossed
 from discreet.table import Release, Table
+from discreet.table.kinds import Kind
 
 
 @dataclass(frozen=True)
 class BernoulliSample:
     """A sample in which everybody is with probability ``rate``: each cell's count is binomial.
 
+    Attributes:
+        rate: the probability of everybody.
+        known_total: the number of all people is public, so that the release states it and the audit counts on it.
+
     >>> BernoulliSample(0.5).outcomes(Table.from_array([1, 5], ["month"]))
     12
     """
 
     rate: float
+    known_total: bool = False
     name: ClassVar[str] = "bernoulli-sample"
 
     def __post_init__(self) -> None:
@@ -44,7 +51,8 @@ class BernoulliSample:
         return {"rate": float(self.rate)}
 
     def check(self, table: Table) -> None:
-        """Every table can be sampled from."""
+        """Refuse a table in which nobody is; every other can be sampled from."""
+        check_anybody(table)
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be filled in the sample: those that are in the original."""
@@ -53,8 +61,12 @@ class BernoulliSample:
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Draw one sample."""
         table = counts_of(original, self.name)
+        check_anybody(table)
         counts = self.draws(table, generator(seed), 1)[0]
-        return sampled(original, table, counts, self.name, self.parameters)
+        kind = Kind("sample", fraction=float(self.rate))
+        if self.known_total:
+            kind = Kind("sample", fraction=int(counts.sum()) / table.total, size=table.total)
+        return sampled(original, table, counts, self.name, self.parameters, kind)
 
     def records(self, records: Any, seed: Seed = None) -> Any:
         """Return every record of a frame or file with probability ``rate``, in the order of the file."""
@@ -79,10 +91,10 @@ class BernoulliSample:
         yield from crossed(parts, block)
 
 
-def bernoulli_sample(original: Original, rate: float, *, seed: Seed = None) -> Release:
+def bernoulli_sample(original: Original, rate: float, *, known_total: bool = False, seed: Seed = None) -> Release:
     """Take everybody into a sample with probability ``rate`` and return the sample's table.
 
     >>> bernoulli_sample(Table.from_array([[10, 50], [60, 20]], ["area", "sex"]), 0.1, seed=1).table.total
     16
     """
-    return BernoulliSample(rate).apply(original, seed).release
+    return BernoulliSample(rate, known_total).apply(original, seed).release

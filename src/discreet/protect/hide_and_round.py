@@ -29,6 +29,7 @@ class HideAndRound:
 
     Margins are published too, hidden or rounded by themselves.
 
+    >>> from discreet.table import Table
     >>> made = HideAndRound(limit=7, base=5).apply(Table.from_array([0, 3, 8, 44], ["month"]))
     >>> [made.release.figures[0].text(row) for row in range(5)]
     ['55', '0', '1 to 7', '10', '45']
@@ -86,6 +87,7 @@ def hide_and_round(original: Original, limit: int = 7, base: int = 5) -> Release
         limit: the largest count that is hidden.
         base: what the other figures are multiples of.
 
+    >>> from discreet.table import Table
     >>> len(hide_and_round(Table.from_array([[1, 5], [60, 30]], ["area", "sex"])).figures[0])
     9
     """

@@ -1,7 +1,7 @@
 """Simple random sampling without replacement from the people of a table, or from records.
 
 A sample hides whether a small sample count is small in the population, and whether a sample zero is a true zero. The
-release states the population's size, as a reader needs it to weight the sample up.
+release states what was asked for, n or the fraction; it states the population's size only where that is public.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected
-from discreet.protect.inner_counts import counts_of, release_counts, release_inner
+from discreet.protect.base import Original, Protected, check_anybody
+from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
 from discreet.protect.record_rows import arrow_records, like
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
@@ -29,26 +29,55 @@ from discreet.table.kinds import Kind
 class RandomSample:
     """A sample of n people, every set of n being equally likely: counts are multivariate hypergeometric.
 
+    Attributes:
+        n: how many people are in the sample.
+        fraction: their share of all people instead; n is rounded to a whole number, at least 1.
+        known_total: the number of all people is public, so that the release states it and the audit counts on it.
+            Without it a release states what was asked for alone: n does not give the population's size away, and a
+            fraction q gives it to within 1/q.
+
     >>> RandomSample(2).outcomes(Table.from_array([1, 5], ["month"]))
     2
     """
 
-    n: int
+    n: int | None = None
+    fraction: float | None = None
+    known_total: bool = False
     name: ClassVar[str] = "random-sample"
 
     def __post_init__(self) -> None:
-        """Check the sample size."""
-        if isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or self.n < 1:
+        """Check the sample size or the share."""
+        if (self.n is None) == (self.fraction is None):
+            raise RequestError(
+                "give either the size of the sample (n=, --n) or its share of all people (fraction=, --fraction)"
+            )
+        if self.fraction is not None:
+            check_share(self.fraction, "the sampling fraction", above=True)
+        elif isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or self.n < 1:
             raise RequestError(f"the sample size n is {self.n!r}; give a whole number of 1 or more")
 
     @property
     def parameters(self) -> dict[str, object]:
         """What the release says about how it was made."""
-        return {"n": int(self.n)}
+        return {"fraction": float(self.fraction)} if self.fraction is not None else {"n": int(self.n or 0)}
+
+    def people(self, total: int) -> int:
+        """Return how many of so many people are in the sample; refuse a sample larger than the population.
+
+        >>> RandomSample(fraction=0.1).people(472)
+        47
+        """
+        if self.fraction is not None:
+            return max(int(self.fraction * total + 0.5), 1)
+        n = int(self.n or 0)
+        if n > total:
+            raise RequestError(f"a sample of n = {n:,} cannot be drawn from N = {total:,} people; lower n")
+        return n
 
     def check(self, table: Table) -> None:
-        """Refuse a sample larger than the table."""
-        _check_size(self.n, table.total)
+        """Refuse a table in which nobody is, and a sample larger than the table."""
+        check_anybody(table)
+        self.people(table.total)
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be filled in the sample: those that are in the original."""
@@ -57,34 +86,38 @@ class RandomSample:
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Draw one sample."""
         table = counts_of(original, self.name)
+        check_anybody(table)
         counts = self.draws(table, generator(seed), 1)[0]
-        return sampled(original, table, counts, self.name, self.parameters)
+        kind = Kind("sample", fraction=float(self.fraction or 0))
+        if self.known_total:
+            kind = Kind("sample", fraction=int(counts.sum()) / table.total, size=table.total)
+        return sampled(original, table, counts, self.name, self.parameters, kind)
 
     def records(self, records: Any, seed: Seed = None) -> Any:
         """Return n records of a frame or file, every set of n being equally likely, in the order of the file."""
         arrow = arrow_records(records)
-        _check_size(self.n, arrow.num_rows)
-        rows = np.sort(generator(seed).choice(arrow.num_rows, self.n, replace=False, shuffle=False))
+        n = self.people(arrow.num_rows)
+        rows = np.sort(generator(seed).choice(arrow.num_rows, n, replace=False, shuffle=False))
         return like(records, arrow.take(rows))
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return sample counts of the table's non-empty cells, one draw per row."""
         self.check(table)
-        return draw_samples(table.counts, self.n, rng, size)
+        return draw_samples(table.counts, self.people(table.total), rng, size)
 
     def outcomes(self, table: Table) -> int:
         """Return how many different sample tables there are."""
         self.check(table)
-        return count_samples(table.counts, self.n)
+        return count_samples(table.counts, self.people(table.total))
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
         """Go through every sample table with its probability T(f), in blocks of rows."""
         self.check(table)
-        F = table.counts.tolist()
-        whole = math.comb(sum(F), self.n)
+        F, n = table.counts.tolist(), self.people(table.total)
+        whole = math.comb(sum(F), n)
         chances: list[float] = []
         rows: list[list[int]] = []
-        for ways, row in _samples(F, self.n):
+        for ways, row in _samples(F, n):
             chances.append(ways / whole)
             rows.append(row)
             if len(rows) == block:
@@ -94,17 +127,30 @@ class RandomSample:
             yield np.array(chances), np.array(rows, np.int64)
 
 
+UNSTATED = (
+    "The release does not state how many people there are in all; where that is public, say so (known_total=, "
+    "--publish-total), so that the audit counts on it."
+)
+
+
 def sampled(
-    original: Original, table: Table, counts: IntArray, method: str, parameters: dict[str, object]
+    original: Original,
+    table: Table,
+    counts: IntArray,
+    method: str,
+    parameters: dict[str, object],
+    kind: Kind,
+    notes: tuple[str, ...] = (),
 ) -> Protected:
-    """Return the release of a sample in which everybody is alike."""
+    """Return the release of a sample in which a reader knows the same of every cell."""
     inner = table.with_counts(table.cells, counts)
-    share = int(counts.sum()) / table.total if table.total else 0.0
-    kind = Kind("sample", fraction=share, size=table.total)
+    if inner == table and not notes:
+        notes = ("Everybody is in the sample, so that its counts are the true ones; sample less.",)
+    told = notes if kind.size else (*notes, UNSTATED)
     if isinstance(original, Table):
-        return release_inner(Release(inner, method, parameters, kind=kind), original)
+        return release_inner(Release(inner, method, parameters, kind=kind), original, notes=told)
     # What the inner counts of a sample say about a sum, the sum itself does not say again.
-    return release_counts(original, inner, method, parameters, kinds=(kind,), sums=Kind("sample"))
+    return release_counts(original, inner, method, parameters, kinds=(kind,), sums=Kind("sample"), notes=told)
 
 
 def draw_samples(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray:
@@ -130,11 +176,6 @@ def count_samples(F: IntArray, n: int) -> int:
             running.append(running[-1] + value)
         ways = [running[t + 1] - running[max(t - count, 0)] for t in range(n + 1)]
     return ways[n]
-
-
-def _check_size(n: int, people: int) -> None:
-    if n > people:
-        raise RequestError(f"a sample of n = {n:,} cannot be drawn from N = {people:,} people; lower n")
 
 
 def _samples(F: list[int], n: int) -> Iterator[tuple[int, list[int]]]:
@@ -180,10 +221,17 @@ def _hypergeometric(rng: np.random.Generator, good: int, bad: int, sample: IntAr
     return rng.hypergeometric(good, bad, sample)
 
 
-def random_sample(original: Original, n: int, *, seed: Seed = None) -> Release:
-    """Draw a simple random sample of n people without replacement and return its table.
+def random_sample(
+    original: Original,
+    n: int | None = None,
+    *,
+    fraction: float | None = None,
+    known_total: bool = False,
+    seed: Seed = None,
+) -> Release:
+    """Draw a simple random sample of n people, or of a share of all, without replacement and return its table.
 
     >>> random_sample(Table.from_array([[10, 50], [60, 20]], ["area", "sex"]), 14, seed=1).table.total
     14
     """
-    return RandomSample(n).apply(original, seed).release
+    return RandomSample(n, fraction, known_total).apply(original, seed).release

@@ -9,11 +9,16 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.protect.base import Changes, Original, Protected
+from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
 from discreet.table.kinds import EXACT, SUPPRESSED, Kind
 from discreet.table.tabulation import Tabulation
+
+WITHOUT_MARGINS = (
+    "Margins are not published with the cells; each is published with a change of its own if asked for (margins=, "
+    "--with-margins)."
+)
 
 
 def check_base(base: Any) -> None:
@@ -30,9 +35,7 @@ def check_counts(original: Original) -> None:
             f"the tabulation holds sums of {names}; round counts, or protect magnitudes by tabular-adjustment or "
             "suppression"
         )
-    total = original.total if isinstance(original, Table) else int(original.records.max(initial=0))
-    if total == 0:
-        raise DataError("the table counts nobody (every cell is 0); there is nothing to round")
+    check_anybody(original)
 
 
 def laid_out(original: Original) -> tuple[Tabulation, IntArray]:
@@ -56,14 +59,20 @@ def laid_out(original: Original) -> tuple[Tabulation, IntArray]:
 
 
 def rounded_table(
-    table: Table, counts: IntArray, method: str, parameters: Mapping[str, object], kind: Kind, **more: Any
+    table: Table,
+    counts: IntArray,
+    method: str,
+    parameters: Mapping[str, object],
+    kind: Kind,
+    notes: tuple[str, ...] = (),
 ) -> Protected:
     """Return the release of the inner counts of a table, which take the place of its non-empty cells' counts."""
     shown = counts != 0
     inner = Table(table.dimensions, table.cells[shown], counts[shown], table.impossible)
     release = Release(inner, method, parameters, kind=kind)
     total = (table.total, int(counts.sum()))
-    return Protected(release, Changes.between(table.counts, counts, total=total), **more)
+    told = (*notes, WITHOUT_MARGINS) if len(table.dimensions) > 1 else notes
+    return Protected(release, Changes.between(table.counts, counts, total=total), told)
 
 
 def rounded_tabulation(

@@ -1,7 +1,7 @@
 """Stratified sampling: a simple random sample within every category of one dimension.
 
 Small areas can be sampled with a larger share than large ones, so that each has figures of its own. A reader knows
-each stratum's size and share.
+what was asked for, the share or each stratum's sample size; each stratum's own size only where these are public.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected
+from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
-from discreet.protect.random_sample import RandomSample, count_samples, draw_samples
+from discreet.protect.random_sample import RandomSample, count_samples, draw_samples, sampled
 from discreet.protect.record_rows import arrow_records, column_codes, like
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
@@ -34,6 +34,8 @@ class StratifiedSample:
         by: the dimension, or the column of records, whose categories are the strata.
         fraction: the share of every stratum's people; each sample size is rounded to a whole number.
         sizes: the sample size of every stratum instead, by category.
+        known_total: the number of people of every stratum is public, so that the release states it and the audit
+            counts on it.
 
     >>> table = Table.from_array([[4, 6], [20, 0]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> StratifiedSample("area", fraction=0.5).apply(table, 1).release.table.margin("area").counts.tolist()
@@ -43,6 +45,7 @@ class StratifiedSample:
     by: str
     fraction: float | None = None
     sizes: Mapping[str, int] | None = None
+    known_total: bool = False
     name: ClassVar[str] = "stratified-sample"
 
     def __post_init__(self) -> None:
@@ -63,7 +66,8 @@ class StratifiedSample:
         return {"by": self.by, "sizes": {str(label): int(n) for label, n in self.sizes.items()}}
 
     def check(self, table: Table) -> None:
-        """Refuse a stratum that is not there, or is smaller than its sample."""
+        """Refuse a table in which nobody is, and a stratum that is not there or is smaller than its sample."""
+        check_anybody(table)
         self._sizes(table)
 
     def support(self, table: Table) -> IntArray:
@@ -73,8 +77,14 @@ class StratifiedSample:
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Draw one sample."""
         table = counts_of(original, self.name)
+        self.check(table)
         people, n = self._people(table), self._sizes(table)
         counts = self.draws(table, generator(seed), 1)[0]
+        notes = self._findings(table, people, n)
+        if not self.known_total:
+            # An empty stratum is as all others: that nobody is in it is a figure too.
+            kind = Kind("sample", fraction=float(self.fraction or 0))
+            return sampled(original, table, counts, self.name, self.parameters, kind, notes)
         inner = table.with_counts(table.cells, counts)
         kinds = tuple(
             # In a stratum that is known to have nobody, every cell is known to be empty.
@@ -85,10 +95,22 @@ class StratifiedSample:
             plain = Figures.of_table(inner, Kind("sample"), name=self.name)
             stratum = plain.codes[:, table.axis(self.by)]
             figures = replace(plain, kind=stratum, kinds=(*kinds, SUPPRESSED))
-            return release_inner(Release(inner, self.name, self.parameters, (figures,)), original)
+            return release_inner(Release(inner, self.name, self.parameters, (figures,)), original, notes=notes)
         group = table.codes(self.by, np.arange(table.size))
         return release_counts(
-            original, inner, self.name, self.parameters, kinds=kinds, group=group, sums=Kind("sample")
+            original, inner, self.name, self.parameters, kinds=kinds, group=group, sums=Kind("sample"), notes=notes
+        )
+
+    def _findings(self, table: Table, people: IntArray, n: IntArray) -> tuple[str, ...]:
+        """Say which strata are in the sample as a whole although less was asked for, as their counts are true ones."""
+        whole = np.flatnonzero((people > 0) & (n == people))
+        if not whole.size or self.fraction == 1:
+            return ()
+        labels = table.dimensions[table.axis(self.by)].categories
+        shown = ", ".join(labels[i] for i in whole[:3].tolist()) + (" …" if whole.size > 3 else "")
+        return (
+            f"Everybody of {whole.size:,} of {np.count_nonzero(people):,} strata is in the sample, so that their "
+            f"counts are the true ones ({self.by}={shown}); merge small strata, or sample less of them.",
         )
 
     def records(self, records: Any, seed: Seed = None) -> Any:
@@ -189,6 +211,7 @@ def stratified_sample(
     *,
     fraction: float | None = None,
     sizes: Mapping[str, int] | None = None,
+    known_total: bool = False,
     seed: Seed = None,
 ) -> Release:
     """Draw a simple random sample within each category of a dimension and return the sample's table.
@@ -197,4 +220,4 @@ def stratified_sample(
     >>> stratified_sample(table, "area", sizes={"n": 3, "s": 2}, seed=1).table.total
     5
     """
-    return StratifiedSample(by, fraction, sizes).apply(original, seed).release
+    return StratifiedSample(by, fraction, sizes, known_total).apply(original, seed).release

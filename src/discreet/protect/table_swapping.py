@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected
+from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.simulation.model import Model
 from discreet.table import Release, Table
@@ -57,8 +57,7 @@ class TableSwapping:
                 f"margins of {self.keep} dimensions are to be kept of a table of {len(table.shape)}, which leaves "
                 "nothing to swap; keep fewer"
             )
-        if table.total == 0:
-            raise DataError("the table counts nobody (every cell is 0); there is nobody to swap")
+        check_anybody(table)
         if table.size > DENSE_LIMIT:
             raise RequestError(f"the table has {table.size:,} cells, more than the {DENSE_LIMIT:,} that are swapped")
 

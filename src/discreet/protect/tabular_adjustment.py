@@ -21,7 +21,7 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.additive import Sums, sums_of
 from discreet.protect.adjustment_program import Levels, adjust
-from discreet.protect.base import Changes, Original, Protected
+from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.protect.rounding import grand_totals, inner_of
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
@@ -62,12 +62,14 @@ class TabularAdjustment:
         """Check the parameters."""
         object.__setattr__(self, "rules", tuple(self.rules))
         if not self.rules:
-            raise RequestError("no rule is given, so that nothing is sensitive; for example PPercent(10)")
+            raise RequestError(
+                "no rule is given, so that nothing is sensitive; give one (rules=, --p-percent, --dominance)"
+            )
         for what, given, known in (("norm", self.norm, NORMS), ("weights", self.weights, WEIGHTS)):
             if given not in known:
                 raise RequestError(f"{what} is {given!r}; {nearest(str(given), known)}")
         if self.radius is not None and not self.radius > 0:
-            raise RequestError(f"the radius is {self.radius!r}; give per cent above 0, or none")
+            raise RequestError(f"the radius is {self.radius!r}; give per cent above 0 (radius=, --radius), or none")
         if not self.time_limit > 0:
             raise RequestError(f"the time limit is {self.time_limit!r}; give seconds above 0")
 
@@ -78,6 +80,7 @@ class TabularAdjustment:
 
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Adjust the original; there is nothing random in it."""
+        check_anybody(original)
         cells = Tabulation.from_table(original) if isinstance(original, Table) else original
         found = sensitivity(cells, list(self.rules), response=self.response, combine=self.combine)
         values, decimals = units_of(cells, self.response)

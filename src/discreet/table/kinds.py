@@ -106,6 +106,8 @@ class Kind:
         if self.name == "swapped":
             return values - self.bound, values + self.bound
         if self.name == "sample":
+            if self.fraction == 1:
+                return values, values
             # Nobody beyond those who were left out of the sample can be in the cell.
             missed = self.size - round(self.fraction * self.size)
             return values, values + missed if self.size else np.full(values.shape, UNBOUNDED)

@@ -114,6 +114,8 @@ def protects(
     shared = [name for name in SHARED if name not in left]
 
     def command(**given: Any) -> None:
+        from discreet.protect.base import check_anybody
+
         reading: dict[str, Any] = {name: given.pop(name) if name in shared else DEFAULTS.get(name) for name in READ}
         output, as_program = given.pop("output"), given.pop("json")
         seed = given.pop("seed", None)
@@ -124,10 +126,12 @@ def protects(
             method = build(**given)
         original = reader()
         with show.Bar() as bar, options.about(reading["file"] or reading["example"]):
+            true = original.unperturbed() if hasattr(original, "unperturbed") else original
+            # Refused here for all methods alike, whatever else they would say of such a table.
+            check_anybody(true)
             if "original" in own:
                 method = build(original=original, **given)
             done = cast("Method", method).apply(original, seed, progress=bar)
-        true = original.unperturbed() if hasattr(original, "unperturbed") else original
         deliver(done, true, output=output, as_program=as_program, finish=finish)
 
     parameters = [
@@ -254,7 +258,7 @@ def deliver(
 ) -> None:
     """Write the release if a file was named, then say what was done, for a program or for a person."""
     if output is not None:
-        done.release.write(output)
+        done.release.write(output, value="value" if getattr(original, "responses", ()) else "count")
     loss = _loss(done, original)
 
     def face(console: Any) -> None:

@@ -18,25 +18,35 @@ Strata = Annotated[str, typer.Option("--strata", help="The dimension whose categ
 Sizes = Annotated[list[str] | None, typer.Option("--size", help="CATEGORY=N for every stratum, instead of a fraction.")]
 
 
-def random_sample(original: Any, n: Size = None, fraction: Fraction = None) -> Any:
+PublishTotal = Annotated[
+    bool,
+    typer.Option(
+        "--publish-total", help="The number of all people, or of every stratum, is public: state it in the release."
+    ),
+]
+
+
+def random_sample(n: Size = None, fraction: Fraction = None, publish_total: PublishTotal = False) -> Any:
     """Draw a simple random sample without replacement: every set of n people is equally likely."""
-    from discreet.protect.inner_counts import counts_of
+    from discreet.protect.random_sample import RandomSample
 
-    return _simple(n, fraction, counts_of(original, "random-sample").total)
+    return RandomSample(n, fraction, publish_total)
 
 
-def stratified_sample(strata: Strata, fraction: Fraction = None, size: Sizes = None) -> Any:
+def stratified_sample(
+    strata: Strata, fraction: Fraction = None, size: Sizes = None, publish_total: PublishTotal = False
+) -> Any:
     """Draw a simple random sample within every category of one dimension, of a share or of a size of its own."""
     from discreet.protect.stratified_sample import StratifiedSample
 
-    return StratifiedSample(strata, fraction, sizes(size))
+    return StratifiedSample(strata, fraction, sizes(size), publish_total)
 
 
-def bernoulli_sample(rate: Rate) -> Any:
+def bernoulli_sample(rate: Rate, publish_total: PublishTotal = False) -> Any:
     """Take everybody into the sample with the same probability, independently of all others."""
     from discreet.protect.bernoulli_sample import BernoulliSample
 
-    return BernoulliSample(rate)
+    return BernoulliSample(rate, publish_total)
 
 
 def sample_records(
@@ -58,6 +68,7 @@ def sample_records(
 ) -> None:
     """Draw a sample of the records of a file: simple (--n, --fraction), stratified (--strata) or Bernoulli (--rate)."""
     from discreet.protect.bernoulli_sample import BernoulliSample
+    from discreet.protect.random_sample import RandomSample
     from discreet.protect.stratified_sample import StratifiedSample
 
     if rate is not None and (n is not None or fraction is not None or strata is not None):
@@ -74,26 +85,13 @@ def sample_records(
         elif strata is not None:
             method = StratifiedSample(strata, fraction, sizes(size))
         else:
-            method = _simple(n, fraction, arrow.num_rows)
+            method = RandomSample(n, fraction)
         drawn = method.records(arrow, seed)
         told = f"{drawn.num_rows:,} of {arrow.num_rows:,} records are in the sample."
         figures = {"records": arrow.num_rows, "sampled": drawn.num_rows, "sentence": told}
         return drawn, {"method": method.name, "parameters": method.parameters, **figures}
 
     on_records(work, file, output, encoding, delimiter, json)
-
-
-def _simple(n: int | None, fraction: float | None, people: int) -> Any:
-    from discreet.protect.inner_counts import check_share
-    from discreet.protect.random_sample import RandomSample
-
-    if (n is None) == (fraction is None):
-        raise RequestError("give either the size of the sample (--n) or its share of all people (--fraction)")
-    if fraction is not None:
-        check_share(fraction, "the sampling fraction", above=True)
-        n = max(int(fraction * people + 0.5), 1)
-    assert n is not None
-    return RandomSample(n)
 
 
 sample_records.__doc__ = options.explained(

@@ -19,7 +19,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected
+from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.protect.cell_key.keyed import KeyedTable
 from discreet.protect.cell_key.keys import drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
@@ -83,12 +83,15 @@ class CellKey:
     def parameters(self) -> dict[str, object]:
         """What the release says about how it was made; no key is among it."""
         variance = float(self.ptable.moments()[1][-1])
-        return {"bound": self.ptable.bound, "variance": round(variance, 6), "minimum": self.ptable.minimum}
+        return {
+            "bound": max(self.ptable.asked, self.ptable.bound),
+            "variance": round(variance, 6),
+            "minimum": self.ptable.minimum,
+        }
 
     def check(self, table: Table) -> None:
         """Refuse a table in which nobody is."""
-        if table.total == 0:
-            raise DataError("the table counts nobody (every cell is 0); there is nothing to perturb")
+        check_anybody(table)
 
     def apply(
         self, original: Original | KeyedTable, seed: Seed = None, *, progress: Progress | None = None
@@ -101,9 +104,19 @@ class CellKey:
         if isinstance(original, Table) and not self.margins:
             self.check(original)
             counts = perturb(original.counts, drawn_keys(original, seed), self.ptable)
-            return rounded_table(original, counts, self.name, self.parameters, self.ptable.kind, notes=(DRAWN,))
+            notes = (DRAWN, *self._narrower())
+            return rounded_table(original, counts, self.name, self.parameters, self.ptable.kind, notes=notes)
         cells = Tabulation.from_table(original) if isinstance(original, Table) else original
         return self._cells(cells, drawn_keys(cells, seed), KEYS, (DRAWN,), original)
+
+    def _narrower(self) -> tuple[str, ...]:
+        """Say so where the noise asked for reaches farther than any that is drawn."""
+        if self.ptable.asked <= self.ptable.bound:
+            return ()
+        return (
+            f"Noise of at most {self.ptable.asked} was asked for; with this variance a noise beyond "
+            f"{self.ptable.bound} is so rare that it is never drawn.",
+        )
 
     def _cells(
         self,
@@ -116,6 +129,8 @@ class CellKey:
         """Perturb every cell and margin."""
         if modulus < 2**20:
             notes += (f"There are {modulus} cell keys only, so probabilities are kept to within {1 / modulus:.2g}.",)
+        check_anybody(cells)
+        notes = (*notes, *self._narrower())
         if cells.responses:
             return self._magnitudes(cells, keys, notes)
         full, kept = laid_out(original or cells)

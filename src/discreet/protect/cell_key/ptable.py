@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ class PTable:
 
     law: Noise
     name: str = ""
+    asked: int = field(default=0, compare=False)
+    """The largest noise that the table was designed for, where it was designed; ``bound`` may be smaller."""
 
     def __post_init__(self) -> None:
         """Check that every count has a law, and that none leads below 0."""
@@ -185,7 +187,7 @@ def design_ptable(
                 f"{error}; {possible}"
             ) from None
         law.append(tuple((int(n), float(chance)) for n, chance in zip(v, p, strict=True) if chance > 0))
-    return PTable(tuple(law), f"D={bound}, V={variance:g}")
+    return PTable(tuple(law), f"D={bound}, V={variance:g}", int(bound))
 
 
 def _listed(v: IntArray) -> str:

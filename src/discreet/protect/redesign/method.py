@@ -12,11 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import RequestError
 from discreet.core.numerics import xlogx
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected
+from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.protect.redesign.recode import categories, coarsened, joined, merging, to_levels
 from discreet.table import Release, Table
 from discreet.table.coarsen import Recoding, groups_of
@@ -59,14 +59,13 @@ class Redesign:
             raise RequestError(
                 "nothing is to be merged; name categories (merge=, --merge) or a level (levels=, --level)"
             )
+        check_anybody(original)
         coarse = coarsened(original, self.recoding)
         full = {name: _full(categories(original, name), groups, name) for name, groups in self.recoding.items()}
         inner: Table | None
         trees: Mapping[str, tuple[Hierarchy, ...]]
         decimals = 0
         if isinstance(coarse, Table):
-            if coarse.total == 0:
-                raise DataError("the table counts nobody (every cell is 0); there is nothing to publish")
             figures, inner = Figures.of_table(coarse, EXACT, zeros=True, name=self.name), coarse
             flat = [d for d in coarse.dimensions if d.name in full]
             trees = {d.name: (Hierarchy.flat(d.categories, total=_unused(d.categories)),) for d in flat}

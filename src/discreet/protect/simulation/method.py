@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError, LimitError, RequestError
+from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected
+from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.inner_counts import counts_of, release_counts
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
@@ -138,8 +138,7 @@ class Simulation:
         return Fiber.of(_dense(table), table.shape, self.model(table), self.law_name, table.impossible)
 
     def _chosen(self, table: Table) -> tuple[str, Fiber | None]:
-        if table.total == 0:
-            raise DataError("the table counts nobody (every cell is 0); there is nothing to simulate")
+        check_anybody(table)
         model = self.model(table)
         if model.saturated:
             raise RequestError(

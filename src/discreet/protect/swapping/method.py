@@ -18,7 +18,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected
+from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.swapping.pairs import Swaps, Units, choose
 from discreet.protect.swapping.report import SwapReport
@@ -80,8 +80,7 @@ class RecordSwapping:
             table.axis(name)
         if self.household is not None or self.carry:
             raise RequestError("a table has neither households nor finer areas; swap records")
-        if table.total == 0:
-            raise DataError("the table counts nobody (every cell is 0); there is nobody to swap")
+        check_anybody(table)
         self._check_areas([str(c) for c, n in zip(self._areas(table), self._people(table), strict=True) if n])
 
     def support(self, table: Table) -> IntArray:
