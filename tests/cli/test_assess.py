@@ -101,6 +101,9 @@ def test_replay_says_what_differs(folder: Path) -> None:
         (["religion.csv", "--record", "nowhere/r.json"], "name a file in a folder that exists"),
         (["religion.csv", "--example", "sex"], "name one table"),
         ([], "name one table"),
+        (["religion.csv", "--edition", "publik"], "did you mean 'public'"),
+        (["religion.csv", "--edition", "public"], "name a report (--report), or add --json"),
+        (["religion.csv", "--edition", "public", "--json", "--as-is"], "there is no public edition"),
         (["religion.csv", "--by", "religion", "--count", "n"], "leave one of them out"),
     ],
 )
@@ -142,9 +145,36 @@ def test_compare_recommends_and_goes_on(folder: Path) -> None:
     assert run("compare", "--example", "religion", "--method", "none").code == 1
 
 
+def test_the_public_edition_of_json_holds_nothing_but_the_release(folder: Path) -> None:
+    found = run("assess", "religion.csv", "--json", "--edition", "public", "--seed", 1)
+    assert found.code == 0, found.err
+    data = json.loads(found.out)
+    assert data["edition"] == "public"
+    assert not {"table", "before", "cells", "candidates", "protection"} & set(data)
+    run("assess", "religion.csv", "--report", "public.json", "--edition", "public", "--seed", 1)
+    assert json.loads((folder / "public.json").read_text(encoding="utf-8")) == data
+
+
+def test_a_drawn_seed_is_shown_and_repeats_the_assessment(folder: Path) -> None:
+    shown = run("assess", "religion.csv", "-o", "first.csv", "--protect", "random-rounding:base=3").out
+    seed = shown.split("--seed ")[1].split()[0]
+    again = run("assess", "religion.csv", "-o", "second.csv", "--protect", "random-rounding:base=3", "--seed", seed).out
+    assert (folder / "first.csv").read_bytes() == (folder / "second.csv").read_bytes()
+    assert "drawn for this assessment" not in again
+
+
+def test_complaints_name_the_file_once(folder: Path) -> None:
+    (folder / "neg.csv").write_text("a,b,count\n1,1,5\n1,2,-3\n", encoding="utf-8")
+    for command in ("assess", "compare"):
+        assert refused(run(command, "neg.csv")).count("neg.csv") == 1
+    (folder / "zero.csv").write_text("a,b,count\n1,1,0\n1,2,0\n", encoding="utf-8")
+    assert refused(run("assess", "zero.csv")).count("zero.csv") == 1
+
+
 def test_help_shows_examples() -> None:
     for command in ("assess", "compare", "replay"):
         assert "Examples" in run(command, "--help").out
+    assert "[[methods]]" in run("compare", "--help").out
 
 
 def test_the_installed_command_runs(tmp_path: Path) -> None:

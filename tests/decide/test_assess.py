@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,11 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet.core.errors import DataError, RequestError
 from discreet.decide.policy import Policy
+from discreet.decide.policy_files import profiles
+from discreet.decide.reader import bits_of_figure
 from discreet.decide.verdict import RANK
 from discreet.protect import METHODS
+from discreet.table.kinds import Kind
 from discreet.table.tabulation import Tabulation
 
 CENSUS = ("country_of_birth", "mode_of_travel", "sex", "religion")
@@ -313,3 +318,116 @@ def test_every_method_of_the_registry_is_found_by_name() -> None:
         if name in needed:
             with pytest.raises(RequestError):
                 make_method(name, {}, (dc.rules.Threshold(3),))
+
+
+@pytest.mark.parametrize(
+    "protection", ["bernoulli-sample:rate=0.95", "table-swapping:rate=0.02", "cell-key:bound=5,variance=0.01"]
+)
+def test_what_is_published_nearly_unchanged_is_withheld(protection: str) -> None:
+    found = dc.assess(dc.datasets.religion(), protection=protection, seed=1)
+    assert found.verdict == "withhold"
+    assert [one.name for one in found.checks if not one.passed] == ["dr"]
+    assert "to a reader who knows the method" in found.reasons[0]
+
+
+@pytest.mark.parametrize("profile", list(profiles()))
+@pytest.mark.parametrize("name", ["religion", "mode_of_travel"])
+def test_the_protections_of_a_profile_meet_it(profile: str, name: str) -> None:
+    found = dc.assess(dc.datasets.load(name), profile, seed=1)
+    assert found.verdict == "protect"
+    tried = [one for one in found.candidates if one.utility is not None]
+    assert tried
+    assert all(one.meets for one in tried), [one.text for one in tried]
+    left = [one.text for one in found.candidates if one.utility is None]
+    assert all("for magnitudes only" in text for text in left)
+
+
+def posterior_bits(chance: Any, values: range) -> float:
+    """Weigh values one by one, in exact fractions as far as they go."""
+    weights = [chance(x) for x in values]
+    total = sum(weights)
+    return -sum(float(w / total) * math.log2(float(w / total)) for w in weights if w)
+
+
+@pytest.mark.parametrize("published", [0, 3, 6])
+@pytest.mark.parametrize("interval", [(0, 2), (1, 5), (0, 30)])
+def test_bits_of_a_rounded_figure_are_those_of_brute_force(published: int, interval: tuple[int, int]) -> None:
+    def chance(x: int) -> Fraction:
+        return max(Fraction(0), 1 - Fraction(abs(x - published), 3))
+
+    values = range(interval[0], interval[1] + 1)
+    found = bits_of_figure(Kind("random", base=3), published, *interval)
+    if sum(map(chance, values)):
+        assert found == pytest.approx(posterior_bits(chance, values), abs=1e-12)
+    else:
+        assert found == math.inf
+
+
+@pytest.mark.parametrize("rate", [0.3, 0.9, 0.95])
+@pytest.mark.parametrize("published", [0, 1, 7])
+def test_bits_of_a_sampled_figure_are_those_of_brute_force(rate: float, published: int) -> None:
+    def chance(x: int) -> float:
+        return math.comb(x, published) * rate**published * (1 - rate) ** (x - published)
+
+    wanted = posterior_bits(chance, range(published, published + 400))
+    for most in (published + 400, math.inf):
+        found = bits_of_figure(Kind("sample", fraction=rate), published, published, most)
+        assert found == pytest.approx(wanted, abs=1e-9)
+
+
+def test_figures_that_are_not_weighed_are_judged_by_their_interval() -> None:
+    for kind in (Kind("controlled", base=3), Kind("conventional", base=5), Kind("small", base=3), Kind("suppressed")):
+        assert bits_of_figure(kind, 3, 1, 5) == math.inf
+    # A law is cut where its tail is negligible, wherever the interval begins and ends.
+    far = bits_of_figure(Kind("sample", fraction=0.1), 500, 500, 10**12)
+    assert far == pytest.approx(bits_of_figure(Kind("sample", fraction=0.1), 500, 500, 20_000), abs=1e-6)
+    assert 8 < far < 11
+
+
+def test_disclosure_risk_is_the_worse_of_both_readers() -> None:
+    table = dc.datasets.religion()
+    for protection in ("random-rounding:base=3", "cell-key:bound=5,variance=3", "small-count-rounding:base=3"):
+        found = dc.assess(table, protection=protection, seed=1)
+        assert found.evidence is not None
+        known, audited = found.evidence.known, found.evidence.audit.findings
+        even = np.maximum(audited.bits[known.entry], 0)
+        assert (known.bits <= even + 1e-12).all()
+        weighed = protection != "small-count-rounding:base=3"
+        assert bool((known.bits < even - 1e-9).any()) == weighed
+        assert found.verdict == "protect"
+
+
+def test_lines_with_everybody_in_one_cell_are_looked_for_by_default_and_told_of_otherwise() -> None:
+    table = dc.Table.from_array([[0, 9], [8, 9]], ["a", "b"])
+    found = dc.assess(table, protection="none")
+    assert found.verdict == "withhold"
+    assert "2 cells hold everybody of a line; 2 of 2 are known exactly" in found.reasons
+    rounded = dc.assess(table, protection="random-rounding:base=3", seed=1)
+    assert "2 cells hold everybody of a line; none of them is known exactly" in rounded.reasons
+    assert "group disclosure" not in dc.assess(dc.datasets.religion(), seed=1).reasons[0]
+    for rules in ({"threshold": 3}, {}):
+        found = dc.assess(table, policy(rules=rules), protection="none")
+        assert found.verdict == "release"
+        assert "(group disclosure) were not looked for" in found.sentence
+
+
+def test_a_table_of_one_cell_keeps_everything_and_has_no_r2() -> None:
+    found = dc.assess(dc.Table.from_array([[7]], ["a", "b"]))
+    assert found.verdict == "release"
+    assert found.evidence is not None
+    assert found.evidence.utility == 1
+    assert any("R2 does not apply" in one.text for one in found.checks)
+
+
+def test_a_table_of_nobody_is_refused() -> None:
+    nobody = dc.Table.from_array([[0, 0], [0, 0]], ["a", "b"])
+    for work in (dc.assess, dc.compare):
+        with pytest.raises(DataError, match="every count of the table is 0"):
+            work(nobody)
+
+
+def test_records_that_are_not_recognised_are_told_of_by(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("id,area,ill\n1,n,no\n2,n,yes\n3,n,no\n", encoding="utf-8")
+    with pytest.raises((DataError, RequestError), match="--by"):
+        dc.assess(file)

@@ -180,3 +180,26 @@ def test_the_usual_protections_of_the_census_tables(name: str) -> None:
     assert len(found.points) > 10
     assert found.recommended is not None
     assert not [point.error for point in found.points if point.error]
+
+
+def test_what_leaves_figures_nearly_unchanged_is_not_recommended() -> None:
+    two = dc.Table.from_array([[7, 2], [8, 9]], ["a", "b"])
+    for table in (dc.datasets.religion(), two):
+        found = dc.compare(table, draws=50, audits=3, seed=1)
+        sampled = next(p for p in found.points if p.point.title == "bernoulli-sample, rate 0.9")
+        assert "a disclosure risk of" in sampled.faults(found.policy)[0]
+        assert found.recommended is not None
+        best = found.points[found.recommended]
+        assert best is not sampled
+        # The best of the usual methods may be one that the policy does not list; the sentence says so.
+        listed = found.policy.proposes(best.point.name, dict(best.point.parameters), False)
+        assert ("assess does not propose it" in found.sentence) != listed
+
+
+def test_a_method_that_is_listed_for_magnitudes_only_is_not_allowed_for_counts() -> None:
+    text = 'allow = "listed"\n[rules]\nthreshold = 3\n[[protections]]\nname = "suppress"\nonly = "magnitudes"\n'
+    found = dc.compare(dc.datasets.religion(), ["suppress"], policy=Policy.from_text(text), seed=1)
+    assert found.recommended is None
+    assert "does not allow suppress" in found.points[1].faults(found.policy)[0]
+    judged = dc.assess(dc.datasets.religion(), Policy.from_text(text), protection="suppress", seed=1)
+    assert judged.verdict == "withhold"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import options, show
-from discreet.core.errors import RequestError
+from discreet.core.errors import DataError, InfeasibleError, RequestError, nearest
 
 EXAMPLES = {
     "discreet assess table.csv": "may this table be published, and how?",
@@ -99,7 +101,12 @@ def assess(
         typer.Option("--report", help="Write a report: .html, .md, .json or .pdf.", rich_help_panel=options.OUTPUT),
     ] = None,
     edition: Annotated[
-        str, typer.Option("--edition", help="internal, or public: nothing unpublished.", rich_help_panel=options.OUTPUT)
+        str,
+        typer.Option(
+            "--edition",
+            help="Of --report and --json: internal, or public: nothing unpublished.",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = "internal",
     record: Annotated[
         Path | None,
@@ -119,7 +126,12 @@ def assess(
     """
     from discreet.decide.assess import assess as work
     from discreet.decide.sources import open_source
+    from discreet.report.edition import EDITIONS
 
+    if edition not in EDITIONS:
+        raise RequestError(f"there is no edition {edition!r}; {nearest(edition, EDITIONS)}")
+    if edition == "public" and report is None and not json:
+        raise RequestError("--edition public is that of a report or of --json; name a report (--report), or add --json")
     show.check_output(output, file, release, impossible, endings=(".csv", ".parquet"))
     show.check_output(report, file, release, impossible, output, endings=(".html", ".md", ".json", ".pdf"))
     name = file.stem if file is not None else example or "table"
@@ -141,7 +153,7 @@ def assess(
     from discreet.decide.policy import Policy
 
     asked = Policy.load(policy)
-    with show.Bar() as bar, options.about(file or example):
+    with show.Bar() as bar, naming(file or example):
         source = open_source(file, name=name, **{"top": asked.top, **reading})
         protection, others = _protection(protect, as_is, release, rounded, base, total)
         found = work(
@@ -155,9 +167,15 @@ def assess(
             workers=workers,
             progress=bar,
         )
+    public = None
+    if json and edition == "public":
+        from discreet.report.writing import report_text
+
+        # Made before anything is written: there may be nothing that can be told in public.
+        public = report_text(found.to_dict(), ".json", "public")
     found.write_record(kept)
     if output is not None and found.release is not None:
-        found.release.write(output)
+        found.release.write(output, value="value" if found.subject.magnitudes else "count")
     if report is not None:
         found.report(report, edition=edition)
 
@@ -190,14 +208,31 @@ def assess(
             console.print()
             tried = [[c.title, "–" if c.utility is None else f"{c.utility:.4f}", c.text] for c in found.candidates]
             show.table(console, ["tried", "utility", ""], tried, left=(0, 2))
+        if seed is None:
+            drawn = found.record["request"]["seed"]
+            console.print(f"\nSeed {drawn}, drawn for this assessment; --seed {drawn} repeats it.", style="dim")
         written = [kept, *([output] if output and found.release else []), *([report] if report else [])]
         console.print(f"\nWritten: {', '.join(map(str, written))}", style="dim", markup=False)
         if output is not None and found.release is None:
             console.print(f"{output} was not written, as nothing may be released.", style="red", markup=False)
 
-    show.deliver("assess", found, json, None, face)
+    if public is not None:
+        print(public, end="")
+    else:
+        show.deliver("assess", found, json, None, face)
     if found.verdict == "withhold":
         raise typer.Exit(1)
+
+
+@contextmanager
+def naming(source: object) -> Iterator[None]:
+    """Name the file in complaints about the data in it, where they do not name it themselves."""
+    try:
+        yield
+    except (DataError, InfeasibleError) as error:
+        if source is None or str(error).startswith(str(source)):
+            raise
+        raise type(error)(f"{source}: {error}") from None
 
 
 def _trees(texts: list[str] | None) -> dict[str, list[str]] | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.assess import _trees
+from discreet.cli.assess import _trees, naming
 
 EXAMPLES = {
     "discreet compare table.csv": "the usual protections, and which to take",
@@ -25,7 +25,7 @@ def compare(
     method: Annotated[
         list[str] | None, typer.Option("--method", help="NAME:KEY=VALUE,…; give it several times.")
     ] = None,
-    grid: Annotated[Path | None, typer.Option("--grid", help="A TOML file with [[methods]].")] = None,
+    grid: Annotated[Path | None, typer.Option("--grid", help=r"A TOML file with \[\[methods]].")] = None,
     policy: Annotated[str, typer.Option("--policy", help="A profile or a .toml file.")] = "default",
     draws: Annotated[int, typer.Option("--draws", help="Releases drawn of each random method.", min=2)] = 1000,
     audits: Annotated[int, typer.Option("--audits", help="How many of them are audited.", min=1)] = 10,
@@ -81,7 +81,7 @@ def compare(
         hierarchies=_trees(hierarchy),
         example=example,
     )
-    with show.Bar() as bar, options.about(file or example):
+    with show.Bar() as bar, naming(file or example):
         found = work(
             file,
             method or grid,
@@ -101,7 +101,7 @@ def compare(
 
     def face(console: Any) -> None:
         console.print(found.subject.headline, style="dim", markup=False)
-        console.print(f"[bold]{found.sentence}[/bold]")
+        console.print(found.sentence, style="bold", markup=False)
         console.print()
         # The widest columns that a terminal can do without are in --json and in the file.
         kept = [0, 1, 3, 5, 8, 9]

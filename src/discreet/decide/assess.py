@@ -198,6 +198,11 @@ class _Run:
             tried.append(Candidate(allowed.name, allowed.parameters, text, judged.meets, utility, after, told))
             if best is None or (judged.meets, utility) > (best.meets, best.evidence.utility):
                 best = judged
+        for other in self.policy.protections:
+            if not other.suits(self.subject.magnitudes):
+                text = make_text(other.name, other.parameters)
+                why = f"not tried: the policy lists it for {other.only} only"
+                tried.append(Candidate(other.name, other.parameters, text, False, None, None, why))
         return best, tried
 
 

@@ -53,10 +53,13 @@ class Comparison:
         """Return what stands on the axis of risk: R2 of counts, the share of known sensitive cells of magnitudes."""
         return point.figure("determined" if self.subject.magnitudes else "r2")
 
+    def _faults(self, point: Measured) -> list[str]:
+        return point.faults(self.policy, self.subject.magnitudes)
+
     @property
     def recommended(self) -> int | None:
         """The number of the point to take: it meets the policy, and no other that does keeps more of the table."""
-        fit = [i for i, point in enumerate(self.points) if not point.faults(self.policy)]
+        fit = [i for i, point in enumerate(self.points) if not self._faults(point)]
         if not fit:
             return None
         return max(fit, key=lambda i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)))
@@ -65,7 +68,7 @@ class Comparison:
     def sentence(self) -> str:
         """The outcome in words."""
         methods = f"{len(self.points) - 1:,} protections compared"
-        fit = sum(not point.faults(self.policy) for point in self.points)
+        fit = sum(not self._faults(point) for point in self.points)
         if self.recommended is None:
             return f"{methods}; none of them meets the policy {self.policy.name!r}."
         best = self.points[self.recommended]
@@ -73,6 +76,18 @@ class Comparison:
         return (
             f"{methods}; {fit:,} {'meets' if fit == 1 else 'meet'} the policy {self.policy.name!r}. "
             f"Take {what}: of those that do, it keeps most of the table (utility {figure(best.figure('utility'))})."
+            f"{self._unlisted(best)}"
+        )
+
+    def _unlisted(self, best: Measured) -> str:
+        """Say why an assessment would propose another method, where it would."""
+        point, magnitudes = best.point, self.subject.magnitudes
+        if point == NONE or self.policy.proposes(point.name, dict(point.parameters), magnitudes):
+            return ""
+        what = "magnitudes" if magnitudes else "counts"
+        return (
+            f" The policy allows it but does not list it for {what}, so that assess does not propose it: it is applied "
+            "if it is asked for (protection=, --protect)."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,8 +105,8 @@ class Comparison:
             "points": [
                 {
                     **point.to_dict(),
-                    "meets": not point.faults(self.policy),
-                    "faults": point.faults(self.policy),
+                    "meets": not self._faults(point),
+                    "faults": self._faults(point),
                     "efficient": i in frontier,
                     "recommended": i == best,
                 }
@@ -116,14 +131,14 @@ class Comparison:
         frontier, best = set(self.frontier), self.recommended
         order = sorted(
             range(len(self.points)),
-            key=lambda i: (bool(self.points[i].faults(self.policy)), -(self.points[i].figure("utility") or -1.0)),
+            key=lambda i: (bool(self._faults(self.points[i])), -(self.points[i].figure("utility") or -1.0)),
         )
         rows = []
         for i in order:
             point = self.points[i]
             r2, utility = point.figures.get("r2"), point.figures.get("utility")
             dr = point.figure("worst_dr")
-            faults = point.faults(self.policy)
+            faults = self._faults(point)
             rows.append(
                 [
                     point.point.title,

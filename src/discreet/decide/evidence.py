@@ -11,9 +11,11 @@ import numpy as np
 from discreet.auditing.audit import audit as run_audit
 from discreet.auditing.limits import Limits as AuditLimits
 from discreet.auditing.result import Audit
+from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.decide.policy import Policy
+from discreet.decide.reader import bits_of_figure
 from discreet.decide.subject import Subject
 from discreet.measures.result import Risk
 from discreet.measures.risk import risk
@@ -35,6 +37,8 @@ class Known:
 
     ``cell`` numbers the cells of the tabulation, ``shown`` is how each is published, ``entry`` the row of the audit
     that judges it, -1 where none does, and ``rank`` its place among the sensitive cells, the most sensitive first.
+    ``bits`` is what a reader lacks: the lesser of what the interval leaves, all its values alike, and what the figure
+    itself leaves to a reader who knows the method and weighs each value by how likely it leads to that figure.
     """
 
     cell: IntArray
@@ -82,6 +86,8 @@ class Evidence:
 
 def sensitive_cells(subject: Subject, policy: Policy) -> Sensitivity | None:
     """Judge every cell by the policy's rules; None where it has none for such a table."""
+    if subject.table is not None and not subject.table.total:
+        raise DataError("every count of the table is 0, so that there is nobody to protect; check the column of counts")
     cells = subject.tabulation.with_empty_cells() if policy.zeros == "unsafe" else subject.tabulation
     judges = policy.judges_of(cells)
     if not judges:
@@ -121,8 +127,9 @@ def gather(
     )
     known = _known(subject, listed, found, cells, audited)
     measured = loss = None
-    if subject.table is not None and subject.table.total and subject.table.possible > 1:
-        measured = risk(subject.table, release, weights=policy.weights)
+    if subject.table is not None and subject.table.total:
+        if subject.table.possible > 1:
+            measured = risk(subject.table, release, weights=policy.weights)
         loss = information_loss(subject.table, release)
     utility = loss.utility if loss is not None else _kept(subject, release)
     return Evidence(release, known, audited, measured, loss, utility)
@@ -193,6 +200,22 @@ class _Listed:
         """Return a figure as it is published."""
         return self.parts[int(self.part[figure])].text(int(self.row[figure]))
 
+    def bits(self, figure: IntArray, lower: FloatArray, upper: FloatArray, people: int) -> FloatArray:
+        """Return the bits that figures leave to a reader who knows how they were made, given feasible intervals."""
+        found: dict[tuple[Any, ...], float] = {}
+        bits = np.full(figure.size, np.inf)
+        for k, (i, low, high) in enumerate(zip(figure.tolist(), lower.tolist(), upper.tolist(), strict=True)):
+            part, row = self.parts[int(self.part[i])], int(self.row[i])
+            kind = part.kinds[int(part.kind[row])]
+            # Figures of the same kind and value with the same interval are weighed once.
+            case = (int(self.part[i]), int(part.kind[row]), int(part.values[row]), low, high)
+            if case not in found:
+                # Amounts are in the unit published, kinds in units of the last decimal.
+                least, most = (round(e * 10**part.decimals) if math.isfinite(e) else e for e in (low, high))
+                found[case] = bits_of_figure(kind, case[2], least, most, people)
+            bits[k] = found[case]
+        return bits
+
     def value(self, figure: int) -> float:
         """Return a figure in the unit that is published."""
         part = self.parts[int(self.part[figure])]
@@ -250,6 +273,9 @@ def _known(subject: Subject, listed: _Listed, found: Sensitivity | None, cells: 
     value = np.array([listed.value(int(i)) if i >= 0 else 0.0 for i in figure[plain]])
     state[plain], bits[plain] = STATES.index("exact"), 0.0
     lower[plain] = upper[plain] = value
+    people = 0 if subject.table is None else subject.table.total
+    told = np.flatnonzero(has & (figure >= 0))
+    bits[told] = np.minimum(bits[told], listed.bits(figure[told], lower[told], upper[told], people))
     shown = tuple(listed.text(int(i)) if i >= 0 else "not published" for i in figure)
     rank = np.argsort(np.searchsorted(cells, np.array(found.worst(), np.int64)))
     return Known(cells, state, lower, upper, bits, shown, judged, rank)

@@ -58,7 +58,7 @@ class Measured:
     Attributes:
         r2: R2 over the draws; None for magnitudes.
         utility: 1 − HD/√N over the draws; for magnitudes, the share of the amounts that is left.
-        worst_dr: the largest 1/H of a sensitive cell; infinite where one is known.
+        worst_dr: the largest 1/H of a sensitive cell to a reader who knows the method; infinite where one is known.
         determined: the share of the sensitive cells that are known exactly.
         known: the share of all figures of the table that are known exactly.
         extremes: the worst of every audited release: most known cells, least width, largest DR, levels missed.
@@ -78,13 +78,13 @@ class Measured:
         found = self.figures.get(name)
         return None if found is None else found.mean
 
-    def faults(self, policy: Policy) -> list[str]:
-        """Return what the policy objects to, nothing where the method meets it."""
+    def faults(self, policy: Policy, magnitudes: bool = False) -> list[str]:
+        """Return what the policy objects to in a table of counts, or of magnitudes; nothing where it is met."""
         if self.error:
             return [self.error]
         worst, limits = self.extremes, policy.limits
         found = []
-        if self.point.name != "none" and not policy.allows(self.point.name):
+        if self.point.name != "none" and not policy.allows(self.point.name, magnitudes):
             found.append(f"policy {policy.name!r} does not allow {self.point.name}")
         if worst["known"]:
             found.append(f"{worst['known']:g} sensitive cells are known exactly")

@@ -70,7 +70,7 @@ class Limits(_Part):
 
     Args:
         r2: the largest R2 (after protection; of a sample table its estimate).
-        dr: the largest disclosure risk 1/H of a sensitive cell.
+        dr: the largest disclosure risk 1/H of a sensitive cell, to a reader who knows the method.
         width: the least width of the interval of a sensitive cell.
         tau: the largest expected number of population uniques among the sample uniques.
         levels: whether intervals of sensitive cells must reach the protection levels of the rules.
@@ -195,9 +195,14 @@ class Policy(_Part):
             found.append(group_rule(self.rules.group_disclosure))
         return found
 
-    def allows(self, method: str) -> bool:
+    def allows(self, method: str, magnitudes: bool) -> bool:
         """Say whether a table may be protected by a method: any, or one of those listed, whatever its parameters."""
-        return self.allow == "any" or method in {one.name for one in self.protections}
+        return self.allow == "any" or method in {one.name for one in self.protections if one.suits(magnitudes)}
+
+    def proposes(self, method: str, parameters: dict[str, Any], magnitudes: bool) -> bool:
+        """Say whether a method with just these parameters is among those that are tried for such a table."""
+        listed = [one for one in self.protections if one.suits(magnitudes)]
+        return any((one.name, one.parameters) == (method, parameters) for one in listed)
 
     @property
     def top(self) -> int:
@@ -219,7 +224,7 @@ class Policy(_Part):
         """Return what the policy asks for, as rows of text."""
         rows = [["rules", "; ".join(dict.fromkeys(rule.title for rule in self.judges(True))) or "none"]]
         if self.rules.group_disclosure is not None:
-            rows.append(["group disclosure", f"all but {self.rules.group_disclosure} people in one cell"])
+            rows.append(["group disclosure", f"all but {self.rules.group_disclosure} people of a line in one cell"])
         limits = self.limits.model_dump(exclude_none=True)
         rows += [[f"limit {name}", str(value)] for name, value in limits.items()]
         rows.append(["zeros", self.zeros])
@@ -248,7 +253,8 @@ def group_rule(coalition: int) -> Any:
     def mask(cells: Any) -> Any:
         return np.isin(cells.tabulation.cells, group_disclosure(cells.tabulation, coalition=coalition).cells)
 
-    return CustomRule(mask, f"group disclosure (all but {coalition} people of a line in one cell)")
+    who = "everybody" if not coalition else f"all but {coalition} people"
+    return CustomRule(mask, f"group disclosure ({who} of a line in one cell)")
 
 
 def make_text(name: str, parameters: dict[str, Any]) -> str:

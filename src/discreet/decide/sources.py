@@ -161,7 +161,10 @@ def _guess_records(arrow: Any, shown: str, error: Exception) -> dict[str, Any]:
     wide = [name for name, count in counts.items() if count > MOST_CATEGORIES]
     # A cross-table has a row for each category of its first column; records repeat themselves.
     if arrow.num_rows < 2 or counts[names[0]] == arrow.num_rows or not _repeats(arrow):
-        raise error
+        if "count" in names:
+            raise error
+        hint = "if every row is a record, name the columns to count by (by=, --by)"
+        raise type(error)(f"{error}; {hint}") from None
     if wide:
         raise RequestError(
             f"{shown} looks like records, but column {wide[0]!r} has {counts[wide[0]]:,} different entries; name the "

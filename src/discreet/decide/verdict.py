@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from discreet.core.numerics import IntArray
-from discreet.decide.evidence import Evidence, reach, wants_levels
+from discreet.decide.evidence import STATES, Evidence, reach, wants_levels
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
 from discreet.rules.rule import amount
@@ -53,45 +53,52 @@ class Check:
 
 def check(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> tuple[Check, ...]:
     """Check a release against every requirement of a policy."""
-    checks = [*_rules(found, evidence)]
+    checks = [*_rules(subject, policy, found, evidence), *_lines(subject, policy, found, evidence)]
     if found is not None and found.cells.size:
         checks += _limits(subject, policy, found, evidence)
-    checks += _allowed(policy, evidence)
+    checks += _allowed(subject, policy, evidence)
     limit = policy.limits.r2
     if evidence.risk is not None and limit is not None:
         value = evidence.risk.value
         kept = value <= limit
         text = f"the risk R2 of the release is {value:.4f}, {'within' if kept else 'above'} the limit of {limit:g}"
         checks.append(Check("r2", kept, f"{text}; {evidence.risk.driver} drives it", value, limit))
+    elif limit is not None and subject.table is not None and subject.table.possible < 2:
+        text = f"the limit of {limit:g} on the risk R2 does not apply: the table has one cell that anybody can be in"
+        checks.append(Check("r2", True, text, None, limit))
     return tuple(checks)
 
 
-def _allowed(policy: Policy, evidence: Evidence) -> list[Check]:
+def _allowed(subject: Subject, policy: Policy, evidence: Evidence) -> list[Check]:
     """Check that the policy allows the method; of what was published elsewhere the method need not be known."""
     from discreet.protect import METHODS
 
     method = evidence.release.method
-    if method not in METHODS or policy.allows(method):
+    if method not in METHODS or policy.allows(method, subject.magnitudes):
         return []
-    listed = ", ".join(dict.fromkeys(one.name for one in policy.protections)) or "none"
-    return [Check("allowed", False, f"policy {policy.name!r} does not allow {method}; it lists {listed}")]
+    suitable = [one.name for one in policy.protections if one.suits(subject.magnitudes)]
+    listed = ", ".join(dict.fromkeys(suitable)) or "none"
+    what = "magnitudes" if subject.magnitudes else "counts"
+    return [Check("allowed", False, f"policy {policy.name!r} does not allow {method}; it lists {listed} for {what}")]
 
 
-def _rules(found: Sensitivity | None, evidence: Evidence) -> list[Check]:
+def _rules(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> list[Check]:
     """Check that no sensitive cell is published, can be worked out, or was left open by the audit."""
     if found is None:
-        return [Check("rules", True, "the policy has no rule for such a table, so that no cell is sensitive")]
+        text = "the policy has no rule for such a table, so that no cell is sensitive"
+        return [Check("rules", True, text + _unasked(subject, policy))]
     n, known = found.cells.size, evidence.known
     every = len(found.tabulation)
     if not n:
         titles = ", ".join(dict.fromkeys(rule.title for rule in found.rules))
-        return [Check("rules", True, f"none of the {every:,} cells and totals is sensitive ({titles})", 0)]
+        text = f"none of the {every:,} cells and totals is sensitive ({titles})"
+        return [Check("rules", True, text + _unasked(subject, policy), 0)]
     bad = known.count("exact")
     checks = [
         Check(
             "rules",
             not bad,
-            f"{found.sentence}; {_some(bad, n)} published exactly",
+            f"{found.sentence}; {_some(bad, n)} published exactly{_unasked(subject, policy)}",
             bad,
             0,
             _worst(known.state == 0, evidence),
@@ -100,13 +107,35 @@ def _rules(found: Sensitivity | None, evidence: Evidence) -> list[Check]:
     bad = known.count("determined")
     hidden = n - known.count("exact")
     if hidden:
-        text = f"{bad:,} of the {hidden:,} that are not published exactly can be worked out exactly from what is"
+        text = (
+            f"{_part(bad, hidden)} hidden or changed {_cells(hidden)} can be worked out exactly from what is published"
+        )
         checks.append(Check("determined", not bad, text, bad, 0, _worst(known.state == 1, evidence)))
     bad = known.count("unfinished")
     if bad:
         text = f"the audit could not finish {bad:,} sensitive cells, so that they are not called safe; give more time"
         checks.append(Check("unfinished", False, text, bad, 0, _worst(known.state == 2, evidence)))
     return checks
+
+
+def _lines(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> list[Check]:
+    """Check that no cell that holds everybody of a line, or all but a few, is known exactly."""
+    coalition = policy.rules.group_disclosure
+    if found is None or subject.magnitudes or coalition is None or policy.rules.combine != "any":
+        return []
+    from discreet.rules import group_disclosure
+
+    known = evidence.known
+    full = np.isin(found.tabulation.cells[known.cell], group_disclosure(found.tabulation, coalition=coalition).cells)
+    wrong = full & (known.state <= STATES.index("determined"))
+    n, bad = int(full.sum()), int(wrong.sum())
+    who = "everybody" if not coalition else f"all but at most {coalition} people"
+    text = f"no row, column or other line of the table has {who} in one cell"
+    if n == 1:
+        text = f"1 cell holds {who} of a line; it is {'' if bad else 'not '}known exactly"
+    elif n:
+        text = f"{n:,} cells hold {who} of a line; {_some(bad, n)} known exactly"
+    return [Check("lines", not bad, text, bad, 0, _worst(wrong, evidence))]
 
 
 def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evidence) -> list[Check]:
@@ -123,7 +152,8 @@ def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evid
         wrong = known.dr > limits.dr
         worst = float(known.dr.max())
         shown = f"{worst:.4g}" if np.isfinite(worst) else "unbounded, as its value is known"
-        text = f"the largest disclosure risk 1/H of a sensitive cell is {shown}; the limit is {limits.dr:g}"
+        who = "to a reader who knows the method"
+        text = f"the largest disclosure risk 1/H of a sensitive cell {who} is {shown}; the limit is {limits.dr:g}"
         checks.append(Check("dr", not wrong.any(), text, worst, limits.dr, _worst(wrong, evidence)))
     if wants_levels(policy, subject):
         low, high = reach(subject, found)
@@ -131,9 +161,29 @@ def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evid
         with np.errstate(invalid="ignore"):
             wrong = (known.lower > low + slack) | (known.upper < high - slack)
         bad = int(wrong.sum())
-        text = f"the intervals of {bad:,} of {found.cells.size:,} sensitive cells do not reach their protection levels"
+        n = found.cells.size
+        text = f"the intervals of {_part(bad, n)} sensitive {_cells(n)} fall short of their protection levels"
+        if not bad:
+            text = f"the intervals of all {n:,} sensitive {_cells(n)} reach their protection levels"
         checks.append(Check("levels", not bad, text, bad, 0, _worst(wrong, evidence)))
     return checks
+
+
+def _unasked(subject: Subject, policy: Policy) -> str:
+    """Say what a table of counts was not checked for, as the policy does not ask for it."""
+    if subject.magnitudes or policy.rules.group_disclosure is not None:
+        return ""
+    return (
+        "; lines with everybody in one cell (group disclosure) were not looked for, as the policy does not ask for it"
+    )
+
+
+def _part(number: int, of: int) -> str:
+    return f"none of the {of:,}" if not number else f"{number:,} of the {of:,}"
+
+
+def _cells(number: int) -> str:
+    return "cell" if number == 1 else "cells"
 
 
 def _below(wrong: Any) -> str:
