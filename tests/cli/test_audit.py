@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -155,3 +158,96 @@ def test_what_is_written_is_audited_without_options(tmp_path: Path) -> None:
     (file,) = release.write(tmp_path / "r.csv")
     data = answer(file, "--law", "method")
     assert [c["bits"] for c in data["cells"]] == [c.bits for c in dc.audit(release, law="method").cells]
+
+
+def test_it_says_what_safe_means(table: Path) -> None:
+    """Without limits safe is a weak word: only that nothing is determined."""
+    bare = run("audit", table)
+    assert "Safe means here only: not worked out exactly; give --min-width" in " ".join(bare.out.split())
+    assert answer(table)["criterion"] == {"safe_means": "not determined", "limits": {}}
+    limits = ["--min-width", 20, "--max-dr", 0.5]
+    told = run("audit", table, *limits)
+    assert (
+        "Safe means here: not worked out exactly, and an interval at least 20 wide, a risk of at most 0.5."
+        in " ".join(told.out.split())
+    )
+    assert answer(table, *limits)["criterion"]["limits"] == {"min_width": 20, "max_dr": 0.5}
+    original, hidden = table.with_name("original.csv"), table.with_name("hidden.csv")
+    original.write_text("x,count\na,2\nb,8\nc,30\n")
+    hidden.write_text("x,count\na,x\nb,x\nc,30\nTotal,40\n")
+    ruled = answer(hidden, "--original", original, "--rule", "threshold=3")["criterion"]
+    assert list(ruled["limits"]) == ["rules"]
+    assert ruled["safe_means"].startswith("no sensitive figure worked out exactly, and the protection levels of ")
+    assert "Safe means here only" in str(dc.audit(dc.read_release(table)))
+    assert "Safe means here only" in dc.audit(dc.read_release(table))._repr_html_()
+
+
+def test_groups_without_rows_below_them(tmp_path: Path) -> None:
+    """North has people and no row for a or b: these are not published, not empty."""
+    shown, tree = tmp_path / "g.csv", tmp_path / "g.hrc"
+    tree.write_text("north\n@a\n@b\nsouth\n@c\n@d\n@e\n")
+    shown.write_text("geo,count\nnorth,20\nsouth,30\nc,x\nd,x\nTotal,50\n")
+    data = answer(shown, "--hierarchy", f"geo={tree}")
+    assert {c["cell"]["geo"]: (c["lower"], c["upper"]) for c in data["cells"]} == {"c": (0, 30), "d": (0, 30)}
+    asked = answer(shown, "--hierarchy", f"geo={tree}", "--about", "geo")
+    found = {c["cell"]["geo"]: (c["lower"], c["upper"]) for c in asked["cells"]}
+    # South has rows below it, so that e without one is empty.
+    assert found == {"a": (0, 20), "b": (0, 20), "c": (0, 30), "d": (0, 30)}
+    shown.write_text("geo,count\nnorth,20\nsouth,30\nc,10\nd,10\nTotal,50\n")
+    message = refused(run("audit", shown, "--hierarchy", f"geo={tree}"))
+    assert "'geo=south' is 30, but its cells sum to 20" in message
+    assert "--absent unpublished" in message
+
+
+def test_groups_that_no_hierarchy_names(tmp_path: Path) -> None:
+    shown = tmp_path / "g.csv"
+    shown.write_text("geo,count\nnorth,20\na,12\nb,8\nTotal,20\n")
+    message = refused(run("audit", shown))
+    assert "margin 'total' is 20, but its cells sum to 40" in message
+    assert "some rows are groups of others, say which (hierarchies=, --hierarchy)" in message
+    assert "Parquet" in message
+
+
+def test_an_insider_with_more_than_the_cell(tmp_path: Path) -> None:
+    shown = tmp_path / "m.csv"
+    shown.write_text("x,y,count\na,p,x\na,q,20\na,Total,25\nb,p,x\nb,q,4\nb,Total,9\n")
+    message = refused(run("audit", shown, "--insider", "x=a,y=p:9"))
+    assert "insider contributes 9 to cell x=a, y=p, which is at most 5 (" in message
+    assert "25 − 20 = 5" in message
+    shown.write_text("x,count\na,x\nb,x\nc,x\nTotal,10\n")
+    message = refused(run("audit", shown, "--coalition", "x=a:6", "--coalition", "x=b:7"))
+    assert "what is said of coalition (x=a: 6; x=b: 7) cannot all be true beside what is published" in message
+
+
+def test_contributions_under_other_names(tmp_path: Path) -> None:
+    shown, plain, own = tmp_path / "t.csv", tmp_path / "plain.csv", tmp_path / "own.csv"
+    shown.write_text("x,value\n1,x\n2,x\nTotal,9\n")
+    rows = "1,A,H,4\n2,B,H,1\n2,C,,2\n2,D,,2\n"
+    plain.write_text("x,respondent,holding,value\n" + rows)
+    own.write_text("x,id,group,turnover\n" + rows)
+    names = ["--contributor", "id", "--contribution", "turnover", "--holding", "group"]
+    assert answer(shown, "--contributions", own, *names) == answer(shown, "--contributions", plain)
+    assert "name theirs (respondent=, --contributor)" in refused(run("audit", shown, "--contributions", own))
+    assert "name theirs (value=, --contribution)" in refused(
+        run("audit", shown, "--contributions", own, "--contributor", "id")
+    )
+    wrong = [*names[:-1], "firm"]
+    assert "name theirs (holding=, --holding)" in refused(run("audit", shown, "--contributions", own, *wrong))
+    assert "name it too (--contributions)" in refused(run("audit", shown, "--contributor", "id"))
+
+
+def test_help_speaks_of_figures() -> None:
+    text = " ".join(run("audit", "--help").out.split())
+    assert "slices" not in text
+    assert "one row per figure" in text
+
+
+def test_a_reader_who_goes_away(table: Path) -> None:
+    """A closed pipe is told by its own exit code, not by that of an unsafe release."""
+    command = Path(sys.executable).with_name("discreet")
+    for arguments in (["audit", str(table)], ["audit", str(table), "--json"]):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([command, *arguments], stdout=write, stderr=subprocess.PIPE, check=False)
+        os.close(write)
+        assert (done.returncode, done.stderr) == (141, b"")

@@ -110,3 +110,19 @@ def test_the_installed_command_and_its_environment(folder: Path) -> None:
     assert done.code == 0
     assert (folder / "office.sqlite").exists()
     assert start("ledger", "check", "new.csv", DISCREET_LEDGER=str(folder / "office.sqlite")).code == 1
+
+
+def test_a_missing_period_and_foreign_categories(folder: Path) -> None:
+    Path("city.csv").write_text("geo,count\ncity,30\nTotal,100\n", encoding="utf-8")
+    Path("wide.csv").write_text("geo,count\nwide,32\nTotal,100\n", encoding="utf-8")
+    Path("geo.hrc").write_text("wide\n@city\n@suburb\noutside\n", encoding="utf-8")
+    options = ["--hierarchy", "geo=geo.hrc", "--absent", "unpublished"]
+    assert run("ledger", "add", "city.csv", *options).code == 0
+    checked = run("ledger", "check", "wide.csv", "--period", "2024", *options)
+    text = " ".join(checked.out.split())
+    assert (checked.code, "32 − 30 = 2" in text) == (1, True)
+    assert "«city» states no period and was taken to be about the same (2024)" in text
+    Path("zone.csv").write_text("geo,count\ncoast,35\nland,65\n", encoding="utf-8")
+    foreign = run("ledger", "check", "zone.csv")
+    assert (foreign.code, foreign.out.split()[0]) == (1, "incomplete")
+    assert "dimension geo has other categories in «city»" in " ".join(foreign.out.split())

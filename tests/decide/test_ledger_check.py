@@ -201,7 +201,7 @@ def test_what_was_open_before_is_told_apart(ledger: Ledger) -> None:
 
 
 def test_withdrawn_releases_count_unless_nobody_saw_them(ledger: Ledger) -> None:
-    hidden = ledger.add(shown([None, 12, 30], {"size": ["s", "m", "l"]}), title="By size")
+    hidden = ledger.add(shown([None, 12, 30], {"size": ["s", "m", "l"]}), title="By size", population="firms")
     total = shown([45], {"size": ["Total"]})
     assert ledger.check(total).verdict == "unsafe"
     withdrawn = ledger.withdraw(hidden.id, reason="wrong year")
@@ -322,3 +322,81 @@ def test_findings_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
         if finding.terms and "published as" not in finding.subtraction:
             assert sum(int(t.times) * int(t.value) for t in finding.terms) == finding.lower
     assert found == expected
+
+
+GEO = Hierarchy.from_parents([("city", "city and suburb"), ("suburb", "city and suburb"), ("outside", None)])
+
+
+@pytest.mark.parametrize("told", [{}, {"period": "2024"}, {"population": "firms"}])
+@pytest.mark.parametrize(
+    "asked", [{}, {"period": "2024"}, {"population": "firms"}, {"population": "firms", "period": "2024"}]
+)
+def test_what_is_not_stated_may_be_the_same(ledger: Ledger, told: dict[str, str], asked: dict[str, str]) -> None:
+    """The suburb is 32 − 30 = 2, whoever of the two says when and about whom."""
+    tree = {"geo": (GEO,)}
+    city = shown([30, 100], {"geo": ["city", "Total"]}, hierarchies=tree, absent="unpublished")
+    wide = shown([32, 100], {"geo": ["city and suburb", "Total"]}, hierarchies=tree, absent="unpublished")
+    ledger.add(city, title="Old", **told)
+    found = ledger.check(wide, title="New", **asked)  # type: ignore[arg-type]
+    assert (found.verdict, [(f.name, f.lower, f.upper) for f in found.new]) == ("unsafe", [("geo=suburb", 2, 2)])
+    assert found.new[0].subtraction.endswith("32 − 30 = 2")
+    assert len(found.assumed) == len(set(told) ^ set(asked))
+    for what in set(told) ^ set(asked):
+        silent = "«Old»" if what in asked else "«New»"
+        assert any(text.startswith(f"{silent} states no {what} and was taken to be") for text in found.assumed)
+        assert f"{silent} states no {what}" in found.sentence
+    assert found.to_dict()["assumed"] == list(found.assumed)
+
+
+def test_a_release_that_states_nothing_is_put_together_with_each_year_by_itself(ledger: Ledger) -> None:
+    for year, city in (("2023", 20), ("2024", 30)):
+        old = shown([city, 100], {"geo": ["city", "Total"]}, hierarchies={"geo": (GEO,)}, absent="unpublished")
+        ledger.add(old, title=year, period=year)
+    new = shown([32, 100], {"geo": ["city and suburb", "Total"]}, hierarchies={"geo": (GEO,)}, absent="unpublished")
+    found = ledger.check(new, title="New", threshold=20)
+    assert sorted(f.lower for f in found.new) == [2, 12]
+    assert [e.title for e in found.linked] == ["2023", "2024"]
+    assert found.compared == ()
+    dated = ledger.check(new, title="New", period="2023", threshold=20)
+    assert [f.lower for f in dated.new] == [12]
+    assert [e.title for e in dated.compared] == ["2024"]
+
+
+def test_a_silent_release_that_cannot_be_the_same_is_not_passed_over(ledger: Ledger) -> None:
+    ledger.add(shown([40, 60], {"size": ["s", "m"]}), title="Old")
+    with pytest.raises(
+        DataError, match=r"cannot all be true of one population.*withdrawn \(--unseen\) and added again"
+    ):
+        ledger.check(shown([41, 60], {"size": ["s", "m"]}), title="New", period="2024")
+
+
+def test_categories_that_nothing_relates_are_not_called_safe(ledger: Ledger) -> None:
+    ledger.add(shown([30, 70, 100], {"geo": ["city", "rest", "Total"]}), title="Old")
+    new = shown([32, 68, 100], {"geo": ["city and suburb", "outside", "Total"]})
+    found = ledger.check(new, title="New")
+    assert found.verdict == "incomplete"
+    assert found.unrelated[0].startswith("dimension geo has other categories in «Old» and no hierarchy relates them")
+    assert "--hierarchy" in found.sentence
+    # With both splits in hierarchies of the new release the difference is found.
+    inner = Hierarchy.from_parents([("suburb", "rest"), ("outside", "rest"), ("city", None)])
+    wider = Hierarchy.from_parents([("city", "city and suburb"), ("suburb", "city and suburb"), ("outside", None)])
+    related = shown(
+        [32, 68, 100],
+        {"geo": ["city and suburb", "outside", "Total"]},
+        hierarchies={"geo": (inner, wider)},
+        absent="unpublished",
+    )
+    found = ledger.check(related, title="New")
+    assert (found.verdict, found.unrelated) == ("unsafe", ())
+    assert [(f.name, f.lower) for f in found.new] == [("geo=suburb", 2)]
+    # The same categories, or some of them, need no hierarchy.
+    assert ledger.check(shown([30, 100], {"geo": ["city", "Total"]}, absent="unpublished")).verdict == "safe"
+
+
+def test_a_group_without_rows_below_it_is_not_empty_below(ledger: Ledger) -> None:
+    """North has 20 people and no row for its parts; a later release that shows one of them gives the other away."""
+    tree = {"geo": (Hierarchy.from_parents({"a": "north", "b": "north", "c": "south", "d": "south"}),)}
+    old = shown([20, 30, 13, 17], {"geo": ["north", "south", "c", "d"]}, hierarchies=tree)
+    ledger.add(old, title="Old")
+    found = ledger.check(shown([18], {"geo": ["a"]}, hierarchies=tree, absent="unpublished"), title="New")
+    assert [(f.name, f.lower, f.upper) for f in found.new] == [("geo=b", 2, 2)]

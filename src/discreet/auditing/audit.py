@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.auditing.criterion import Criterion
 from discreet.auditing.findings import RANK, Verdict, joined
 from discreet.auditing.judging import Judge, Sheet
 from discreet.auditing.knowledge import contributors, knowledge_of
@@ -151,10 +152,18 @@ def audit(
             by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most)
         sheets = [judge.outsider(everybody, targets, by_itself)]
     sheets += judge.insiders(everybody, known, targets, sheets[0]) if known else []
-    return _result(sheets, judge, published, proofs, law)
+    rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
+    return _result(sheets, judge, published, proofs, law, Criterion(limits, protection, rules))
 
 
-def _result(sheets: list[Sheet], judge: Judge, published: tuple[Figures, ...], proofs: int | None, law: str) -> Audit:
+def _result(
+    sheets: list[Sheet],
+    judge: Judge,
+    published: tuple[Figures, ...],
+    proofs: int | None,
+    law: str,
+    criterion: Criterion,
+) -> Audit:
     """Put all findings under each other, judge them together, and prove the worst."""
     findings = joined([sheet.findings for sheet in sheets])
     first = np.cumsum([0, *(len(sheet.findings) for sheet in sheets)])
@@ -184,7 +193,7 @@ def _result(sheets: list[Sheet], judge: Judge, published: tuple[Figures, ...], p
         fine = ranks <= {RANK["safe"]}
     verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"
     shown = sum(int((~part.hidden).sum()) for part in published)
-    return Audit(verdict, findings, law, shown, sheets[0].tables, "; ".join(notes), written)
+    return Audit(verdict, findings, law, shown, sheets[0].tables, "; ".join(notes), written, criterion)
 
 
 def _of_everybody(equations: Equations, knows: Sequence[Any]) -> Equations:

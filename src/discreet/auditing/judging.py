@@ -23,6 +23,9 @@ from discreet.feasible.proof import prove
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
+LOOKED_AT = 200
+"""How many contributions are looked at for one that cannot be true."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
@@ -188,8 +191,7 @@ class Judge:
         try:
             found = self.bound(stack.equations, chosen)
         except InfeasibleError as error:
-            names = ", ".join(dict.fromkeys(self.attackers[1 + int(n)] for n in np.unique(stack.who)[:5]))
-            raise InfeasibleError(f"what is said of {names} contradicts what is published: {error}") from None
+            raise self._contradiction(stack, error) from None
         low, high, values = _ends(found, chosen)
         closer = (low > before[0, stack.index[chosen]]) | (high < before[1, stack.index[chosen]])
         keep = rivals[chosen] | closer | ~found.finished[chosen]
@@ -229,6 +231,32 @@ class Judge:
             mine.astype(int),
         )
         return Sheet(findings, found, chosen, np.where(mine, own, -1), None, judged.note)
+
+    def _contradiction(self, stack: Stack, error: InfeasibleError) -> InfeasibleError:
+        """Say which contribution cannot be true: the published figures alone were found to be consistent before."""
+        base = stack.equations.base
+        assert base is not None
+        mine = np.flatnonzero(stack.own >= 0)[:LOOKED_AT]
+        at = stack.index[mine]
+        found = self.bound(base, np.unique(at))
+        over = np.flatnonzero(stack.own[mine] > found.upper[at])
+        if over.size:
+            k, i = int(mine[over[0]]), int(at[over[0]])
+            proof = prove(found, i, upper=True)
+            why = f" ({proof.text(base)})" if proof is not None else ""
+            return InfeasibleError(
+                f"{self.attackers[1 + int(stack.who[k])]} contributes {base.text(int(stack.own[k]))} to cell "
+                f"{base.describe(i)}, which is at most {base.text(int(found.upper[i]))}{why}; correct the contribution "
+                "or the cell"
+            )
+        names = ", ".join(dict.fromkeys(self.attackers[1 + int(n)] for n in np.unique(stack.who)[:5]))
+        told = [f"{base.describe(int(i))}: {base.text(int(stack.own[k]))}" for k, i in zip(mine, at, strict=True)][:5]
+        if not told:
+            return InfeasibleError(f"what is said of {names} contradicts what is published: {error}")
+        return InfeasibleError(
+            f"what is said of {names} ({'; '.join(told)}) cannot all be true beside what is published; correct what "
+            "they are said to contribute or to know"
+        )
 
     # --- both ---------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.auditing.criterion import Criterion
 from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdict
 from discreet.core.numerics import IntArray
 from discreet.core.text import columns, html_table
@@ -104,7 +105,8 @@ class CellAudit:
 class Audit:
     """The verdict on what is published, and every figure behind it, the worst first.
 
-    ``findings`` holds the figures in columns; ``cells`` makes an object of each when it is asked for.
+    ``findings`` holds the figures in columns; ``cells`` makes an object of each when it is asked for. ``criterion``
+    says what safe means in it.
     """
 
     verdict: Verdict
@@ -114,6 +116,7 @@ class Audit:
     tables: int | None = None
     note: str = ""
     proofs: Mapping[int, str] = field(default_factory=dict)
+    criterion: Criterion = field(default_factory=Criterion)
 
     @cached_property
     def cells(self) -> tuple[CellAudit, ...]:
@@ -219,6 +222,7 @@ class Audit:
         """Return the audit as plain data."""
         return {
             "verdict": self.verdict,
+            "criterion": self.criterion.to_dict(),
             "law": self.law,
             "sentence": self.sentence,
             "counts": self.counts,
@@ -250,16 +254,17 @@ class Audit:
     def __str__(self) -> str:
         """Return the verdict, the worst figures, and proofs."""
         if not len(self.findings):
-            return f"Audit: {self.verdict}\n{self.sentence}"
+            return f"Audit: {self.verdict}\n{self.sentence}\n{self.criterion}"
         proofs = [f"  {cell.proof}" for cell in self.worst(3) if cell.proof]
-        return "\n".join([f"Audit: {self.verdict}", self.sentence, columns(*self._face(10)), *proofs])
+        head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion)]
+        return "\n".join([*head, columns(*self._face(10)), *proofs])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         import html
 
-        head = f"<p><b>Audit: {self.verdict}</b><br>{html.escape(self.sentence)}</p>"
+        head = f"<p><b>Audit: {self.verdict}</b><br>{html.escape(f'{self.sentence} {self.criterion}')}</p>"
         return head + html_table(*self._face(20))
 
 

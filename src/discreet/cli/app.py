@@ -98,7 +98,13 @@ def main(arguments: list[str] | None = None) -> None:
         code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False)
         if code == INTERRUPTED:
             _fail("interrupted; nothing was written", INTERRUPTED)
+        sys.stdout.flush()
         sys.exit(code)
+    except SystemExit as stop:
+        # The libraries that print end with 1 where a pipe is closed, which here means unsafe.
+        if isinstance(stop.__context__, BrokenPipeError):
+            _leave()
+        raise
     except USAGE_ERROR as error:
         _fail(_usage(error), 2)
     except DiscreetError as error:
@@ -106,9 +112,7 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError:
         _fail("the work does not fit into memory; ask for fewer draws, a margin, or a smaller table", 2)
     except BrokenPipeError:
-        # The reader of a pipe went away; there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        _leave()
     except Exception as error:
         if os.environ.get("DISCREET_DEBUG"):
             raise
@@ -140,6 +144,12 @@ def _usage(error: Any) -> str:
     """Say what is wrong with a command line, and where its options are explained."""
     command = error.ctx.command_path if error.ctx is not None else "discreet"
     return f"{error.format_message().rstrip('.')}; see {command} --help"
+
+
+def _leave() -> NoReturn:
+    """End because the reader of a pipe went away; there is nobody left to tell."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(141)
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -17,7 +17,9 @@ EXAMPLES = {
     "discreet audit as.csv ar.csv sr.csv --about activity,size,region": "what linked tables give away together",
     "discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20": "an insider, against a least width",
     "discreet audit t.csv --original t.parquet --rule p=10": "against the protection levels of the rules",
-    "discreet audit t.csv --contributions firms.csv --within 10": "what contributors learn about each other",
+    "discreet audit t.csv --contributions firms.csv --contributor id --contribution turnover --within 10": (
+        "what contributors learn about each other"
+    ),
 }
 PUBLISHED = "How the figures were published"
 KNOWN = "Who looks, and what they know"
@@ -49,8 +51,25 @@ def audit(
         Path | None,
         typer.Option(
             "--contributions",
-            help="A file of contributions (dimensions, respondent, value, holding): everybody alone or one of two "
-            "is tried.",
+            help="A file of contributions (dimensions, whose they are, amounts, holdings): everybody alone or one of "
+            "two is tried.",
+            rich_help_panel=KNOWN,
+        ),
+    ] = None,
+    contributor: Annotated[
+        str,
+        typer.Option(
+            "--contributor", help="The column of that file that says whose contribution it is.", rich_help_panel=KNOWN
+        ),
+    ] = "respondent",
+    contribution: Annotated[
+        str, typer.Option("--contribution", help="The column of that file with the amounts.", rich_help_panel=KNOWN)
+    ] = "value",
+    holding: Annotated[
+        str | None,
+        typer.Option(
+            "--holding",
+            help="The column of that file that says which holding they belong to; 'holding' where there is one.",
             rich_help_panel=KNOWN,
         ),
     ] = None,
@@ -152,8 +171,21 @@ def audit(
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
-    output: options.Output = None,
-    top: options.Top = 10,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Also write the result: .json, .csv (one row per figure) or .txt.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
+    top: Annotated[
+        int,
+        typer.Option(
+            "--top", help="How many of the figures known best to show.", min=0, rich_help_panel=options.OUTPUT
+        ),
+    ] = 10,
 ) -> None:
     """Work out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
 
@@ -198,7 +230,20 @@ def audit(
     firms = None
     if contributions is not None:
         together = [text.split("+") for text in coalition or ()]
-        firms = read_contributions(contributions, coalitions=together, encoding=encoding, delimiter=delimiter)
+        firms = read_contributions(
+            contributions,
+            value=contribution,
+            respondent=contributor,
+            holding=holding,
+            coalitions=together,
+            encoding=encoding,
+            delimiter=delimiter,
+        )
+    elif (contributor, contribution, holding) != ("respondent", "value", None):
+        raise RequestError(
+            "--contributor, --contribution and --holding name columns of a file of contributions; name it too "
+            "(--contributions)"
+        )
     elif coalition:
         who.append(Attacker.coalition([_insider(text, "member") for text in coalition]))
     sensitive = None
@@ -234,6 +279,7 @@ def audit(
         colour = {"safe": "green", "unsafe": "red", "incomplete": "yellow"}[result.verdict]
         console.print(f"[bold {colour}]{result.verdict}[/bold {colour}]")
         console.print(result.sentence, markup=False)
+        console.print(str(result.criterion), style="dim", markup=False)
         if result.cells and top:
             console.print()
             header, *rows = result.table(top)

@@ -28,8 +28,10 @@ Where = Annotated[
     Path, typer.Option("--ledger", envvar="DISCREET_LEDGER", help="The ledger's file.", show_default=str(DEFAULT))
 ]
 Title = Annotated[str | None, typer.Option("--title", help="What the release is called; the file's name by default.")]
-Population = Annotated[str, typer.Option("--population", help="Whom the figures are about.")]
-Period = Annotated[str, typer.Option("--period", help="When, as 2024.")]
+Population = Annotated[
+    str, typer.Option("--population", help="Whom the figures are about; may be anybody if not stated.")
+]
+Period = Annotated[str, typer.Option("--period", help="When, as 2024; may be any time if not stated.")]
 Variable = Annotated[str, typer.Option("--variable", help="What is added up, where it is not people or firms.")]
 PublishedAs = Annotated[
     str,
@@ -179,11 +181,14 @@ def check(
     workers: options.Workers = None,
     json: options.Json = False,
     output: JsonOutput = None,
-    top: options.Top = 10,
+    top: Annotated[
+        int, typer.Option("--top", help="How many findings to show.", min=0, rich_help_panel=options.OUTPUT)
+    ] = 10,
 ) -> None:
     """Say what a new release would give away together with everything published before, and show the subtraction.
 
-    Exit code 0 if nothing is given away, 1 if something is, or if time ran out. Nothing is added to the ledger.
+    Exit code 0 if nothing is given away, 1 if something is, if time ran out, or if categories cannot be related.
+    Nothing is added to the ledger. A population or period that is not stated may be the same, and is taken to be.
     """
     show.check_output(output, release, ledger, endings=(".json", ".txt"))
     from discreet.decide.ledger import Ledger

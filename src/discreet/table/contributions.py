@@ -78,18 +78,32 @@ class Contributions:
         *,
         value: str = "value",
         respondent: str = "respondent",
-        holding: str = "holding",
+        holding: str | None = None,
         coalitions: Sequence[Sequence[str]] = (),
         where: Where = lambda row: f"row {row + 1}",
     ) -> Contributions:
-        """Build contributions from columns: dimensions, respondent, amount, and holding where there is one."""
+        """Build contributions from columns: dimensions, respondent, amount, and holding where there is one.
+
+        Args:
+            arrow: the columns.
+            value: the column of amounts.
+            respondent: the column that says whose they are.
+            holding: the column of holdings; without it, one named ``holding`` where there is one.
+            coalitions: groups of respondents or holdings who put together what they know.
+            where: names the place of a row.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
         names = list(arrow.column_names)
-        for name in (respondent, value):
+        options = {respondent: "respondent=, --contributor", value: "value=, --contribution"}
+        for name, option in (options | ({} if holding is None else {holding: "holding=, --holding"})).items():
             if name not in names:
-                raise RequestError(f"there is no column {name!r}; {nearest(name, names)}")
+                raise RequestError(
+                    f"there is no column {name!r} among the contributions; {nearest(name, names)}; "
+                    f"name theirs ({option})"
+                )
+        holding = "holding" if holding is None else holding
         who = arrow[respondent].cast(pa.string())
         if holding in names:
             group = pc.fill_null(arrow[holding].cast(pa.string()), "")
@@ -166,7 +180,7 @@ def read_contributions(
     *,
     value: str = "value",
     respondent: str = "respondent",
-    holding: str = "holding",
+    holding: str | None = None,
     coalitions: Sequence[Sequence[str]] = (),
     encoding: str = "utf-8",
     delimiter: str | None = None,

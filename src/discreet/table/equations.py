@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, InfeasibleError, LimitError, RequestError
 from discreet.core.numerics import IntArray
+from discreet.table.empty_cells import empty_cells
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.relations import needed_sums, relations_of
@@ -310,17 +311,10 @@ class _State:
             self._empty(number, part, at)
 
     def _empty(self, number: int, part: Figures, at: IntArray) -> None:
-        """Take inner cells that a table does not list as empty, if it lists any."""
-        inner = np.zeros(1, np.int64)
-        for axis, stride in zip(self.space.axes, self.space.strides, strict=True):
-            codes = np.array(axis.leaves if axis.name in part.names else (0,), np.int64)
-            inner = (inner[:, None] + stride * codes).ravel()
-        places = np.searchsorted(self.positions, inner)
-        listed = np.zeros(self.positions.size, bool)
-        listed[at] = True
-        missing = places[~listed[places]]
-        if missing.size == places.size:
-            return
+        """Take inner cells that a table does not list as empty, if it lists any and does not plainly hold them back."""
+        above_zero = at[part.ranges()[0] > 0]
+        found = empty_cells(self.space, part.names, self.positions[at], self.positions[above_zero])
+        missing = np.searchsorted(self.positions, found)
         wrong = missing[(self.lower[missing] > 0) | (self.upper[missing] < 0)]
         if wrong.size:
             i = int(wrong[0])
@@ -383,9 +377,15 @@ def _only_open(
         name = state.space.describe(int(state.positions[parent]))
         left = wrong.size - 1
         more = f" (nor {'does 1 other sum' if left == 1 else f'do {left:,} other sums'} add up)" if left else ""
+        remedy = (
+            'or say that cells without a row are not published (absent="unpublished", --absent unpublished)'
+            if int(off[e]) > 0
+            else "or, where some rows are groups of others, say which (hierarchies=, --hierarchy), or read the "
+            "release's Parquet file, which keeps that"
+        )
         raise DataError(
             f"margin '{name}' is {decimal_text(stated, state.decimals)}, but its cells sum to "
-            f"{decimal_text(stated - int(off[e]), state.decimals)}{more}; correct the figures"
+            f"{decimal_text(stated - int(off[e]), state.decimals)}{more}; correct the figures, {remedy}"
         )
     keep = unknown > 0
     # Linked blocks state the sums of the margins that they share once each.

@@ -41,10 +41,15 @@ class Entry:
             return "published"
         return "withdrawn, nobody saw it" if self.unseen else "withdrawn"
 
-    def same_population(self, other: Entry) -> bool:
-        """True where both are about the same people at the same time, and add up the same."""
-        mine, theirs = (self.population, self.period), (other.population, other.period)
-        return mine == theirs and self.same_variable(other)
+    def may_be_about(self, population: str, period: str) -> bool:
+        """True unless it states another population or period: what is not stated may be the same.
+
+        >>> entry = Entry("1", "Firms", "2024-05-31", "as published", ("size",), 3, 0, period="2024")
+        >>> entry.may_be_about("firms", "2024"), entry.may_be_about("", ""), entry.may_be_about("firms", "2023")
+        (True, True, False)
+        """
+        told = ((self.population, population), (self.period, period))
+        return all(mine == theirs or not mine or not theirs for mine, theirs in told)
 
     def same_variable(self, other: Entry) -> bool:
         """True where both add up the same."""

@@ -99,7 +99,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Check:
-    """Whether a new release can be published beside all earlier ones, and what readers could work out if it were."""
+    """Whether a new release can be published beside all earlier ones, and what readers could work out if it were.
+
+    ``unrelated`` names dimensions whose categories could not be related, so that nothing is called safe; ``assumed``
+    says which releases state no period or population and were taken to be about the same.
+    """
 
     verdict: Verdict
     title: str
@@ -109,6 +113,8 @@ class Check:
     compared: tuple[Entry, ...]
     apart: int = 0
     unfinished: int = 0
+    unrelated: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def new(self) -> tuple[Finding, ...]:
@@ -131,10 +137,12 @@ class Check:
             parts.append(f"{_many(len(self.changes), 'change')} can be traced to very few people")
         if self.unfinished:
             parts.append(f"{_many(self.unfinished, 'figure')} could not be bounded in time, and none is called safe")
+        parts += self.unrelated
         found = "; ".join(parts) or "nothing that is protected can be worked out"
         old = len(self.findings) - len(self.new)
         known = f" Without it, {_many(old, 'figure')} can be worked out from earlier releases already." if old else ""
-        return f"«{self.title}», {met}: {found}.{known}"
+        taken = "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
+        return f"«{self.title}», {met}: {found}.{known}{taken}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -148,6 +156,8 @@ class Check:
             "compared": [entry.to_dict() for entry in self.compared],
             "apart": self.apart,
             "unfinished": self.unfinished,
+            "unrelated": list(self.unrelated),
+            "assumed": list(self.assumed),
         }
 
     def rows(self, n: int) -> list[list[str]]:

@@ -15,6 +15,7 @@ import numpy as np
 from discreet.core.errors import LimitError
 from discreet.core.numerics import IntArray
 from discreet.decide.ledger.bands import Band, bands, name_of, pieces
+from discreet.table.empty_cells import empty_cells
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT
@@ -44,6 +45,35 @@ def joined(parts: Sequence[Figures]) -> tuple[Figures, ...]:
             for k in plain:
                 listed[k] = _flat(listed[k], name, listed)
     return tuple(listed)
+
+
+def unrelated(parts: Sequence[Figures], new: int) -> dict[str, list[int]]:
+    """Return the dimensions in which no hierarchy relates the categories of new tables with those of other ones.
+
+    Nothing can then be said about what the difference of two such categories gives away.
+
+    Args:
+        parts: tables as :func:`joined` returns them, the new ones last.
+        new: how many are new.
+
+    >>> old = Figures.from_array([30, 70], {"geo": ["city", "rest"]}, name="old")
+    >>> wide = Figures.from_array([32, 68], {"geo": ["city and suburb", "outside"]}, name="wide")
+    >>> unrelated(joined([old, wide]), 1)
+    {'geo': [0]}
+    """
+    found: dict[str, list[int]] = {}
+    for k in range(len(parts) - new, len(parts)):
+        for name in parts[k].names:
+            mine = _finest(parts[k], name)
+            for j, other in enumerate(parts[:k]):
+                theirs = _finest(other, name) if name in other.names else mine
+                if not (mine <= theirs or theirs <= mine) and j not in found.setdefault(name, []):
+                    found[name].append(j)
+    return {name: tables for name, tables in found.items() if tables}
+
+
+def _finest(part: Figures, name: str) -> set[str]:
+    return {leaf for tree in part.hierarchies[name] for leaf in tree.leaves}
 
 
 def _categories(part: Figures, name: str) -> list[str]:
@@ -99,13 +129,10 @@ def _explicit(part: Figures) -> Figures:
     size = int(np.prod([float(len(found)) for found in leaves]))
     if size > LARGEST:
         raise LimitError(f"{part.name} has {size:,} cells, more than {LARGEST:,}; check a table of fewer dimensions")
-    inner = np.zeros(1, np.int64)
-    for stride, found in zip(space.strides, leaves, strict=True):
-        inner = (inner[:, None] + stride * np.array(found, np.int64)).ravel()
     codes = _node_codes(part)
     rows = codes @ np.array(space.strides, np.int64)
-    missing = inner[~np.isin(inner, rows)]
-    if missing.size in (0, inner.size):
+    missing = empty_cells(space, part.names, rows, rows[part.ranges()[0] > 0])
+    if not missing.size:
         return replace(part, absent="unpublished")
     labels = {axis.name: axis.nodes for axis in space.axes}
     places = np.stack(

@@ -20,7 +20,7 @@ from discreet.core.progress import Progress
 from discreet.decide.ledger.arithmetic import shown
 from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.findings import Cause, Finding
-from discreet.decide.ledger.joining import joined
+from discreet.decide.ledger.joining import joined, unrelated
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
@@ -58,10 +58,27 @@ def sheets_of(release: Release, entry: Entry) -> list[Sheet]:
     return [Sheet(part, entry) for part in release.parts()]
 
 
-def joint_findings(
-    new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Settings
-) -> tuple[tuple[Finding, ...], int]:
-    """Return what all tables give away together, and how many figures could not be bounded in time."""
+@dataclass(frozen=True)
+class Joint:
+    """What tables give away together, how many figures could not be bounded in time, and what could not be related."""
+
+    findings: tuple[Finding, ...] = ()
+    unfinished: int = 0
+    unrelated: tuple[str, ...] = ()
+
+    def __or__(self, other: Joint) -> Joint:
+        """Return what either finds: releases that state less may belong with one set of others, or with another."""
+        seen = {(finding.name, finding.subtraction) for finding in self.findings}
+        more = [finding for finding in other.findings if (finding.name, finding.subtraction) not in seen]
+        return Joint(
+            tuple(sorted([*self.findings, *more], key=_order)),
+            self.unfinished + other.unfinished,
+            tuple(dict.fromkeys([*self.unrelated, *other.unrelated])),
+        )
+
+
+def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Settings) -> Joint:
+    """Return what all tables give away together."""
     laid = _joined([*earlier, *new])
     work = _Work(laid, settings)
     given_away, faults = work.given_away()
@@ -92,9 +109,20 @@ def joint_findings(
                 text,
             )
         )
+    foreign = unrelated([sheet.figures for sheet in laid], len(new))
+    texts = []
+    for name, tables in foreign.items():
+        titles = dict.fromkeys(f"«{laid[k].entry.title}»" for k in tables)
+        texts.append(
+            f"dimension {name} has other categories in {', '.join(titles)} and no hierarchy relates them, so that "
+            "their differences could not be checked; give one with the categories of both (hierarchies=, --hierarchy)"
+        )
+    return Joint(tuple(sorted(findings, key=_order)), work.unfinished(), tuple(texts))
+
+
+def _order(finding: Finding) -> tuple[int, bool, float, str]:
     rank = {"together": 0, "itself": 1, "before": 2}
-    findings.sort(key=lambda finding: (rank[finding.cause], not finding.exact, finding.upper, finding.name))
-    return tuple(findings), work.unfinished()
+    return rank[finding.cause], not finding.exact, finding.upper, finding.name
 
 
 def _joined(sheets: Sequence[Sheet]) -> list[Sheet]:
@@ -118,7 +146,8 @@ class _Work:
                 raise
             raise type(error)(
                 f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: {error}. Where they "
-                "are about other people, another time or another amount, say so (--population, --period, --variable)"
+                "are about other people, another time or another amount, say so (--population, --period, --variable); "
+                "an earlier release that does not say so is withdrawn (--unseen) and added again with what it is about"
             ) from None
 
     def _bounds(self, targets: IntArray) -> Bounds:

@@ -14,7 +14,7 @@ from discreet.decide.ledger.change import changes
 from discreet.decide.ledger.document import digest, packed, unpacked
 from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.findings import Check, Verdict
-from discreet.decide.ledger.joint import Settings, joint_findings, sheets_of
+from discreet.decide.ledger.joint import Joint, Settings, joint_findings, sheets_of
 from discreet.decide.ledger.originals import Originals
 from discreet.decide.ledger.store import WAIT, Store
 from discreet.table.release import Release
@@ -172,7 +172,8 @@ class Ledger:
         """Say what a new release gives away together with everything published before.
 
         Releases about the same population, period and variable are put into one set of equations, linked by the
-        dimensions that they share; those about other times or populations are compared cell by cell.
+        dimensions that they share; those about other times or populations are compared cell by cell. A population or
+        period that is not stated may be the same, and is taken to be.
 
         Args:
             release: what is to be published.
@@ -194,11 +195,14 @@ class Ledger:
             raise RequestError(f"the largest risk is {dr}; it is above 0")
         entry = _described(release, title, population, period, variable, None)
         old = [e for e in self.entries() if not e.unseen and e.same_variable(entry)]
-        linked = _linked(entry, [e for e in old if e.same_population(entry)])
-        compared = [e for e in old if not e.same_population(entry) and set(e.dimensions) & set(entry.dimensions)]
+        same = [e for e in old if e.may_be_about(entry.population, entry.period)]
+        linked = _linked(entry, same)
+        compared = [e for e in old if e not in same and set(e.dimensions) & set(entry.dimensions)]
         rules = Settings(threshold if entry.counts else None, width, dr, time_limit, workers, progress)
-        before = [sheet for e in linked for sheet in sheets_of(self.release(e.id), e)]
-        findings, unfinished = joint_findings(sheets_of(release, entry), before, rules)
+        joint = Joint()
+        for group in _worlds(entry, linked):
+            before = [sheet for e in group for sheet in sheets_of(self.release(e.id), e)]
+            joint |= joint_findings(sheets_of(release, entry), before, rules)
         moved = (
             [
                 change
@@ -210,10 +214,21 @@ class Ledger:
             if entry.counts
             else []
         )
-        new = any(finding.cause != "before" for finding in findings)
-        verdict: Verdict = "unsafe" if new or moved else "incomplete" if unfinished else "safe"
-        apart = len(self.entries()) - len(linked) - len(compared)
-        return Check(verdict, title, findings, tuple(moved), tuple(linked), tuple(compared), apart, unfinished)
+        new = any(finding.cause != "before" for finding in joint.findings)
+        open_ = joint.unfinished or joint.unrelated
+        verdict: Verdict = "unsafe" if new or moved else "incomplete" if open_ else "safe"
+        return Check(
+            verdict,
+            title,
+            joint.findings,
+            tuple(moved),
+            tuple(linked),
+            tuple(compared),
+            len(self.entries()) - len(linked) - len(compared),
+            joint.unfinished,
+            joint.unrelated,
+            _assumed(entry, linked),
+        )
 
     # --- its life -----------------------------------------------------------------------------------------
 
@@ -244,16 +259,43 @@ class Ledger:
 
 def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
     """Return the releases of a population that are linked with a new one: by its tag, or by shared dimensions."""
-    if entry.population:
-        return list(same)
-    reached = set(entry.dimensions)
-    found: list[Entry] = []
-    left = list(same)
+    found = [e for e in same if e.population and e.population == entry.population]
+    reached = {name for e in (entry, *found) for name in e.dimensions}
+    left = [e for e in same if e not in found]
     while more := [e for e in left if reached & set(e.dimensions)]:
         found += more
         left = [e for e in left if e not in more]
         reached |= {name for e in more for name in e.dimensions}
     return sorted(found, key=list(same).index)
+
+
+def _worlds(entry: Entry, linked: Sequence[Entry]) -> list[list[Entry]]:
+    """Return the sets of releases that may all be about one population and period, together with a new one."""
+    every = (entry, *linked)
+    populations = list(dict.fromkeys(e.population for e in every if e.population)) or [""]
+    periods = list(dict.fromkeys(e.period for e in every if e.period)) or [""]
+    sets = [[e for e in linked if e.may_be_about(who, when)] for who in populations for when in periods]
+    ids = [{e.id for e in group} for group in sets]
+    return [
+        group
+        for k, group in enumerate(sets)
+        if not any(ids[k] < other or (ids[k] == other and j < k) for j, other in enumerate(ids))
+    ]
+
+
+def _assumed(entry: Entry, linked: Sequence[Entry]) -> tuple[str, ...]:
+    """Say which releases state no population or period where others do, and were taken to be about the same."""
+    found = []
+    for what in ("population", "period"):
+        stated = [e for e in (entry, *linked) if getattr(e, what)]
+        silent = [e for e in (entry, *linked) if not getattr(e, what)]
+        if stated and silent:
+            names = ", ".join(f"«{e.title}»" for e in silent)
+            told = ", ".join(dict.fromkeys(getattr(e, what) for e in stated))
+            some = "states" if len(silent) == 1 else "state"
+            was = "was" if len(silent) == 1 else "were"
+            found.append(f"{names} {some} no {what} and {was} taken to be about the same ({told})")
+    return tuple(found)
 
 
 def _described(
