@@ -19,7 +19,7 @@ from discreet.core.errors import DiscreetError, LimitError
 from discreet.core.progress import Progress
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
-from discreet.table.attacker import Attacker, Fact
+from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 
@@ -56,7 +56,7 @@ class Suppressed:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was done, as plain data."""
-        return {**self.protected.to_dict(), "audit": self.audit.verdict}
+        return {**self.protected.to_dict(), "audit": "safe"}
 
     @property
     def sentence(self) -> str:
@@ -114,8 +114,8 @@ def certify(
         kind = LimitError if all(incomplete for _, incomplete in wrong) else UnsafeError
         said = "; ".join(text for text, _ in wrong[:3])
         raise kind(
-            f"the audit does not find the pattern safe ({said}); nothing is returned. Ask for other levels or costs, or "
-            "for fewer tables at once"
+            f"the audit does not find the pattern safe ({said}); nothing is returned. Ask for other levels or costs, "
+            "or for fewer tables at once"
         )
     return Suppressed(protected, pattern, found)
 
@@ -139,28 +139,43 @@ def inspect(
         levels[tuple(sorted(cells.equations.cell(i).items()))] = (*ends, wide) if wide else ends
     if not levels:
         return audit(release, least=least, proofs=0, workers=workers, progress=progress)
-    return audit(
-        release,
-        limits=Limits(levels=levels),
-        attackers=attackers_of(pattern),
-        verdict_only=True,
-        least=least,
-        proofs=0,
-        workers=workers,
-        progress=progress,
-    )
+    given: dict[str, Any] = {
+        "limits": Limits(levels=levels),
+        "attackers": attackers_of(pattern),
+        "least": least,
+        "proofs": 0,
+        "workers": workers,
+        "progress": progress,
+    }
+    quick = audit(release, verdict_only=True, **given)
+    # What the short way leaves undecided is worked out in full.
+    return audit(release, **given) if quick.verdict == "incomplete" else quick
 
 
 def attackers_of(pattern: Pattern) -> list[Attacker]:
-    """Return everybody the pattern was protected against as the audit knows them: by what they know of cells."""
-    cells, known = pattern.problem.cells, pattern.known
+    """Return everybody the pattern was protected against as the audit knows them: by what they contributed.
+
+    Whose cells are all published learns nothing from suppressed ones, and is left out. A respondent of a cell is one of
+    every cell that equals it.
+    """
+    cells, known, member = pattern.problem.cells, pattern.known, pattern.problem.member
     scale = 10**cells.equations.decimals
-    facts: list[list[Fact]] = [[] for _ in known.names]
-    columns = (known.attacker, known.position, known.low, known.high)
-    for who, i, low, high in zip(*(column.tolist() for column in columns), strict=True):
-        ends = (None if low <= -UNBOUNDED else low / scale, None if high >= UNBOUNDED else high / scale)
-        facts[who].append(Fact(cells.equations.cell(i), *ends))
-    return [Attacker(name, (), tuple(mine)) for name, mine in zip(known.names, facts, strict=True)]
+    first = len(known.names) - len(known.named)
+    equal: dict[int, list[int]] = {}
+    for i in np.flatnonzero(pattern.positions).tolist():
+        equal.setdefault(int(member[i]), []).append(i)
+    found = []
+    for k in np.flatnonzero(known.attacker < first).tolist():
+        i, own = int(known.position[k]), int(known.low[k]) / scale
+        if not pattern.positions[i]:
+            continue
+        name, same = known.names[int(known.attacker[k])], [cells.equations.cell(j) for j in equal[int(member[i])]]
+        if own < 0:
+            # A loss is no amount that one adds to a cell; who is alone in it knows it all the same.
+            found.append(Attacker(name, (), tuple(Fact(cell, own, own) for cell in same)))
+        else:
+            found.append(Attacker(name, tuple(Contribution(cell, own, int(known.others[k])) for cell in same)))
+    return found + list(known.named)
 
 
 def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
@@ -176,9 +191,9 @@ def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
         return []
     at = cells.equations.locate(entries.equations.positions[entries.at[bad]])
     scale = 10**cells.equations.decimals
-    own: dict[tuple[int, int], tuple[int, int]] = {}
+    own: dict[tuple[str, int], tuple[int, int]] = {}
     for who, i, low, high in zip(known.attacker, known.position, known.low, known.high, strict=True):
-        key = (int(who) + 1, int(pattern.problem.member[i]))
+        key = (known.names[int(who)], int(pattern.problem.member[i]))
         before = own.get(key, (-UNBOUNDED, UNBOUNDED))
         own[key] = (max(before[0], int(low)), min(before[1], int(high)))
     wrong = []
@@ -186,7 +201,7 @@ def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
         if i < 0 or not demands.sensitive[i]:
             continue
         who = int(entries.who[entry])
-        mine = own.get((who, int(pattern.problem.member[i]))) if who else None
+        mine = own.get((entries.attackers[who], int(pattern.problem.member[i]))) if who else None
         if mine is not None and entries.finished[entry]:
             value = int(cells.values[i])
             low = max(value - int(demands.lower[i]), mine[0])

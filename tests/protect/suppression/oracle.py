@@ -33,7 +33,9 @@ class Case:
 def tree(rng: np.random.Generator, name: str, size: int) -> Hierarchy:
     codes = [f"{name}{i}" for i in range(size)]
     if size == 3 and rng.random() < 0.5:
-        return Hierarchy.from_parents({codes[0]: f"{name}g", codes[1]: f"{name}g", f"{name}g": "Total", codes[2]: "Total"})
+        return Hierarchy.from_parents(
+            {codes[0]: f"{name}g", codes[1]: f"{name}g", f"{name}g": "Total", codes[2]: "Total"}
+        )
     return Hierarchy.flat(codes)
 
 
@@ -53,9 +55,7 @@ def magnitude(table: Tabulation, rng: np.random.Generator) -> Tabulation:
     codes = np.stack([table.codes(n) for n in table.names], axis=1)
     for row in range(len(table)):
         for k, i in enumerate(inner):
-            inside = all(
-                int(codes[i, d]) in axis.under[int(codes[row, d])] for d, axis in enumerate(table.axes)
-            )
+            inside = all(int(codes[i, d]) in axis.under[int(codes[row, d])] for d, axis in enumerate(table.axes))
             if inside:
                 under[row] += people[k].tolist()
     top = np.zeros((len(table), 2))
@@ -137,7 +137,7 @@ def is_safe(s: Stated, hidden: BoolArray) -> bool:
     lower, upper = cells.lower.copy(), cells.upper.copy()
     lower[seen] = upper[seen] = cells.values[seen]
     targets = np.flatnonzero(demands.sensitive)
-    everybody: list[dict[int, tuple[int, int]]] = [{}] + [{} for _ in s.known.names]
+    everybody: list[dict[int, tuple[int, int]]] = [{} for _ in range(1 + len(s.known.names))]
     for who, at, low, high in zip(s.known.attacker, s.known.position, s.known.low, s.known.high, strict=True):
         everybody[int(who) + 1][int(at)] = (int(low), int(high))
     for knows in everybody:
@@ -162,7 +162,7 @@ def is_safe(s: Stated, hidden: BoolArray) -> bool:
 
 
 def _own(s: Stated, own: dict[int, tuple[int, int]], i: int, lower: np.ndarray, upper: np.ndarray) -> tuple[int, int]:
-    """Return what an insider knows of a cell anyway, from its own cell or from one that equals it whatever is hidden."""
+    """Return what an insider knows of a cell anyway, from its own cell or from one that always equals it."""
     least, most = -UNBOUNDED, UNBOUNDED
     for at, (low, high) in own.items():
         if at == i or _equal(s, at, i):

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "discreet protect suppress table.csv --rule threshold:3 -o release.csv": "counts below 3, and what protects them",
-    "discreet protect suppress firms.parquet --rule p_percent:10 --method optimal --cost value -o release.csv --status status.csv": (
+    "discreet protect suppress firms.parquet --rule p_percent:10 --method optimal -o release.csv --status why.csv": (
         "p% rule, at the least cost, with the reason of every suppression"
     ),
     "discreet protect suppress as.parquet --linked ar.parquet --rule p_percent:10:holding -o release.csv": (
         "two linked tables in one problem, at the level of holdings"
     ),
-    "discreet protect suppress table.csv --rule threshold:3 --as intervals -o release.csv": "intervals instead of marks",
+    "discreet protect suppress table.csv --rule threshold:3 --as intervals -o release.csv": "intervals, not marks",
 }
 SENSITIVE, SEARCH, KNOWN, FILES = "Which cells are sensitive", "What is suppressed with them", "Who looks", "More files"
-READING = {
+READING: dict[str, Any] = {
     "dimensions": None,
     "count": "count",
     "layout": "auto",
@@ -60,12 +60,16 @@ def suppress(
     ] = None,
     risk: Annotated[
         float | None,
-        typer.Option("--risk", help="Cells of a disclosure risk 1/H above this are sensitive.", rich_help_panel=SENSITIVE),
+        typer.Option(
+            "--risk", help="Cells of a disclosure risk 1/H above this are sensitive.", rich_help_panel=SENSITIVE
+        ),
     ] = None,
     levels: Annotated[
         str | None,
         typer.Option(
-            "--levels", help="LOWER,UPPER: levels of all sensitive cells, not the rules' own.", rich_help_panel=SENSITIVE
+            "--levels",
+            help="LOWER,UPPER: levels of all sensitive cells, not the rules' own.",
+            rich_help_panel=SENSITIVE,
         ),
     ] = None,
     method: Annotated[str, typer.Option("--method", help="fast or optimal.", rich_help_panel=SEARCH)] = "fast",
@@ -191,7 +195,7 @@ def _wishes(path: Path) -> list[Any]:
         except (TypeError, ValueError):
             raise RequestError(f"{path}: row {number} has a cost or level that is not a number; correct it") from None
         cell = {name: str(label) for name, label in row.items() if label not in (None, "")}
-        found.append(Wish(cell, given["status"] or None, **numbers))  # type: ignore[arg-type]
+        found.append(Wish(cell, given["status"] or None, **numbers))
     return found
 
 
@@ -229,9 +233,7 @@ def _write_tab(found: Suppressed, path: Path) -> None:
         target = path if len(cells.tables) == 1 else path.with_stem(f"{path.stem}-{number}")
         letters = np.array(["S", "U", "M"])[pattern.status[place]]
         letters = np.where((table.records == 0) & (letters == "S"), "E", letters)
-        write_tab(
-            table, target, status=letters, lower=demands.lower[place] / scale, upper=demands.upper[place] / scale
-        )
+        write_tab(table, target, status=letters, lower=demands.lower[place] / scale, upper=demands.upper[place] / scale)
 
 
 def _finish(done: Protected, console: Any) -> None:

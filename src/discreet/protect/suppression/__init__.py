@@ -1,4 +1,4 @@
-"""Cell suppression: one problem over all cells of linked tables, a fast and an optimal method, and what is published."""
+"""Cell suppression: one problem over linked tables, a fast and an optimal method, and what is published."""
 
 from discreet.protect.suppression.method import Suppression, suppress
 from discreet.protect.suppression.pattern import Pattern

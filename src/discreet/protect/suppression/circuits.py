@@ -20,6 +20,7 @@ ROWS, COLUMNS = 512, 4096
 FOUND, NONE, DEAR, LARGE = 0, 1, 2, 3
 """A circuit was found, there is none, none is cheap enough, or the tableau is too small."""
 STEPS = 3000
+STRIP = 256
 TINY = 1e-9
 
 
@@ -69,7 +70,7 @@ def cheapest(
     value, slope = np.zeros(COLUMNS), np.zeros(COLUMNS)
     held = np.full(COLUMNS, -1, np.int64)
     holds, level, side = np.full(ROWS, -1, np.int64), np.zeros(ROWS), np.ones(ROWS)
-    nr, nc = 0, 1
+    nr, nc, wide = 0, 1, STRIP
     cell_at[0], column_of[cell], value[0] = cell, 0, 1.0
     outcome, total, count = LARGE, 0.0, 0
     entering, leaving, target, way = 0, -1, 0.0, 1.0
@@ -81,10 +82,10 @@ def cheapest(
             e = rows[k]
             if row_of[e] >= 0:
                 continue
-            if nr == ROWS or nc + starts[e + 1] - starts[e] > COLUMNS:
+            if nr == ROWS or nc + starts[e + 1] - starts[e] > COLUMNS - STRIP:
                 full = True
                 break
-            T[nr, :nc] = 0.0
+            T[nr, :wide] = 0.0
             level[nr], holds[nr], side[nr] = 0.0, -1, 1.0
             for i in range(starts[e], starts[e + 1]):
                 j = columns[i]
@@ -94,8 +95,11 @@ def cheapest(
                         continue
                     column_of[j] = nc
                     cell_at[nc], value[nc], slope[nc], held[nc] = j, 0.0, 0.0, -1
-                    T[: nr + 1, nc] = 0.0
                     nc += 1
+                    if nc == wide:
+                        # Rows are cleared in strips: one column at a time would touch every row of the tableau.
+                        T[: nr + 1, wide : wide + STRIP] = 0.0
+                        wide += STRIP
                 T[nr, column_of[j]] += signs[i]
                 level[nr] -= signs[i] * value[column_of[j]]
             row_of[e], equation_at[nr] = nr, e

@@ -1,7 +1,7 @@
 """Inequalities that every safe pattern fulfils, from the attacker's problem (Fischetti and Salazar 2000).
 
-Let w be a sum of equations in which the sensitive cell p has the coefficient 1. Then d_p = −Σ w_j·d_j for any table that
-fits, so that d_p can reach the level L only if the suppressed cells among the others can move far enough together:
+Let w be a sum of equations in which the sensitive cell p has the coefficient 1. Then d_p = −Σ w_j·d_j for any table
+that fits, so that d_p can reach the level L only if the suppressed cells among the others can move far enough together:
 Σ |w_j|·(how far j can move)·y_j ≥ L, where y_j is 1 if j is suppressed. Coefficients above what is missing are cut down
 to it. Where the attacker's linear program has no solution, its dual gives the w whose inequality is violated.
 """

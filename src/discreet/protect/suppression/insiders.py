@@ -21,7 +21,8 @@ Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 class Knowledge:
     """Everybody who knows more than the outsider: for each, positions with the least and largest value they can have.
 
-    Entries are sorted by attacker; ``names`` and ``label`` say who it is.
+    The first attackers are respondents, each of one cell with ``others`` in it; ``named`` are those who were given, and
+    come last.
     """
 
     names: tuple[str, ...]
@@ -29,6 +30,8 @@ class Knowledge:
     position: IntArray
     low: IntArray
     high: IntArray
+    others: IntArray
+    named: tuple[Attacker, ...] = ()
 
     def __len__(self) -> int:
         """Return how many attackers there are."""
@@ -46,23 +49,24 @@ def knowledge_of(cells: Cells, insiders: Insiders, attackers: Sequence[Attacker]
     if insiders == "auto":
         insiders = "respondents" if magnitude else "none"
     names: list[str] = []
-    rows: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
+    rows: list[tuple[IntArray, IntArray, IntArray, IntArray, IntArray]] = []
     if insiders != "none":
-        at, low, high = _own(cells, insiders == "respondents", response)
+        at, low, high, others = _own(cells, insiders == "respondents", response)
         names += [f"respondent of {cells.equations.describe(int(i))}" for i in at]
-        rows.append((np.arange(at.size), at, low, high))
+        rows.append((np.arange(at.size), at, low, high, others))
     for attacker in attackers:
         found = _named(cells, attacker)
-        rows.append((np.full(found[0].size, len(names)), *found))
+        rows.append((np.full(found[0].size, len(names)), *found, np.zeros(found[0].size, np.int64)))
         names.append(attacker.name)
     if not rows:
         none = np.zeros(0, np.int64)
-        return Knowledge((), none, none, none, none)
-    return Knowledge(tuple(names), *(np.concatenate(column) for column in zip(*rows, strict=True)))
+        return Knowledge((), none, none, none, none, none)
+    who, at, low, high, others = (np.concatenate(column) for column in zip(*rows, strict=True))
+    return Knowledge(tuple(names), who, at, low, high, others, tuple(attackers))
 
 
-def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the cells whose largest contributor knows more than the outsider, and what it knows."""
+def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return the cells whose largest contributor knows more than the outsider, what it knows, and how many others."""
     units, largest = np.zeros(cells.values.size), np.zeros(cells.values.size)
     scale = 10**cells.equations.decimals
     for table, place in zip(cells.tables, cells.places, strict=True):
@@ -78,7 +82,7 @@ def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, I
     at = np.flatnonzero(cells.listed & (alone | more))
     low = np.where(alone, cells.values, largest.astype(np.int64))[at]
     high = np.where(alone, cells.values, UNBOUNDED)[at]
-    return at, low, high
+    return at, low, high, units[at].astype(np.int64) - 1
 
 
 def _named(cells: Cells, attacker: Attacker) -> tuple[IntArray, IntArray, IntArray]:

@@ -56,9 +56,9 @@ def settle(q: int, limit: float, problem: Any, demands: Any, cost: Any, work: An
             break
         worst = -1
         for i in range(count):
-            if found[i] != p and abs(moves[i] - np.rint(moves[i])) > CLOSE:
-                if worst < 0 or cost[found[i]] > cost[found[worst]]:
-                    worst = i
+            broken = found[i] != p and abs(moves[i] - np.rint(moves[i])) > CLOSE
+            if broken and (worst < 0 or cost[found[i]] > cost[found[worst]]):
+                worst = i
         if worst < 0 or tries == TRIES:
             outcome = LARGE
             break
@@ -113,12 +113,6 @@ def _fits(count: int, found: Any, moves: Any, starts: Any, columns: Any, signs: 
 
 
 @compiled
-def _meets(q: int, i: int, moves: Any, size: Any, mode: Any) -> bool:
-    """Say whether a circuit for one demand serves another, whose cell is the i-th of it."""
-    return bool(abs(moves[i]) >= size[q]) if mode[q] == 0 else bool(moves[i] >= size[q])
-
-
-@compiled
 def reserve(pool: Any, end: int, extra: int) -> Any:
     """Return a pool with room for more entries."""
     if end + extra <= pool.shape[1]:
@@ -156,12 +150,57 @@ def probe(order: Any, problem: Any, demands: Any, cost: Any, work: Any) -> tuple
 
 
 @compiled
+def _share(
+    q: int, count: int, by_cell: Any, demands: Any, where: Any, pool: Any, end: int, head: Any, work: Any
+) -> tuple[Any, int]:
+    """Keep a circuit for a demand, and for others without one that it serves as well."""
+    size, mode, attacker = demands[1], demands[2], demands[3]
+    found, moves = work[5], work[6]
+    pool = reserve(pool, end, count)
+    end = keep(q, 1.0, count, found, moves, where, pool, end, head)
+    if attacker[q] == 0:
+        for i in range(count):
+            for k in range(by_cell[0][found[i]], by_cell[0][found[i] + 1]):
+                other = by_cell[1][k]
+                if where[other, 1] == 0 and attacker[other] == 0 and mode[other] == mode[q]:
+                    flip = -1.0 if mode[q] == 0 and moves[i] < 0 else 1.0
+                    if moves[i] * flip >= size[other]:
+                        pool = reserve(pool, end, count)
+                        end = keep(other, flip, count, found, moves, where, pool, end, head)
+    return pool, end
+
+
+@compiled
+def survey(
+    order: Any, by_cell: Any, problem: Any, demands: Any, cost: Any, hidden: Any, where: Any, pool: Any, end: int,
+    head: Any, work: Any,
+) -> tuple[Any, int, Any, Any]:  # fmt: skip
+    """Meet the demands that need no further cell; return what each of the others would cost alone, and outcomes."""
+    alone, outcomes = np.zeros(order.size), np.zeros(order.size, np.int64)
+    for i in range(order.size):
+        q = order[i]
+        if where[q, 1] > 0:
+            continue
+        outcome, count = settle(q, np.inf, problem, demands, cost, work)
+        outcomes[i] = outcome
+        if outcome != FOUND:
+            alone[i] = np.inf
+            continue
+        free = True
+        for k in range(count):
+            alone[i] += cost[work[5][k]]
+            free = free and hidden[work[5][k]]
+        if free:
+            pool, end = _share(q, count, by_cell, demands, where, pool, end, head, work)
+    return pool, end, alone, outcomes
+
+
+@compiled
 def meet(
     order: Any, by_cell: Any, problem: Any, demands: Any, cost: Any, slight: Any, hidden: Any, where: Any, pool: Any,
     end: int, head: Any, work: Any,
 ) -> tuple[Any, int, Any]:  # fmt: skip
     """Meet demands one after another by their cheapest circuits; return the pool and what could not be met."""
-    cell, size, mode, attacker = demands[0], demands[1], demands[2], demands[3]
     failed = np.full(order.size, -1, np.int64)
     lost = 0
     for q in order:
@@ -172,23 +211,11 @@ def meet(
             failed[lost] = q
             lost += 1
             continue
-        found, moves = work[5], work[6]
         for i in range(count):
-            if not hidden[found[i]]:
-                hidden[found[i]] = True
-                cost[found[i]] = slight[found[i]]
-        pool = reserve(pool, end, count)
-        end = keep(q, 1.0, count, found, moves, where, pool, end, head)
-        if attacker[q] > 0:
-            continue
-        for i in range(count):
-            for k in range(by_cell[0][found[i]], by_cell[0][found[i] + 1]):
-                other = by_cell[1][k]
-                if where[other, 1] == 0 and attacker[other] == 0 and mode[other] == mode[q]:
-                    flip = -1.0 if mode[q] == 0 and moves[i] < 0 else 1.0
-                    if _meets(other, i, moves, size, mode):
-                        pool = reserve(pool, end, count)
-                        end = keep(other, flip, count, found, moves, where, pool, end, head)
+            j = work[5][i]
+            if not hidden[j]:
+                hidden[j], cost[j] = True, slight[j]
+        pool, end = _share(q, count, by_cell, demands, where, pool, end, head, work)
     return pool, end, failed[:lost]
 
 
@@ -219,24 +246,27 @@ def compact(where: Any, pool: Any, end: int, head: Any) -> int:
 @compiled
 def improve(
     groups: Any, members: Any, price: Any, problem: Any, demands: Any, cost: Any, slight: Any, hidden: Any, where: Any,
-    pool: Any, end: int, head: Any, work: Any,
-) -> tuple[Any, int, int]:  # fmt: skip
+    pool: Any, end: int, head: Any, exchange: bool, tried: Any, effort: int, work: Any,
+) -> tuple[Any, int, int, int]:  # fmt: skip
     """Release groups of cells one after another where the demands that need them can be met more cheaply.
 
-    All cells of a group are released; demands that used them get new circuits, which may suppress other cells. It is
-    kept if the price of all suppressed cells falls.
+    All cells of a group are released; demands that used them get new circuits, which may suppress other cells in
+    exchange. It is kept if the price of all suppressed cells falls. ``tried`` marks cells that cannot be released as
+    long as nothing changes near them. No more searches are made than ``effort``; what is left of it is returned.
     """
     n = hidden.size
     accepted = 0
     mark = np.full(where.shape[0], -1, np.int64)
     fresh, taken = np.empty(n, np.int64), np.empty(n, np.int64)
     for g in range(groups.size - 1):
+        if effort <= 0:
+            break
         gain = 0
         out = 0
         for t in range(groups[g], groups[g + 1]):
             j = members[t]
             if hidden[j]:
-                hidden[j], cost[j] = False, float(price[j])
+                hidden[j], cost[j] = False, float(price[j]) if exchange else np.inf
                 gain += price[j]
                 taken[out] = j
                 out += 1
@@ -263,7 +293,18 @@ def improve(
         single = out == 1
         if single:
             cost[taken[0]] = np.inf
+        # Neighbours, and demands with short circuits, depend on the cells most: where one cannot do without them, the
+        # rest need no look.
         todo = np.sort(todo[:count_todo])
+        far = np.empty(count_todo, np.int64)
+        for i in range(count_todo):
+            near = False
+            p = demands[0][todo[i]]
+            for k in range(problem[3][p], problem[3][p + 1]):
+                for t in range(problem[3][taken[0]], problem[3][taken[0] + 1]):
+                    near = near or problem[4][k] == problem[4][t]
+            far[i] = where[todo[i], 1] + (0 if near else n)
+        todo = todo[np.argsort(far, kind="mergesort")]
         begin = end
         count_fresh, spent = 0, 0
         fine = True
@@ -272,6 +313,7 @@ def improve(
             alone = np.zeros(count_todo)
             for i in range(count_todo):
                 outcome, count = settle(todo[i], float(gain), problem, demands, cost, work)
+                effort -= 1
                 if outcome == DEAR:
                     fine = False
                     break
@@ -283,7 +325,8 @@ def improve(
         if fine:
             for i in range(count_todo):
                 q = todo[i]
-                outcome, count = settle(q, gain - spent - 0.5, problem, demands, cost, work)
+                outcome, count = settle(q, gain - spent - 0.5 if exchange else np.inf, problem, demands, cost, work)
+                effort -= 1
                 if outcome != FOUND:
                     fine = False
                     break
@@ -304,7 +347,11 @@ def improve(
                     break
         if fine and spent < gain:
             accepted += 1
-            if single:
+            for i in range(count_fresh):
+                for k in range(problem[3][fresh[i]], problem[3][fresh[i] + 1]):
+                    e = problem[4][k]
+                    tried[problem[1][problem[0][e] : problem[0][e + 1]]] = False
+            if single and exchange:
                 cost[taken[0]] = float(price[taken[0]])
             for t in range(begin, end):
                 pool[3, t] = head[pool[0, t]]
@@ -316,8 +363,10 @@ def improve(
             hidden[fresh[i]], cost[fresh[i]] = False, float(price[fresh[i]])
         for i in range(out):
             hidden[taken[i]], cost[taken[i]] = True, slight[taken[i]]
+        if single:
+            tried[taken[0]] = True
         end = begin
-    return pool, end, accepted
+    return pool, end, accepted, effort
 
 
 @compiled

@@ -50,9 +50,7 @@ class Master:
             index = np.concatenate([place for place, _ in fresh]).astype(np.int32)
             value = np.concatenate([values for _, values in fresh])
             m = len(fresh)
-            self.solver.addRows(
-                m, np.ones(m), np.full(m, self.highspy.kHighsInf), index.size, starts, index, value
-            )
+            self.solver.addRows(m, np.ones(m), np.full(m, self.highspy.kHighsInf), index.size, starts, index, value)
             self.cuts += fresh
         return len(fresh)
 
@@ -79,9 +77,7 @@ class Master:
         from scipy.sparse.csgraph import connected_components
 
         n = self.columns.size
-        left = np.array(
-            [not (self.low[place][values >= 1.0 - 1e-9] == 1).any() for place, values in self.cuts], bool
-        )
+        left = np.array([not (self.low[place][values >= 1.0 - 1e-9] == 1).any() for place, values in self.cuts], bool)
         numbers = np.flatnonzero(left)
         rows, cells = [], []
         for r in numbers.tolist():

@@ -64,7 +64,7 @@ class Suppression:
         time_limit: seconds for ``optimal``; the best safe pattern found by then is returned with its gap.
     """
 
-    rules: tuple[Any, ...] = ()
+    rules: Any = ()
     wishes: tuple[Wish, ...] = ()
     risk: float | None = None
     levels: tuple[float, float] | None = None
@@ -90,7 +90,7 @@ class Suppression:
                 raise RequestError(f"{field} is {getattr(self, field)!r}; it is {', '.join(map(repr, known))}")
         if not self.rules and not self.wishes and self.risk is None:
             raise RequestError("nothing says which cells are sensitive; give rules, cells, or a bound on the risk")
-        if self.risk is not None and not 0 < self.risk:
+        if self.risk is not None and not self.risk > 0:
             raise RequestError(f"the bound on the risk is {self.risk}; give a number above 0")
         if self.risk is not None and 1 / self.risk > 40:
             raise RequestError(f"a risk of at most {self.risk} asks for intervals of 2^{1 / self.risk:.0f} values")
@@ -131,9 +131,7 @@ class Suppression:
 
     def publish(self, pattern: Pattern, *, progress: Progress | None = None) -> Protected:
         """Return the release of a pattern, and what it hides."""
-        release = release_of(
-            pattern, self.response, self.form, self.parameters, least=self.least, progress=progress
-        )
+        release = release_of(pattern, self.response, self.form, self.parameters, least=self.least, progress=progress)
         cells = pattern.problem.cells
         shown = cells.listed
         total = int(cells.values[0])
@@ -144,7 +142,7 @@ class Suppression:
             total=(total, total),
             decimals=cells.equations.decimals,
         )
-        notes = (pattern.sentence,)
+        notes: tuple[str, ...] = (pattern.sentence,)
         if pattern.limited:
             notes += ("The time limit ended the search; the pattern is safe, and its gap is what was proved by then.",)
         details = pattern.to_dict()

@@ -9,14 +9,17 @@ numbers, one by one. The fast method provides the first pattern, and again bette
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import numpy as np
 
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
+from discreet.protect.suppression import branching
 from discreet.protect.suppression.circuits import FOUND
-from discreet.protect.suppression.fast import BOTH, DOWN, UP, Search
+from discreet.protect.suppression.demands import BOTH, DOWN, UP
+from discreet.protect.suppression.fast import Search
 from discreet.protect.suppression.master import Master
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.problem import BoolArray
@@ -25,6 +28,8 @@ from discreet.protect.suppression.sliding import sliding_cut
 ROUNDS = 400
 """Rounds of cuts over real numbers."""
 CLOSE = 1e-6
+SMALL = 700
+"""The most open cells for which branch-and-cut by SCIP, where it is installed, is faster than rounds of HiGHS."""
 
 
 def optimal(search: Search, *, time_limit: float | None = None, progress: Progress | None = None) -> Pattern:
@@ -74,7 +79,8 @@ class _Proof:
             self._real_numbers()
             if self._over():
                 break
-            if not self._whole_numbers():
+            small = int((self.master.low < self.master.high).sum()) <= SMALL
+            if not (self._branch() if small and branching.available() else self._whole_numbers()):
                 break
         if self.bound < self.total and self._late():
             self.limited = True
@@ -113,7 +119,7 @@ class _Proof:
         starts, cells, values, _ = separate(
             order, ways.arrays, ways.demands(), y, self.fixed, ways.slight, sharp, ways.work
         )
-        rows = ((cells[a:b], values[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True))
+        rows = ((cells[a:b], values[a:b]) for a, b in pairwise(starts))
         return self.master.add(rows)
 
     def _spread(self, y: FloatArray) -> FloatArray:
@@ -181,9 +187,7 @@ class _Proof:
         trial.hidden = hidden.copy()
         trial.cost = np.where(hidden, trial.slight, cost)
         trial.ask_outsider()
-        for cell, size, way, who in zip(
-            self.best.cell, self.best.size, self.best.way, self.best.attacker, strict=True
-        ):
+        for cell, size, way, who in zip(self.best.cell, self.best.size, self.best.way, self.best.attacker, strict=True):
             if who:
                 trial.ask(cell, size, way, who)
         return trial
@@ -199,6 +203,37 @@ class _Proof:
                 self._tell()
 
     # --- whole numbers ------------------------------------------------------------------------------------
+
+    def _branch(self) -> bool:
+        """Solve what is left by branch-and-cut; return false if time ran out or SCIP could not say."""
+        bound, shares = branching.branch_and_cut(self.master, self._met, self._left(), float(self.total - self.base))
+        self._raise(bound)
+        if shares is not None and self.bound < self.total:
+            return self._complete(self._spread(shares) > 0.5)
+        return self.bound >= self.total
+
+    def _met(self, shares: FloatArray, whole: bool) -> bool:
+        """Add the cuts that shares of the master's columns violate; true where whole ones meet every demand."""
+        spread = self._spread(shares)
+        if not whole:
+            return self._separate(np.arange(len(self.demands.cell)), spread, True) == 0
+        chosen = spread > 0.5
+        unmet = self._unmet(chosen)
+        if unmet.size:
+            y = chosen.astype(np.float64)
+            if not self._separate(unmet, y, False) + self._separate(unmet, y, True):
+                return not self._short(unmet, chosen)
+            return False
+        slides = self._slide(chosen)
+        self.master.add(slides)
+        return not slides
+
+    def _short(self, unmet: IntArray, chosen: BoolArray) -> bool:
+        """Say whether some demand that real numbers would meet is not met in whole numbers, and forbid the pattern."""
+        if all(self._met_in_whole_numbers(q, chosen) for q in unmet.tolist()):
+            return False
+        self._forbid(chosen)
+        return True
 
     def _whole_numbers(self) -> bool:
         """Solve what is left in whole numbers; return false if nothing more can be done."""
@@ -225,13 +260,14 @@ class _Proof:
         y = chosen.astype(np.float64)
         unmet = self._unmet(chosen)
         if not unmet.size:
-            cuts = self._slide(chosen)
+            slides = self._slide(chosen)
             # A pattern that meets everything and costs what the bound says.
-            return self.master.add(cuts) > 0 if cuts else self._complete(chosen)
+            return self.master.add(slides) > 0 if slides else self._complete(chosen)
         added = self._separate(unmet, y, False) + self._separate(unmet, y, True)
-        for q in unmet.tolist():
-            if not self._met_in_whole_numbers(q, chosen):
-                added += self._forbid(chosen)
+        if not added:
+            if not self._short(unmet, chosen):
+                return self._complete(chosen)
+            added = 1
         self._try(chosen, self.problem.price.astype(np.float64))
         return added > 0
 
@@ -243,7 +279,8 @@ class _Proof:
         cost = np.where(chosen, ways.slight, np.inf)
         asked = np.arange(len(ways.cell))
         outcome = kernels.probe(asked, ways.arrays, ways.demands(), cost, ways.work)[1]
-        return asked[outcome != FOUND]
+        unmet: IntArray = asked[outcome != FOUND]
+        return unmet
 
     def _met_in_whole_numbers(self, q: int, chosen: BoolArray) -> bool:
         from discreet.protect.suppression.rescue import rescue
@@ -292,5 +329,3 @@ class _Proof:
         if self.progress is not None:
             gap = (self.total - self.bound) / max(self.total, 1)
             self.progress(self.bound - self.base, max(self.total - self.base, 1), f"of the cost proved, gap {gap:.2%}")
-
-

@@ -78,27 +78,43 @@ class Pattern:
 
     def check(self) -> None:
         """Check the proof in whole numbers: every circuit stays within bounds, keeps all sums, and is suppressed."""
+        from scipy.sparse import csc_array, csr_array
+
+        if not self.circuits:
+            return
         p = self.problem
+        cells = np.concatenate([one.cells for one in self.circuits])
+        moves = np.concatenate([one.moves for one in self.circuits])
+        starts = np.concatenate([[0], np.cumsum([one.cells.size for one in self.circuits])])
+        of = np.repeat(np.arange(len(self.circuits)), np.diff(starts))
+        way, asked, size, who = (
+            np.array([getattr(one, name) for one in self.circuits], np.int64)
+            for name in ("way", "cell", "size", "attacker")
+        )
+        signed = np.where(way[of] == -1, -moves, moves)
+        down, up = p.down[cells], p.up[cells]
         facts = _facts(self)
-        for one in self.circuits:
-            assert self.hidden[one.cells].all(), "a circuit leaves the pattern"
-            signed = [one.moves] if one.way == 1 else [-one.moves] if one.way == -1 else [one.moves, -one.moves]
-            at = one.cells == one.cell
-            assert abs(int(one.moves[at][0])) >= one.size, "a circuit falls short"
-            down, up = p.down[one.cells].copy(), p.up[one.cells].copy()
-            for cell, less, more in facts.get(one.attacker, ()):
-                down[one.cells == cell] = np.minimum(down[one.cells == cell], less)
-                up[one.cells == cell] = np.minimum(up[one.cells == cell], more)
-            for move in signed:
-                assert ((move >= -down) & (move <= up)).all(), "a circuit leaves its bounds"
-            entry = np.concatenate([np.arange(p.begins[c], p.begins[c + 1]) for c in one.cells])
-            total = np.zeros(p.starts.size - 1)
-            move_of = np.zeros(p.size)
-            move_of[one.cells] = one.moves
-            for e in np.unique(p.rows[entry]):
-                span = slice(p.starts[e], p.starts[e + 1])
-                total[e] = (p.signs[span] * move_of[p.columns[span]]).sum()
-            assert not total.any(), "a circuit changes a sum"
+        for number in np.flatnonzero(who).tolist():
+            span = slice(starts[number], starts[number + 1])
+            for cell, less, more in facts.get(int(who[number]), ()):
+                mine = np.flatnonzero(cells[span] == cell) + starts[number]
+                down[mine], up[mine] = np.minimum(down[mine], less), np.minimum(up[mine], more)
+        both = way[of] == 0
+        fits = (signed >= -down) & (signed <= up) & (~both | ((-signed >= -down) & (-signed <= up)))
+        matrix = csr_array((p.signs, p.columns, p.starts), shape=(p.starts.size - 1, p.size))
+        change = matrix @ csc_array((moves.astype(np.float64), cells, starts), shape=(p.size, len(self.circuits)))
+        reached = np.zeros(len(self.circuits), np.int64)
+        own = cells == asked[of]
+        reached[of[own]] = moves[own]
+        wrong = [
+            (not self.hidden[cells].all(), "uses a cell that is published"),
+            (not fits.all(), "leaves the range of a cell"),
+            (bool(np.abs(change.data).max(initial=0.0) > 0), "changes a sum"),
+            (bool((reached < size).any()), "falls short of its level"),
+        ]
+        for broken, what in wrong:
+            if broken:
+                raise AssertionError(f"a table that should prove the pattern {what}")
 
     # --- why ----------------------------------------------------------------------------------------------
 
@@ -137,7 +153,8 @@ class Pattern:
         value = int(self.problem.cells.values[i])
         if self.status[i] == 1:
             low, high, others = self._reach.get(k, (0, 0, 0))
-            text = f"sensitive; can be anything from {equations.text(value - low)} to {equations.text(value + high)} at least"
+            ends = f"{equations.text(value - low)} to {equations.text(value + high)}"
+            text = f"sensitive; can be anything from {ends} at least"
             known = len(self.known)
             if not known:
                 return f"{text} for anybody who reads the tables"

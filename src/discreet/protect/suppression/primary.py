@@ -44,7 +44,9 @@ class Wish:
             raise RequestError(f"the status of a cell is {self.status!r}; it is 'publish' or 'suppress'")
         for name in ("lower", "upper", "sliding"):
             if not getattr(self, name) >= 0:
-                raise RequestError(f"the {name} level of cell {dict(self.cell)} is {getattr(self, name)}; give 0 or more")
+                raise RequestError(
+                    f"the {name} level of cell {dict(self.cell)} is {getattr(self, name)}; give 0 or more"
+                )
         if self.cost is not None and not self.cost >= 0:
             raise RequestError(f"the cost of cell {dict(self.cell)} is {self.cost}; give 0 or more")
 
@@ -99,7 +101,9 @@ def demands_of(
     scale = 10**cells.equations.decimals
     n = cells.values.size
     sensitive = cells.gather([one.sensitive for one in found]) > 0
-    lower, upper, sliding = (cells.gather([getattr(one, name) for one in found]) for name in ("lower", "upper", "sliding"))
+    lower, upper, sliding = (
+        cells.gather([getattr(one, name) for one in found]) for name in ("lower", "upper", "sliding")
+    )
     published = np.zeros(n, bool)
     costs: dict[int, float] = {}
     for wish in wishes:

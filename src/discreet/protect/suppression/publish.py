@@ -1,8 +1,8 @@
-"""What is published of a pattern: marks, the intervals that readers could work out anyhow, or values that are made up."""
+"""What is published of a pattern: marks, intervals that readers could work out anyhow, or made-up values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -68,9 +68,7 @@ def _middle(found: Bounds) -> IntArray:
     return middle
 
 
-def _filled(
-    figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, kind: Kind, scale: int
-) -> Figures:
+def _filled(figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, kind: Kind, scale: int) -> Figures:
     """Return figures with the suppressed ones shown as intervals or made-up values; without an end they stay hidden."""
     low, high = -(-lower[place] // scale), upper[place] // scale
     shown = figures.hidden & (low > -UNBOUNDED // scale) & (high < UNBOUNDED // scale)
@@ -81,8 +79,3 @@ def _filled(
         kinds=(EXACT, SUPPRESSED, kind),
         upper=np.where(shown, high, figures.values) if kind.name == "interval" else None,
     )
-
-
-def forms() -> Sequence[str]:
-    """Return the ways to publish a pattern."""
-    return ("marks", "intervals", "synthetic")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discreet.core.errors import LimitError
@@ -87,7 +89,7 @@ def _solve(
     lp.a_matrix_.index_ = both.indices.astype(np.int32)
     lp.a_matrix_.value_ = both.data.astype(np.float64)
     lp.integrality_ = [highspy.HighsVarType.kInteger] * (2 * n)
-    solver = highspy.Highs()
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.silent()
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("mip_max_nodes", NODES)

@@ -37,9 +37,7 @@ def _end(problem: Problem, cell: int, way: float, chosen: BoolArray, wide: int) 
     from scipy.sparse import csr_array
 
     region = _linked(problem, cell, chosen)
-    matrix = csr_array(
-        (problem.signs, problem.columns, problem.starts), shape=(problem.starts.size - 1, problem.size)
-    )
+    matrix = csr_array((problem.signs, problem.columns, problem.starts), shape=(problem.starts.size - 1, problem.size))
     inside = matrix[:, region].tocsr()
     rows = np.flatnonzero(np.diff(inside.indptr))
     inside = inside[rows]
@@ -85,9 +83,7 @@ def _linked(problem: Problem, cell: int, chosen: BoolArray) -> IntArray:
     keep = chosen[problem.columns]
     n = problem.size
     size = n + problem.starts.size - 1
-    links = coo_array(
-        (np.ones(int(keep.sum()), np.int8), (problem.columns[keep], n + row[keep])), shape=(size, size)
-    )
+    links = coo_array((np.ones(int(keep.sum()), np.int8), (problem.columns[keep], n + row[keep])), shape=(size, size))
     label = connected_components(links.tocsr(), directed=False)[1][:n]
     found: IntArray = np.flatnonzero((label == label[cell]) & chosen)
     return found

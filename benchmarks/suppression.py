@@ -1,0 +1,280 @@
+"""Suppression against pytauargus on the same tables, and on business tables with holdings and links of our own."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from _tools import machine, table
+from discreet.evaluate.certified import faults, inspect
+from discreet.protect import Suppression
+from discreet.rules import PPercent, Threshold
+from discreet.table import Table
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.tabulation import Tabulation
+from instances import BoolArray, Instance, generate
+
+PEER = """
+import pickle, sys, time
+sys.path.insert(0, sys.argv[1])
+from pytauargus.engine import Engine
+from instances import generate
+from suppression import peer
+before = Engine.suppress
+spent = []
+def suppress(self, command):
+    start = time.process_time()
+    before(self, command)
+    spent.append(time.process_time() - start)
+Engine.suppress = suppress
+hidden = peer(generate(sys.argv[2]), sys.argv[3], sys.argv[4])
+pickle.dump((sum(spent), hidden), open(sys.argv[5], "wb"))
+"""
+LIMITS = {"MOD": 1800, "OPT": 400}
+"""Seconds after which a peer is stopped."""
+
+
+def cells_of(instance: Instance) -> Tabulation:
+    """Lay an instance out with all margins."""
+    counts = Table.from_array(instance.leaves, {name: list(tree.leaves) for name, tree in instance.trees.items()})
+    return Tabulation.from_table(counts, hierarchies=instance.trees)
+
+
+def peer(instance: Instance, how: str, folder: str) -> BoolArray:
+    """Let pytauargus suppress, and return which cells it hides."""
+    import pandas as pd
+    from pytauargus import protect
+
+    cells = np.stack([axis.ravel() for axis in np.indices(instance.leaves.shape)], axis=1)
+    records = np.repeat(np.arange(len(cells)), instance.leaves.ravel())
+    names = list(instance.trees)
+    frame = pd.DataFrame(
+        {n: np.array(instance.trees[n].leaves)[cells[records, d]] for d, n in enumerate(names)} | {"one": 1.0}
+    )
+    os.chdir(folder)
+    files = {}
+    for name, tree in instance.trees.items():
+        if tree.depth > 1:
+            tree.write(f"{folder}/{name}.hrc")
+            files[name] = f"{folder}/{name}.hrc"
+    result = protect(
+        frame,
+        names,
+        response="one",
+        safety_rules="FREQ(4,30)",
+        suppress="MOD(1,5,1,0,0)" if how == "MOD" else "OPT(1)",
+        hrc=files,
+        hierleadstring="@",
+        totcode="Total",
+        workdir=folder,
+    )
+    rows = result.tables[0].dataframe()
+    hidden = np.zeros(instance.counts.shape, bool)
+    place = {n: {code: i for i, code in enumerate(instance.trees[n].codes)} for n in names}
+    codes = [rows[n].map(place[n]).to_numpy() for n in names]
+    hidden[tuple(codes)] = rows.status.isin(["U", "M"]).to_numpy()
+    return hidden
+
+
+def theirs(name: str, how: str) -> tuple[float, int, int] | None:
+    """Return the CPU seconds, cells and cost of pytauargus in a process and a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out.pickle"
+        code = [sys.executable, "-c", PEER, str(Path(__file__).parent), name, how, folder, str(out)]
+        try:
+            subprocess.run(code, check=True, capture_output=True, timeout=LIMITS[how])
+        except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+            return None
+        with out.open("rb") as file:
+            seconds, hidden = pickle.load(file)
+    counts = generate(name).counts
+    return seconds, int(hidden.sum()), int(counts[hidden].sum())
+
+
+def ours(tables: Any, method: Suppression) -> dict[str, Any]:
+    """Suppress and audit, each timed by itself."""
+    start = time.process_time()
+    pattern = method.pattern(tables)
+    made = time.process_time()
+    found = inspect(pattern, method.publish(pattern).release, least=method.least)
+    judged = time.process_time()
+    assert not faults(pattern, found)
+    return {"pattern": pattern, "seconds": made - start, "audit": judged - made}
+
+
+def frequency(names: tuple[str, ...]) -> list[list[str]]:
+    rows = []
+    for name in names:
+        done = ours(cells_of(generate(name)), Suppression(Threshold(4), levels=(1, 1)))
+        other = theirs(name, "MOD")
+        pattern = done["pattern"]
+        hidden = pattern.counts["primary"] + pattern.counts["secondary"]
+        row = [name, f"{done['seconds']:.2f}", f"{done['audit']:.2f}", f"{hidden:,}", f"{pattern.cost:,}"]
+        if other is None:
+            rows.append([*row, "–", "–", "–", "–", "–"])
+            continue
+        seconds, cells, cost = other
+        faster = seconds / (done["seconds"] + done["audit"])
+        rows.append(
+            [*row, f"{seconds:.2f}", f"{cells:,}", f"{cost:,}", f"**{faster:,.1f}**", f"**{pattern.cost / cost - 1:+.1%}**"]
+        )
+    return rows
+
+
+def exact(names: tuple[str, ...], limit: float | None) -> list[list[str]]:
+    rows = []
+    for name in names:
+        done = ours(
+            cells_of(generate(name)), Suppression(Threshold(4), levels=(1, 1), method="optimal", time_limit=limit)
+        )
+        pattern = done["pattern"]
+        row = [name, f"{done['seconds']:.2f}", f"{pattern.cost:,}", f"{pattern.bound:,}", f"{pattern.gap:.2%}"]
+        other = None if limit is not None else theirs(name, "OPT")
+        rows.append([*row, *(("–", "–") if other is None else (f"{other[0]:.2f}", f"{other[2]:,}"))])
+    return rows
+
+
+def business(firms: int, seed: int = 7) -> Any:
+    """Draw firms: nested activities and regions, sizes, skewed turnover, and holdings of a few firms each."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+
+    def zipf(count: int, power: float) -> Any:
+        weight = 1 / np.arange(1, count + 1) ** power
+        return weight / weight.sum()
+
+    activity = rng.choice(60, firms, p=zipf(60, 0.9))
+    region = rng.choice(40, firms, p=zipf(40, 0.7))
+    size = rng.choice(4, firms, p=[0.7, 0.2, 0.08, 0.02])
+    scale = rng.lognormal(0, 0.5, 60)[activity]
+    turnover = np.maximum(np.rint(scale * rng.lognormal(4 + 1.2 * size, 1.1)), 1)
+    holding = np.where(rng.random(firms) < 0.15, rng.integers(0, firms // 20, firms), firms + np.arange(firms))
+    return pd.DataFrame(
+        {
+            "activity": [f"A{i // 20}{i // 5 % 4}{i % 5}" for i in activity],
+            "region": [f"R{i // 8}{i % 8}" for i in region],
+            "size": [f"S{i}" for i in size],
+            "legal": [f"L{i}" for i in rng.choice(3, firms, p=[0.6, 0.3, 0.1])],
+            "turnover": turnover,
+            "firm": np.arange(firms),
+            "holding": holding,
+        }
+    )
+
+
+def hierarchies(firms: Any) -> dict[str, Hierarchy]:
+    """Return the trees of activities (two levels above the codes) and regions (one)."""
+    return {
+        "activity": Hierarchy.from_prefixes(sorted(firms.activity.unique()), [2, 3]),
+        "region": Hierarchy.from_prefixes(sorted(firms.region.unique()), [2]),
+    }
+
+
+def magnitude(firms: int, insiders: str) -> list[str]:
+    from discreet.tabulation.tabulate import tabulate
+
+    frame = business(firms)
+    cells = tabulate(
+        frame,
+        ["activity", "region", "size"],
+        value="turnover",
+        contributor="firm",
+        holding="holding",
+        hierarchies=hierarchies(frame),
+    )
+    method = Suppression(PPercent(10, level="holding"), insiders=insiders)  # type: ignore[arg-type]
+    return _row(f"activity × region × size, {firms:,} firms", insiders, [cells], method)
+
+
+def linked(firms: int, insiders: str) -> list[str]:
+    """Protect four tables of one set of firms, linked in a circle, as one problem."""
+    from discreet.tabulation.tabulate import tabulate
+
+    frame = business(firms)
+    trees = hierarchies(frame)
+    tables = [
+        tabulate(
+            frame,
+            list(by),
+            value="turnover",
+            contributor="firm",
+            holding="holding",
+            hierarchies={name: trees[name] for name in by if name in trees},
+        )
+        for by in (("activity", "size"), ("activity", "legal"), ("region", "size"), ("region", "legal"))
+    ]
+    method = Suppression(PPercent(10, level="holding"), insiders=insiders)  # type: ignore[arg-type]
+    return _row(f"four linked tables, {firms:,} firms", insiders, tables, method)
+
+
+def _row(what: str, insiders: str, tables: list[Tabulation], method: Suppression) -> list[str]:
+    done = ours(tables, method)
+    pattern = done["pattern"]
+    counts = pattern.counts
+    return [
+        what,
+        insiders,
+        f"{sum(counts.values()):,}",
+        f"{counts['primary']:,}",
+        f"{counts['secondary']:,}",
+        f"{pattern.gap:.0%}",
+        f"{done['seconds']:.1f}",
+        f"{done['audit']:.1f}",
+        _memory(),
+    ]
+
+
+def _memory() -> str:
+    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f}"
+
+
+def main() -> str:
+    warm = cells_of(generate("t2d_100"))
+    for how in ("fast", "optimal"):
+        ours(warm, Suppression(Threshold(4), levels=(1, 1), method=how))  # type: ignore[arg-type]
+    large = frequency(("t2d_1k", "t3d_2k", "t2d_10k", "t3d_30k", "t3d_180k"))
+    return "\n\n".join(
+        [
+            "## Suppression",
+            machine("numpy", "numba", "highspy", "pyscipopt", "pytauargus"),
+            "Counts of 1 to 3 are sensitive, margins included; every one of them keeps at least ±1; the cost is the sum "
+            "of the suppressed counts. `fast` against `pytauargus` MOD (modular), CPU seconds of the suppression "
+            "alone, and of the audit that every pattern passed; the ratio counts both. Memory so far: "
+            f"{_memory()} GiB.",
+            table(
+                ["instance", "fast", "audit", "cells", "cost", "MOD", "cells", "cost", "times faster", "cost"], large
+            ),
+            "`optimal` against `pytauargus` OPT: a bound that equals the cost proves it.",
+            table(
+                ["instance", "optimal", "cost", "bound", "gap", "OPT", "cost"],
+                [
+                    *exact(("t2d_100", "t2d_1k", "t3d_2k", "t2d_10k"), None),
+                    *exact(("t3d_30k",), 120.0),
+                ],
+            ),
+            "Business tables, p% rule with p = 10 for holdings, suppressed and audited in one problem.",
+            table(
+                ["tables", "insiders", "cells", "primary", "secondary", "gap", "seconds", "audit", "GiB"],
+                [
+                    magnitude(100_000, "none"),
+                    magnitude(100_000, "singletons"),
+                    linked(100_000, "none"),
+                    linked(100_000, "respondents"),
+                ],
+            ),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(main() + "\n")

@@ -1,0 +1,199 @@
+"""What must remain possible, and the circuits that prove it: a pattern in the making.
+
+A demand asks that one class of cells can move by some amount, up, down or either way, for one attacker. The proof of a
+demand that is met is a circuit of hidden cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
+from discreet.protect.suppression.circuits import FOUND, workspace
+from discreet.protect.suppression.insiders import Knowledge, by_class
+from discreet.protect.suppression.pattern import Circuit, Pattern
+from discreet.protect.suppression.problem import BoolArray, Problem
+
+BOTH, UP, DOWN = 0, 1, -1
+SLIGHT = 1e-3
+"""The cost of a cell that is suppressed already: enough to prefer short circuits."""
+UNLIMITED = 2**60
+
+
+@dataclass
+class Demanded:
+    """A pattern in the making: which classes are hidden, and a circuit for every demand that is met.
+
+    A demand is a class, an amount, a way (up, down or both), and the attacker against whom it holds.
+    """
+
+    problem: Problem
+    known: Knowledge
+    progress: Progress | None = None
+    cell: list[int] = field(default_factory=list)
+    size: list[int] = field(default_factory=list)
+    way: list[int] = field(default_factory=list)
+    attacker: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Hide the sensitive cells and what no table shows."""
+        p = self.problem
+        self.hidden: BoolArray = p.primary | p.free
+        # The same small numbers everywhere: a fixed hash of the place.
+        spread = (np.arange(p.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)).astype(
+            np.float64
+        )
+        self.slight: FloatArray = SLIGHT * (1.0 + spread / 2**24)
+        self.cost: FloatArray = np.where(self.hidden, self.slight, p.price.astype(np.float64))
+        self.least: FloatArray = np.minimum(p.down, p.up)
+        dear = p.price[~p.free & ~p.primary]
+        base, most = (float(np.quantile(dear, 0.1)), float(dear.max())) if dear.size else (1.0, 1.0)
+        self.arrays = (p.starts, p.columns, p.signs, p.begins, p.rows, p.down, p.up, self.least, base, most)
+        self.work = workspace(p.size, p.starts.size - 1)
+        self.head = np.full(p.size, -1, np.int64)
+        self.where = np.zeros((0, 2), np.int64)
+        self.pool = np.empty((5, 1024), np.int64)
+        self.end = 0
+        who, at, down, up = by_class(p, self.known)
+        order = np.lexsort((at, who))
+        self.facts = (who[order], at[order], down[order], up[order])
+        ends = np.cumsum(np.bincount(who + 1, minlength=len(self.known) + 1))
+        self.known_start: IntArray = np.concatenate([[0], ends]).astype(np.int64)
+        self.asked: set[tuple[int, int, int, int]] = set()
+        self.tried: BoolArray = np.zeros(p.size, bool)
+        self.effort = UNLIMITED
+
+    # --- demands ------------------------------------------------------------------------------------------
+
+    def demands(self) -> tuple[IntArray | FloatArray, ...]:
+        """Return the demands as the kernels take them."""
+        _, at, down, up = self.facts
+        columns = (np.array(column, np.int64) for column in (self.cell, self.size, self.way, self.attacker))
+        return (*columns, self.known_start, at, down, up)
+
+    def ask(self, cell: int, size: int, way: int, attacker: int) -> None:
+        """Add a demand unless it is there."""
+        key = (cell, size, way, attacker)
+        if size > 0 and key not in self.asked:
+            self.asked.add(key)
+            for column, item in zip((self.cell, self.size, self.way, self.attacker), key, strict=True):
+                column.append(item)
+
+    def ask_outsider(self) -> None:
+        """Demand every level of every sensitive class."""
+        p = self.problem
+        for k in np.flatnonzero(p.primary).tolist():
+            lower, upper = int(p.lower[k]), int(p.upper[k])
+            if p.sliding[k] > lower + upper:
+                lower, upper = self._shared(k, lower, upper, int(p.sliding[k]))
+            if lower == upper:
+                self.ask(k, lower, BOTH, 0)
+            else:
+                self.ask(k, upper, UP, 0)
+                self.ask(k, lower, DOWN, 0)
+
+    def _shared(self, cell: int, lower: int, upper: int, wide: int) -> tuple[int, int]:
+        """Share a sliding level between both sides: as much above as can be reached, the rest below."""
+        from discreet.protect.suppression import kernels
+
+        reached, beyond = upper, wide - lower + 1
+        while reached < beyond - 1:
+            middle = wide - lower if beyond > wide - lower else (reached + beyond) // 2
+            one = [np.array([item], np.int64) for item in (cell, middle, UP, 0)]
+            demands = (*one, self.known_start, *self.facts[1:])
+            outcome = kernels.probe(np.zeros(1, np.int64), self.arrays, demands, self.cost, self.work)[1][0]
+            if outcome == FOUND:
+                reached = middle
+            else:
+                beyond = middle
+        return wide - reached, reached
+
+    def ask_insiders(self) -> bool:
+        """Demand what insiders would undo: circuits that move a cell beyond what they know of it. False if nothing."""
+        who, at, down, up = self.facts
+        before = len(self.cell)
+        if not who.size:
+            return False
+        live = self._live()
+        cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64), self.pool[2, live]
+        mine = np.array(self.attacker, np.int64)[q] == 0
+        cell, move, q = cell[mine], move[mine], q[mine]
+        order = np.argsort(at, kind="stable")
+        first, last = np.searchsorted(at[order], cell, "left"), np.searchsorted(at[order], cell, "right")
+        entry = np.repeat(np.arange(cell.size), last - first)
+        offset = np.arange(entry.size) - np.repeat(np.cumsum(last - first) - (last - first), last - first)
+        fact = order[first[entry] + offset]
+        way = np.array(self.way, np.int64)[q[entry]]
+        signed = np.where(way == DOWN, -move[entry], move[entry])
+        broken = (signed > up[fact]) | (-signed > down[fact]) | ((way == BOTH) & (np.abs(signed) > down[fact]))
+        broken |= (way == BOTH) & (np.abs(signed) > up[fact])
+        for demand, attacker in sorted(set(zip(q[entry[broken]].tolist(), who[fact[broken]].tolist(), strict=True))):
+            self._ask_insider(demand, attacker)
+        return len(self.cell) > before
+
+    def _ask_insider(self, demand: int, attacker: int) -> None:
+        cell, size, way = self.cell[demand], self.size[demand], self.way[demand]
+        start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
+        own = np.flatnonzero(self.facts[1][start:stop] == cell) + start
+        if not own.size:
+            self.ask(cell, size, way, attacker + 1)
+            return
+        # Of a cell of their own nobody can be kept from knowing what they contributed.
+        down, up = int(self.facts[2][own].min()), int(self.facts[3][own].min())
+        if way != UP:
+            self.ask(cell, min(size, down), DOWN, attacker + 1)
+        if way != DOWN:
+            self.ask(cell, min(size, up), UP, attacker + 1)
+
+    def _live(self) -> IntArray:
+        """Return the entries of the pool that are part of a proof."""
+        t = np.arange(self.end)
+        q = self.pool[2, : self.end]
+        found: IntArray = t[(self.where[q, 0] <= t) & (t < self.where[q, 0] + self.where[q, 1])]
+        return found
+
+    def _grow(self) -> None:
+        """Make room for the proofs of new demands."""
+        more = len(self.cell) - self.where.shape[0]
+        self.where = np.concatenate([self.where, np.zeros((more, 2), np.int64)])
+
+    @property
+    def total(self) -> int:
+        """What the hidden cells cost."""
+        return int(self.problem.price[self.hidden].sum())
+
+    def _tick(self, done: int, total: int, label: str) -> None:
+        if self.progress is not None and total:
+            self.progress(done, total, label)
+
+    def circuit(self, q: int) -> tuple[IntArray, IntArray]:
+        """Return the classes and moves that prove a demand."""
+        start, count = self.where[q]
+        return self.pool[0, start : start + count].copy(), self.pool[1, start : start + count].copy()
+
+    def pattern(self, method: str = "fast", bound: int | None = None, limited: bool = False) -> Pattern:
+        """Return what was found, with the circuits that prove it, checked in whole numbers."""
+        circuits = tuple(
+            Circuit(self.cell[q], self.size[q], self.way[q], self.attacker[q], *self.circuit(q))
+            for q in range(len(self.cell))
+        )
+        proven = lower_bound(self.problem) if bound is None else bound
+        found = Pattern(self.problem, self.known, self.hidden.copy(), method, proven, circuits, limited)
+        found.check()
+        return found
+
+
+def lower_bound(problem: Problem) -> int:
+    """Return a cost that no safe pattern undercuts.
+
+    In every equation with one sensitive cell another must be suppressed. Each such equation is given as much as all
+    cells that could serve it can still pay; nobody pays more than the own cost, so that the sum is a lower bound.
+    """
+    from discreet.protect.suppression.kernels import pay
+
+    fixed = problem.primary | problem.free
+    left = problem.price.astype(np.int64).copy()
+    return int(problem.price[fixed].sum()) + int(pay(problem.starts, problem.columns, fixed, problem.primary, left))

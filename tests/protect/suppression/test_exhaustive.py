@@ -1,0 +1,90 @@
+"""Both methods against all patterns of small random tables; nothing that is returned ever fails the audit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.feasible.oracle import world
+from tests.protect.suppression.oracle import MOST, best, is_safe, small_case, stated
+
+from discreet.core.errors import InfeasibleError
+from discreet.evaluate.certified import certify, inspect
+from discreet.protect.suppression import branching
+from discreet.protect.suppression.method import Suppression
+
+
+def compare(seed: int, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Check one case, every other one without SCIP; return what kind of case it was."""
+    monkeypatch.setattr(branching, "available", lambda: seed % 2 == 0)
+    case = small_case(seed)
+    if case is None:
+        return "none"
+    s = stated(case)
+    if s.candidates.size > min(MOST, 13):
+        return "large"
+    expected = best(case)
+    exact = replace(case.method, method="optimal")
+    if expected is None:
+        for method in (case.method, exact):
+            with pytest.raises(InfeasibleError):
+                method.pattern(case.tables)
+        return "infeasible"
+    quick = certify(case.method, case.tables, workers=1)
+    assert is_safe(s, quick.pattern.positions), seed
+    assert quick.pattern.bound <= expected[0] <= quick.pattern.cost, seed
+    proved = certify(exact, case.tables, workers=1)
+    assert is_safe(s, proved.pattern.positions), seed
+    assert (proved.pattern.cost, proved.pattern.bound) == (expected[0], expected[0]), seed
+    return "insiders" if len(s.known) else "linked" if len(case.tables) > 1 else "single"
+
+
+def test_methods_against_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = [compare(seed, monkeypatch) for seed in range(260)]
+    assert kinds.count("single") > 80
+    assert kinds.count("insiders") > 25
+    assert kinds.count("linked") > 3
+    assert kinds.count("infeasible") > 2
+
+
+@pytest.mark.long
+def test_methods_against_all_patterns_of_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = [compare(seed, monkeypatch) for seed in range(1_000, 17_000)]
+    assert len(kinds) - kinds.count("none") - kinds.count("large") > 10_000
+
+
+def test_the_oracle_against_every_table_that_fits() -> None:
+    checked = 0
+    for seed in range(60):
+        case = small_case(seed, insiders=False)
+        if case is None or len(case.tables) > 1:
+            continue
+        pattern = case.method
+        try:
+            found = pattern.pattern(case.tables)
+        except InfeasibleError:
+            continue
+        figures = Suppression.publish(pattern, found).release.parts()[0]
+        whole, trees = world([figures])
+        if len(whole.cells) > 9 or found.problem.cells.values[0] > 22:
+            continue
+        tables = np.array(list(whole.tables(int(found.problem.cells.values[0]))))
+        cells, demands = found.problem.cells, found.problem.demands
+        for i in np.flatnonzero(demands.sensitive).tolist():
+            sums = tables[:, whole.members(cells.equations.cell(i), trees)].sum(axis=1)
+            value = int(cells.values[i])
+            assert sums.min() <= value - demands.lower[i]
+            assert sums.max() >= value + demands.upper[i]
+            assert sums.max() - sums.min() >= demands.sliding[i]
+            checked += 1
+    assert checked > 20
+
+
+def test_the_audit_objects_to_a_pattern_that_is_not_enough() -> None:
+    case = next(c for c in map(small_case, range(40)) if c is not None and stated(c).demands.sensitive.any())
+    found = case.method.pattern(case.tables)
+    alone = replace(found, hidden=found.problem.primary.copy())
+    release = case.method.publish(alone).release
+    assert found.counts["secondary"] > 0
+    assert inspect(alone, release).verdict == "unsafe"
