@@ -74,7 +74,16 @@ def test_the_total_is_published_only_if_it_is_said_to_be_public(counts: Path, tm
 
 
 def test_assess_takes_a_share(counts: Path) -> None:
-    outcome = run("assess", counts, "--protect", "random-sample:fraction=0.1", "--seed", 1, "--record", counts.with_suffix(".json"))
+    outcome = run(
+        "assess",
+        counts,
+        "--protect",
+        "random-sample:fraction=0.1",
+        "--seed",
+        1,
+        "--record",
+        counts.with_suffix(".json"),
+    )
     assert outcome.code in (0, 1), outcome.err
 
 
