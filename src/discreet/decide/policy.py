@@ -68,7 +68,7 @@ class Rules(_Part):
 class Limits(_Part):
     """How much may be known of what is published; a limit that is not given is not checked.
 
-    Args:
+    Attributes:
         r2: the largest R2 (after protection; of a sample table its estimate).
         dr: the largest disclosure risk 1/H of a sensitive cell, to a reader who knows the method.
         width: the least width of the interval of a sensitive cell.
