@@ -77,8 +77,13 @@ class Server:
 
     def close(self) -> tuple[str, str]:
         """Stop it as Ctrl+C does, and return what it printed."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
+        if self.process.poll() is not None:
+            # It was killed; what it started may hold the pipes for a while.
+            for stream in (self.process.stdout, self.process.stderr):
+                if stream is not None:
+                    stream.close()
+            return "", ""
+        self.process.send_signal(signal.SIGINT)
         try:
             return self.process.communicate(timeout=30)
         except subprocess.TimeoutExpired:
