@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 
-ROWS, COLUMNS = 512, 4096
+ROWS, COLUMNS = 1536, 6144
 """The largest tableau; a circuit that would need more is looked for otherwise."""
 FOUND, NONE, DEAR, LARGE = 0, 1, 2, 3
 """A circuit was found, there is none, none is cheap enough, or the tableau is too small."""

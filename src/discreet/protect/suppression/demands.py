@@ -20,7 +20,6 @@ from discreet.protect.suppression.problem import BoolArray, Problem
 BOTH, UP, DOWN = 0, 1, -1
 SLIGHT = 1e-3
 """The cost of a cell that is suppressed already: enough to prefer short circuits."""
-UNLIMITED = 2**60
 
 
 @dataclass
@@ -64,7 +63,6 @@ class Demanded:
         self.known_start: IntArray = np.concatenate([[0], ends]).astype(np.int64)
         self.asked: set[tuple[int, int, int, int]] = set()
         self.tried: BoolArray = np.zeros(p.size, bool)
-        self.effort = UNLIMITED
 
     # --- demands ------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.suppression.circuits import FOUND
 from discreet.protect.suppression.conflict import cannot
-from discreet.protect.suppression.demands import BOTH, DOWN, UNLIMITED, UP, Demanded
+from discreet.protect.suppression.demands import BOTH, DOWN, UP, Demanded
 from discreet.protect.suppression.insiders import Knowledge
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.rescue import rescue
@@ -23,10 +23,8 @@ BLOCK = 2000
 """How many demands are met between two reports of progress."""
 ROUNDS = 6
 """How often all cells of a small pattern are tried for release."""
-SMALL = 2000
-"""The most secondary cells of a pattern that counts as small."""
-EFFORT = 2
-"""Searches for exchanges in a large pattern, for each demand; counted, so that they are the same on any machine."""
+SMALL, LARGE = 2000, 5000
+"""The most secondary cells of a pattern that is gone through again and again, and in groups."""
 
 
 class Search(Demanded):
@@ -144,22 +142,21 @@ class Search(Demanded):
     def improve(self, rounds: int = ROUNDS) -> None:
         """Release cells, alone and in groups, as long as that makes the pattern cheaper.
 
-        In a large pattern only so many exchanges are tried, the dearest cells first. What can be released without
-        suppressing another cell is always found.
+        A large pattern is gone through once, and a very large one cell by cell only. What can be released without
+        suppressing another cell is looked for until there is none.
         """
-        large = self.secondary().size > SMALL
+        count = self.secondary().size
         self.tried[:] = False
-        self.effort = EFFORT * len(self.cell) if large else UNLIMITED
-        for _ in range(1 if large else rounds):
+        for _ in range(rounds if count <= SMALL else 1):
             before = self.total
             self._release(*_singles(self.secondary()))
-            self._release(*self._groups())
+            if count <= LARGE:
+                self._release(*self._groups())
             if self.total == before:
                 break
-        if not large:
+        if count <= SMALL:
             self._one_way()
             self.tried[:] = False
-        self.effort = UNLIMITED
         while True:
             left = self.secondary()
             if not self._release(*_singles(left[~self.tried[left]]), exchange=False):
@@ -211,10 +208,11 @@ class Search(Demanded):
         for start in range(0, groups.size - 1, BLOCK):
             part = groups[start : start + BLOCK + 1]
             self._tick(start, groups.size - 1, f"cells tried for release, cost {self.total:,}")
-            self.pool, self.end, more, self.effort = kernels.improve(
+            self.pool, self.end, more = kernels.improve(
                 part - part[0],
                 members[part[0] : part[-1]],
                 self.problem.price,
+                self.problem.primary,
                 self.arrays,
                 self.demands(),
                 cost,
@@ -226,7 +224,6 @@ class Search(Demanded):
                 self.head,
                 exchange,
                 self.tried,
-                self.effort,
                 self.work,
             )
             accepted += int(more)

@@ -15,7 +15,8 @@ from discreet.protect.suppression.circuits import DEAR, FOUND, LARGE, NONE, chea
 
 TRIES = 24
 """How often a circuit with broken moves is looked for again without one of its broken cells."""
-CLOSE = 1e-6
+CLOSE = 0.01
+"""How near to a whole number a move must be to be taken for it; whether all sums stay is then checked exactly."""
 WIDER = 8.0
 """By how much the largest price that is tried grows."""
 
@@ -81,13 +82,13 @@ def _whole(p: int, amount: float, count: int, found: Any, moves: Any, down: Any,
     for factor in range(1, 7):
         fine = True
         for i in range(count):
-            v = moves[i] * factor
+            v = np.rint(moves[i] * factor)
             j = found[i]
-            if abs(v - np.rint(v)) > CLOSE * factor:
+            if abs(moves[i] * factor - v) > CLOSE:
                 fine = False
-            if (j != p or factor > 1) and (v > up[j] + CLOSE or -v > down[j] + CLOSE):
+            if (j != p or factor > 1) and (v > up[j] or -v > down[j]):
                 fine = False
-            if j == p and factor > 1 and mode == 0 and v > down[j] + CLOSE:
+            if j == p and factor > 1 and mode == 0 and v > down[j]:
                 fine = False
         if fine:
             for i in range(count):
@@ -244,25 +245,49 @@ def compact(where: Any, pool: Any, end: int, head: Any) -> int:
 
 
 @compiled
+def _needed(j: int, exchange: bool, price: Any, problem: Any, primary: Any, hidden: Any) -> bool:
+    """Say whether a sum shows at once that a cell cannot be released: a sensitive one would be alone in it."""
+    starts, columns, begins, rows = problem[0], problem[1], problem[3], problem[4]
+    for k in range(begins[j], begins[j + 1]):
+        e = rows[k]
+        others, sensitive, least = 0, 0, -1
+        for i in range(starts[e], starts[e + 1]):
+            c = columns[i]
+            if c == j:
+                continue
+            if hidden[c]:
+                others += 1
+                sensitive += primary[c]
+            elif least < 0 or price[c] < least:
+                least = price[c]
+        if others == 1 and sensitive == 1 and (not exchange or least < 0 or least >= price[j]):
+            return True
+    return False
+
+
+@compiled
 def improve(
-    groups: Any, members: Any, price: Any, problem: Any, demands: Any, cost: Any, slight: Any, hidden: Any, where: Any,
-    pool: Any, end: int, head: Any, exchange: bool, tried: Any, effort: int, work: Any,
-) -> tuple[Any, int, int, int]:  # fmt: skip
+    groups: Any, members: Any, price: Any, primary: Any, problem: Any, demands: Any, cost: Any, slight: Any,
+    hidden: Any, where: Any, pool: Any, end: int, head: Any, exchange: bool, tried: Any, work: Any,
+) -> tuple[Any, int, int]:  # fmt: skip
     """Release groups of cells one after another where the demands that need them can be met more cheaply.
 
     All cells of a group are released; demands that used them get new circuits, which may suppress other cells in
     exchange. It is kept if the price of all suppressed cells falls. ``tried`` marks cells that cannot be released as
-    long as nothing changes near them. No more searches are made than ``effort``; what is left of it is returned.
+    long as nothing changes near them.
     """
     n = hidden.size
     accepted = 0
     mark = np.full(where.shape[0], -1, np.int64)
     fresh, taken = np.empty(n, np.int64), np.empty(n, np.int64)
     for g in range(groups.size - 1):
-        if effort <= 0:
-            break
         gain = 0
         out = 0
+        if groups[g + 1] - groups[g] == 1:
+            j = members[groups[g]]
+            if hidden[j] and _needed(j, exchange, price, problem, primary, hidden):
+                tried[j] = True
+                continue
         for t in range(groups[g], groups[g + 1]):
             j = members[t]
             if hidden[j]:
@@ -313,7 +338,6 @@ def improve(
             alone = np.zeros(count_todo)
             for i in range(count_todo):
                 outcome, count = settle(todo[i], float(gain), problem, demands, cost, work)
-                effort -= 1
                 if outcome == DEAR:
                     fine = False
                     break
@@ -326,7 +350,6 @@ def improve(
             for i in range(count_todo):
                 q = todo[i]
                 outcome, count = settle(q, gain - spent - 0.5 if exchange else np.inf, problem, demands, cost, work)
-                effort -= 1
                 if outcome != FOUND:
                     fine = False
                     break
@@ -366,7 +389,7 @@ def improve(
         if single:
             tried[taken[0]] = True
         end = begin
-    return pool, end, accepted, effort
+    return pool, end, accepted
 
 
 @compiled
