@@ -8,7 +8,18 @@ from pathlib import Path
 
 from discreet.core.files import write_text
 
-BENCHMARKS = ("replay", "tables", "uniques", "tabulation", "audit", "rounding", "cell_key", "simulation", "assess")
+BENCHMARKS = (
+    "replay",
+    "tables",
+    "uniques",
+    "tabulation",
+    "audit",
+    "rounding",
+    "cell_key",
+    "simulation",
+    "suppression",
+    "assess",
+)
 HEAD = """# Benchmark results
 
 Times are the best of a few, taken in turn in one run on a shared machine; read the ratios. `make bench` writes this
