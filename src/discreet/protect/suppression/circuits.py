@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 
-ROWS, COLUMNS = 1536, 6144
+ROWS, COLUMNS = 1536, 6152
 """The largest tableau; a circuit that would need more is looked for otherwise."""
 FOUND, NONE, DEAR, LARGE = 0, 1, 2, 3
 """A circuit was found, there is none, none is cheap enough, or the tableau is too small."""
@@ -70,6 +70,10 @@ def cheapest(
     value, slope = np.zeros(COLUMNS), np.zeros(COLUMNS)
     held = np.full(COLUMNS, -1, np.int64)
     holds, level, side = np.full(ROWS, -1, np.int64), np.zeros(ROWS), np.ones(ROWS)
+    # Of every column the price of a whole move and how far it can go, of every row the range of its cell: read often.
+    price, less, more = np.empty(COLUMNS), np.empty(COLUMNS), np.empty(COLUMNS)
+    low, high = np.zeros(ROWS), np.zeros(ROWS)
+    touched = np.empty(COLUMNS, np.int64)
     nr, nc, wide = 0, 1, STRIP
     cell_at[0], column_of[cell], value[0] = cell, 0, 1.0
     outcome, total, count = LARGE, 0.0, 0
@@ -86,7 +90,7 @@ def cheapest(
                 full = True
                 break
             T[nr, :wide] = 0.0
-            level[nr], holds[nr], side[nr] = 0.0, -1, 1.0
+            level[nr], holds[nr], side[nr], low[nr], high[nr] = 0.0, -1, 1.0, 0.0, 0.0
             for i in range(starts[e], starts[e + 1]):
                 j = columns[i]
                 if column_of[j] < 0:
@@ -95,6 +99,8 @@ def cheapest(
                         continue
                     column_of[j] = nc
                     cell_at[nc], value[nc], slope[nc], held[nc] = j, 0.0, 0.0, -1
+                    price[nc] = _each(j, cost, down, up, size)
+                    less[nc], more[nc] = down[j] / size, up[j] / size
                     nc += 1
                     if nc == wide:
                         # Rows are cleared in strips: one column at a time would touch every row of the tableau.
@@ -109,82 +115,83 @@ def cheapest(
         if step > 0:
             # The pivot that the last step decided on, now that all rows are there.
             a = T[leaving, entering]
-            t = -(target - level[leaving]) / a
+            step_by = -(target - level[leaving]) / a
             for i in range(nr):
                 if i != leaving and T[i, entering] != 0.0:
-                    level[i] -= T[i, entering] * t
+                    level[i] -= T[i, entering] * step_by
             k = holds[leaving]
-            T[leaving, :nc] /= a
+            # Rows of the tableau are sparse: only the columns that the pivot row has are touched.
+            width = 0
+            for c in range(nc):
+                if T[leaving, c] != 0.0:
+                    T[leaving, c] /= a
+                    if c != entering:
+                        touched[width] = c
+                        width += 1
             T[leaving, entering] = 0.0
             if k >= 0:
                 T[leaving, k] = 1.0 / a
+                touched[width] = k
+                width += 1
             for i in range(nr):
                 f = T[i, entering]
                 if i != leaving and f != 0.0:
-                    for c in range(nc):
-                        T[i, c] -= f * T[leaving, c]
+                    for t in range(width):
+                        T[i, touched[t]] -= f * T[leaving, touched[t]]
                     T[i, entering] = 0.0
-            own = _each(cell_at[entering], cost, down, up, size) * way
-            q = slope[entering] + own
-            for c in range(nc):
-                slope[c] -= q * T[leaving, c]
+            q = slope[entering] + price[entering] * way
+            for t in range(width):
+                slope[touched[t]] -= q * T[leaving, touched[t]]
             if k >= 0:
-                old = _each(cell_at[k], cost, down, up, size) * side[leaving]
-                slope[k] = -q / a - old
+                slope[k] = -q / a - price[k] * side[leaving]
                 held[k], value[k] = -1, target
             slope[entering] = 0.0
             held[entering], holds[leaving] = leaving, entering
-            level[leaving], side[leaving] = value[entering] + t, way
+            level[leaving], side[leaving] = value[entering] + step_by, way
+            low[leaving], high[leaving] = (0.0, more[entering]) if way > 0 else (-less[entering], 0.0)
         # The equation or cell that is furthest from where it must be.
         while True:
-            leaving, target, worst = -1, 0.0, TINY
+            leaving, worst = -1, TINY
             for i in range(nr):
-                v, j = level[i], holds[i]
-                aim = 0.0
-                if j >= 0:
-                    if side[i] > 0:
-                        aim = min(max(v, 0.0), up[cell_at[j]] / size)
-                    else:
-                        aim = max(min(v, 0.0), -down[cell_at[j]] / size)
-                if abs(v - aim) > worst:
-                    leaving, target, worst = i, aim, abs(v - aim)
+                off = max(level[i] - high[i], low[i] - level[i])
+                if off > worst:
+                    leaving, worst = i, off
             if leaving < 0:
                 outcome = FOUND
                 break
+            target = high[leaving] if level[leaving] > high[leaving] else low[leaving]
             delta = target - level[leaving]
             entering, best, largest, way = -1, np.inf, 0.0, 1.0
             for c in range(1, nc):
                 a = T[leaving, c]
                 if held[c] >= 0 or abs(a) < TINY:
                     continue
-                j = cell_at[c]
                 rising = delta * a < 0
-                each = _each(j, cost, down, up, size)
                 if value[c] == 0.0:
-                    if (up[j] if rising else down[j]) <= 0:
+                    if (more[c] if rising else less[c]) <= 0:
                         continue
-                    rate, s = (each + slope[c], 1.0) if rising else (each - slope[c], -1.0)
+                    rate, s = (price[c] + slope[c], 1.0) if rising else (price[c] - slope[c], -1.0)
                 elif value[c] > 0:
                     if rising:
                         continue
-                    rate, s = -(each + slope[c]), 1.0
+                    rate, s = -(price[c] + slope[c]), 1.0
                 else:
                     if not rising:
                         continue
-                    rate, s = slope[c] - each, -1.0
+                    rate, s = slope[c] - price[c], -1.0
                 ratio = max(rate, 0.0) / abs(a)
                 if ratio < best - TINY or (ratio < best + TINY and abs(a) > largest + TINY):
                     entering, best, largest, way = c, ratio, abs(a), s
             j = holds[leaving]
             if j >= 0 and target == 0.0:
-                other = down[cell_at[j]] if side[leaving] > 0 else up[cell_at[j]]
-                each = _each(cell_at[j], cost, down, up, size)
-                if other > 0 and 2 * each <= best:
+                other = less[j] if side[leaving] > 0 else more[j]
+                if other > 0 and 2 * price[j] <= best:
                     # The cell goes on through zero.
                     for c in range(nc):
-                        slope[c] += 2 * each * side[leaving] * T[leaving, c]
+                        slope[c] += 2 * price[j] * side[leaving] * T[leaving, c]
                     side[leaving] = -side[leaving]
-                    total += 2 * each * abs(delta)
+                    low[leaving], high[leaving] = (0.0, more[j]) if side[leaving] > 0 else (-less[j], 0.0)
+                    total += 2 * price[j] * abs(delta)
                     continue
             if entering < 0:
                 # The equation that cannot be balanced is the proof: a sum of equations, over the cells seen so far.

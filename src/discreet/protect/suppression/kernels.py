@@ -24,9 +24,8 @@ WIDER = 8.0
 @compiled
 def settle(q: int, limit: float, problem: Any, demands: Any, cost: Any, work: Any) -> tuple[int, int]:
     """Find the cheapest circuit in whole numbers for a demand; the moves stand in the workspace."""
-    starts, columns, signs, begins, rows, down, up, least, base, most = problem
+    down, up, least = problem[5], problem[6], problem[7]
     cell, size, mode, attacker, known_start, known_cell, known_down, known_up = demands
-    p, amount = cell[q], float(size[q])
     a, b = (least, least) if mode[q] == 0 else (down, up) if mode[q] > 0 else (up, down)
     first, last = known_start[attacker[q]], known_start[attacker[q] + 1]
     kept_a, kept_b = np.empty(last - first), np.empty(last - first)
@@ -39,6 +38,19 @@ def settle(q: int, limit: float, problem: Any, demands: Any, cost: Any, work: An
         elif mode[q] < 0:
             low, high = high, low
         a[j], b[j] = min(a[j], low), min(b[j], high)
+    outcome, count = _circuit(cell[q], float(size[q]), mode[q], a, b, limit, problem, cost, work)
+    for i in range(last - first - 1, -1, -1):
+        a[known_cell[first + i]], b[known_cell[first + i]] = kept_a[i], kept_b[i]
+    return outcome, count
+
+
+@compiled
+def _circuit(
+    p: int, amount: float, mode: int, a: Any, b: Any, limit: float, problem: Any, cost: Any, work: Any
+) -> tuple[int, int]:
+    """Find the cheapest circuit in whole numbers that moves a cell by an amount, within bounds a below and b above."""
+    starts, columns, signs, begins, rows = problem[:5]
+    base, most = problem[8], problem[9]
     found, moves = work[5], work[6]
     barred, kept_cost = np.empty(TRIES, np.int64), np.empty(TRIES)
     tries = 0
@@ -51,7 +63,7 @@ def settle(q: int, limit: float, problem: Any, demands: Any, cost: Any, work: An
             continue
         if outcome != FOUND:
             break
-        if _whole(p, amount, count, found, moves, a, b, mode[q]) and _fits(
+        if _whole(p, amount, count, found, moves, a, b, mode) and _fits(
             count, found, moves, starts, columns, signs, begins, rows
         ):
             break
@@ -71,8 +83,6 @@ def settle(q: int, limit: float, problem: Any, demands: Any, cost: Any, work: An
     # Without the barred cells nothing was found; that says nothing about them.
     if tries > 0 and outcome == NONE:
         outcome = LARGE
-    for i in range(last - first - 1, -1, -1):
-        a[known_cell[first + i]], b[known_cell[first + i]] = kept_a[i], kept_b[i]
     return outcome, count
 
 
@@ -266,6 +276,54 @@ def _needed(j: int, exchange: bool, price: Any, problem: Any, primary: Any, hidd
 
 
 @compiled
+def _detour(
+    q: int, j: int, steps: int, via: Any, shift: Any, problem: Any, demands: Any, where: Any, pool: Any, end: int
+) -> int:
+    """Lead the circuit of a demand past a cell j, along a circuit through it; return its length, 0 where it fails.
+
+    ``via`` and ``shift`` are the circuit through j: its cells, and the moves of all cells. The new circuit is written
+    to the end of the pool.
+    """
+    down, up, least = problem[5], problem[6], problem[7]
+    cell, _, mode, attacker, known_start, known_cell = demands[:6]
+    for i in range(known_start[attacker[q]], known_start[attacker[q] + 1]):
+        if shift[known_cell[i]] != 0:
+            return 0
+    if shift[cell[q]] != 0:
+        return 0
+    a, b = (least, least) if mode[q] == 0 else (down, up) if mode[q] > 0 else (up, down)
+    first, last = where[q, 0], where[q, 0] + where[q, 1]
+    times = 0
+    for t in range(first, last):
+        if pool[0, t] == j:
+            times = pool[1, t]
+    if times % shift[j] != 0:
+        return 0
+    times //= shift[j]
+    count = 0
+    for t in range(first, last):
+        c = pool[0, t]
+        move = pool[1, t] - times * shift[c]
+        if c != cell[q] and (move > b[c] or -move > a[c]):
+            return 0
+        if move != 0:
+            pool[0, end + count], pool[1, end + count], pool[2, end + count] = c, move, q
+            count += 1
+    for i in range(steps):
+        c = via[i]
+        move = -times * shift[c]
+        inside = False
+        for t in range(first, last):
+            inside = inside or pool[0, t] == c
+        if not inside:
+            if move > b[c] or -move > a[c]:
+                return 0
+            pool[0, end + count], pool[1, end + count], pool[2, end + count] = c, move, q
+            count += 1
+    return count
+
+
+@compiled
 def improve(
     groups: Any, members: Any, price: Any, primary: Any, problem: Any, demands: Any, cost: Any, slight: Any,
     hidden: Any, where: Any, pool: Any, end: int, head: Any, exchange: bool, tried: Any, work: Any,
@@ -280,6 +338,7 @@ def improve(
     accepted = 0
     mark = np.full(where.shape[0], -1, np.int64)
     fresh, taken = np.empty(n, np.int64), np.empty(n, np.int64)
+    via, shift = np.empty(n, np.int64), np.zeros(n, np.int64)
     for g in range(groups.size - 1):
         gain = 0
         out = 0
@@ -333,6 +392,23 @@ def improve(
         begin = end
         count_fresh, spent = 0, 0
         fine = True
+        steps = 0
+        if single and count_todo > 0:
+            # One circuit through the cell shows what leading all others past it costs.
+            least = problem[7]
+            limit = gain - 0.5 if exchange else np.inf
+            outcome, steps = _circuit(taken[0], 1.0, 0, least, least, limit, problem, cost, work)
+            if outcome != FOUND:
+                steps, fine = 0, False
+            for k in range(steps):
+                c = work[5][k]
+                via[k], shift[c] = c, int(work[6][k])
+                if not hidden[c] and c != taken[0]:
+                    hidden[c], cost[c] = True, slight[c]
+                    fresh[count_fresh] = c
+                    count_fresh += 1
+                    spent += price[c]
+            fine = fine and spent < gain
         if not single and count_todo > 1:
             # Those that would cost most come first: the others often find what they need in place.
             alone = np.zeros(count_todo)
@@ -349,6 +425,13 @@ def improve(
         if fine:
             for i in range(count_todo):
                 q = todo[i]
+                if steps > 0:
+                    pool = reserve(pool, end, steps + where[q, 1])
+                    count = _detour(q, taken[0], steps, via, shift, problem, demands, where, pool, end)
+                    if count > 0:
+                        where_new[i, 0], where_new[i, 1] = end, count
+                        end += count
+                        continue
                 outcome, count = settle(q, gain - spent - 0.5 if exchange else np.inf, problem, demands, cost, work)
                 if outcome != FOUND:
                     fine = False
@@ -368,6 +451,7 @@ def improve(
                 if spent >= gain:
                     fine = False
                     break
+        shift[via[:steps]] = 0
         if fine and spent < gain:
             accepted += 1
             for i in range(count_fresh):
