@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.auditing.audit import audit
+from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, LimitError
 from discreet.core.progress import Progress
@@ -149,7 +150,7 @@ def inspect(
     }
     quick = audit(release, verdict_only=True, **given)
     # What the short way leaves undecided is worked out in full.
-    return audit(release, **given) if quick.verdict == "incomplete" else quick
+    return audit(release, **given) if (quick.findings.rank == RANK["incomplete"]).any() else quick
 
 
 def attackers_of(pattern: Pattern) -> list[Attacker]:
@@ -186,7 +187,7 @@ def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
     """
     cells, demands, known = pattern.problem.cells, pattern.problem.demands, pattern.known
     entries = found.findings
-    bad = np.flatnonzero(entries.rank != 2)
+    bad = np.flatnonzero(entries.rank != RANK["safe"])
     if not bad.size:
         return []
     at = cells.equations.locate(entries.equations.positions[entries.at[bad]])
@@ -209,6 +210,8 @@ def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
             if round(entries.lower[entry] * scale) <= low and round(entries.upper[entry] * scale) >= high:
                 continue
         name = entries.attackers[who]
-        state = "not finished" if entries.rank[entry] == 1 else "unsafe"
-        wrong.append((f"{cells.equations.describe(i)} is {state} against the {name}", entries.rank[entry] == 1))
+        state = "not finished" if entries.rank[entry] == RANK["incomplete"] else "unsafe"
+        wrong.append(
+            (f"{cells.equations.describe(i)} is {state} against the {name}", entries.rank[entry] == RANK["incomplete"])
+        )
     return wrong

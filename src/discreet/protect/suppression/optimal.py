@@ -307,17 +307,18 @@ class _Proof:
     def _complete(self, chosen: BoolArray) -> bool:
         """Take a pattern that meets every demand; more demands of insiders may come of it."""
         trial = self._again(chosen, np.full(self.problem.size, np.inf))
+        before = len(self.demands.cell)
         try:
             trial.meet()
+            count = len(trial.cell)
+            while trial.ask_insiders():
+                self._insiders(self.demands, trial, count)
+                count = len(trial.cell)
+                trial.meet()
         except InfeasibleError:
-            # Over whole numbers the pattern falls short where the demands one by one did not show it.
-            return self._forbid(chosen) > 0
-        count = len(trial.cell)
-        if trial.ask_insiders():
-            before = len(self.demands.cell)
-            self._insiders(self.demands, trial, count)
             if len(self.demands.cell) == before:
-                return False
+                # Over whole numbers the pattern falls short where the demands one by one did not show it.
+                return self._forbid(chosen) > 0
             self._try(chosen, self.problem.price.astype(np.float64))
             return True
         trial.cost = np.where(trial.hidden, trial.slight, self.problem.price.astype(np.float64))
