@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,3 +73,50 @@ def test_numbers_in_the_readme_are_true() -> None:
     found = result.to_dict()
     for name, value in (("R1", found["before"]["value"]), ("R2", found["after"]["value"])):
         assert re.search(rf"risk (before|after), {name} +{value:.4f}\n", text)
+
+
+def _commands(group: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    if not hasattr(group, "commands"):
+        return {path: group}
+    found = [_commands(one, (*path, name)) for name, one in group.commands.items()]
+    return {path: group} | {key: value for one in found for key, value in one.items()}
+
+
+def test_command_lines_that_are_shown_name_commands_and_options_that_exist() -> None:
+    import typer
+
+    from discreet.cli.app import app
+
+    commands = _commands(typer.main.get_command(app))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES).replace("\\\n", " ")
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    blocks = "\n".join(block for language, block in fenced if language in ("", "console"))
+    lines = re.findall(r"^ *(?:\$ )?(discreet [a-z].*)$", blocks, re.MULTILINE)
+    lines += re.findall(r"`(discreet [a-z][^`]*)`", text)
+    helps = "\n".join(one.help or "" for one in commands.values())
+    lines += re.findall(r"^ *(discreet [a-z].*)$", helps, re.MULTILINE)
+    assert len(lines) > 100
+    for line in lines:
+        words = shlex.split(re.sub(r"[…\[\]|]", " ", line), comments=True)[1:]
+        depth = max(n for n in range(3) if tuple(words[:n]) in commands)
+        assert depth, line
+        # A group is asked about all its commands: one of them may be meant where none is named.
+        meant = [one for path, one in commands.items() if path[:depth] == tuple(words[:depth])]
+        known = {"--help", *(option for one in meant for each in one.params for option in each.opts)}
+        used = {word.split("=")[0] for word in words[depth:] if re.fullmatch(r"--?[a-zA-Z][a-z-]*(=.*)?", word)}
+        assert used <= known, (line, used - known)
+
+
+def test_options_that_the_readme_promises() -> None:
+    import typer
+
+    from discreet.cli.app import app
+
+    commands = {
+        path: one for path, one in _commands(typer.main.get_command(app)).items() if not hasattr(one, "commands")
+    }
+    options = {path: {text for one in command.params for text in one.opts} for path, command in commands.items()}
+    assert {path for path, known in options.items() if "--json" not in known} == set()
+    without = {path[0] for path, known in options.items() if "--output" not in known}
+    assert without == {"inspect", "workbench", "ledger"}, "these look, serve and keep books"
+    assert "--seed" not in options["rules",] | options["report",] | options["protect", "suppress"]

@@ -141,6 +141,11 @@ def test_compare_recommends_and_goes_on(folder: Path) -> None:
     data = json.loads(run(*arguments, "--json").out)
     assert data["kind"] == "comparison"
     assert data["recommended"] == 2
+    replayed = run("replay", "religion.comparison.record.json")
+    assert replayed.code == 0
+    assert "the verdict is 'take small-count-rounding'" in " ".join(replayed.out.split())
+    assert run(*arguments, "--record", "other.record.json").code == 0
+    assert (folder / "other.record.json").read_bytes() == (folder / "religion.comparison.record.json").read_bytes()
     assert "give either" in refused(run("compare", "religion.csv", "--method", "x", "--grid", "g.toml"))
     assert run("compare", "--example", "religion", "--method", "none").code == 1
 
@@ -167,6 +172,12 @@ def test_complaints_name_the_file_once(folder: Path) -> None:
     (folder / "neg.csv").write_text("a,b,count\n1,1,5\n1,2,-3\n", encoding="utf-8")
     for command in ("assess", "compare"):
         assert refused(run(command, "neg.csv")).count("neg.csv") == 1
+    for line in ("risk", "rules --rule threshold=3", "protect random-rounding", "audit", "uniques sample -N 90"):
+        assert refused(run(*line.split(), "neg.csv")).count("neg.csv") == 1, line
+    (folder / "dup.csv").write_text("a,b,count\n1,1,5\n1,1,3\n", encoding="utf-8")
+    for line in ("risk dup.csv", "audit dup.csv", "ledger check --ledger l.sqlite dup.csv", "assess dup.csv"):
+        assert refused(run(*line.split())).startswith("dup.csv: ")
+        assert refused(run(*line.split())).count("dup.csv") == 1, line
     (folder / "zero.csv").write_text("a,b,count\n1,1,0\n1,2,0\n", encoding="utf-8")
     assert refused(run("assess", "zero.csv")).count("zero.csv") == 1
 

@@ -80,7 +80,7 @@ def test_adjustment_of_magnitudes_from_records_and_from_a_tabulation(tmp_path: P
     lines = [f"{'ns'[i % 2]},{'abc'[i % 3]},{v}" for i, v in enumerate([90, 8, 2, 40, 30, 20, 10, 55, 44, 33, 22, 11])]
     firms.write_text("region,activity,turnover\n" + "\n".join(lines) + "\n", encoding="utf-8")
     out = tmp_path / "adjusted.csv"
-    asked = ["--p-percent", 20, "--json", "-o", out]
+    asked = ["--rule", "p=20", "--json", "-o", out]
     outcome = run("protect", "tabular-adjustment", firms, "--by", "region,activity", "--value", "turnover", *asked)
     assert outcome.code == 0, outcome.err
     told = json.loads(outcome.out)
@@ -89,7 +89,7 @@ def test_adjustment_of_magnitudes_from_records_and_from_a_tabulation(tmp_path: P
     table = tmp_path / "t.parquet"
     assert run("tabulate", firms, "--by", "region,activity", "--value", "turnover", "-o", table).code == 0
     other = tmp_path / "other.csv"
-    assert run("protect", "tabular-adjustment", table, "--p-percent", 20, "-o", other).code == 0
+    assert run("protect", "tabular-adjustment", table, "--rule", "p=20", "-o", other).code == 0
     assert other.read_text() == out.read_text()
     released = {(r["region"], r["activity"]): int(r["value"]) for r in rows_of(out)}
     assert released["Total", "Total"] == sum(released[r, a] for r in "ns" for a in "abc")
@@ -101,9 +101,9 @@ def test_the_column_of_magnitudes_is_called_value_and_read_back(tmp_path: Path) 
     firms.write_text("region,activity,turnover\n" + "\n".join(lines) + "\n", encoding="utf-8")
     asked = ["--by", "region,activity", "--value", "turnover"]
     for ending in (".csv", ".parquet"):
-        for method, rule in (("tabular-adjustment", ["--p-percent", 20]), ("suppress", ["--rule", "p_percent:20"])):
+        for method in ("tabular-adjustment", "suppress"):
             out = tmp_path / f"{method}{ending}"
-            outcome = run("protect", method, firms, *asked, *rule, "-o", out)
+            outcome = run("protect", method, firms, *asked, "--rule", "p=20", "-o", out)
             assert outcome.code == 0, outcome.err
             if ending == ".csv":
                 assert "value" in rows_of(out)[0]
@@ -122,7 +122,7 @@ def test_the_column_of_magnitudes_is_called_value_and_read_back(tmp_path: Path) 
         "controlled-rounding",
         "small-count-rounding",
         "hide-and-round",
-        "tabular-adjustment --p-percent 10",
+        "tabular-adjustment --rule p=10",
         "random-sample --n 2",
         "random-sample --fraction 0.1",
         "stratified-sample --strata area --fraction 0.1",
@@ -132,8 +132,8 @@ def test_the_column_of_magnitudes_is_called_value_and_read_back(tmp_path: Path) 
         "simulation",
         "cell-key",
         "redesign --merge area:x=n+w",
-        "redesign --threshold 3",
-        "suppress --rule threshold:3",
+        "redesign --rule threshold=3",
+        "suppress --rule threshold=3",
     ],
 )
 def test_a_table_of_zeros_is_refused_by_every_method_alike(asked: str, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_what_is_refused_leaves_nothing_behind(counts: Path, tmp_path: Path) -> 
     assert "base is 1; round to a whole number" in said("random-rounding", counts, "--base", 1)
     assert "time limit is 0" in said("controlled-rounding", counts, "--time-limit", 0)
     assert "did you mean 'area'" in said("semi-controlled-rounding", counts, "--totals", "aera")
-    assert "give one (rules=, --p-percent, --dominance)" in said("tabular-adjustment", counts)
+    assert "give one (rules=, --rule p=10)" in said("tabular-adjustment", counts)
     assert "--by" in said("random-rounding", counts, "--contributor", "id")
     assert "a table holds counts" in said("random-rounding", counts, "--value", "turnover")
     assert "give it as region=nuts.hrc" in said("random-rounding", counts, "--hierarchy", "area")

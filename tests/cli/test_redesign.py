@@ -48,17 +48,17 @@ def test_by_level(folder: Path) -> None:
 
 
 def test_advised_by_rules_and_by_risk(folder: Path) -> None:
-    outcome = run("protect", "redesign", "table.csv", "--threshold", 60, "-o", "out.csv", "--json")
+    outcome = run("protect", "redesign", "table.csv", "--rule", "threshold=60", "-o", "out.csv", "--json")
     data = json.loads(outcome.out)
     assert data["advice"]["proven"]
     assert [step["score"] for step in data["advice"]["frontier"]] == [2, 1, 0]
     assert data["cost"]["merges"] == data["advice"]["chosen"]["merges"] == 2
-    shown = run("protect", "redesign", "table.csv", "--threshold", 60)
+    shown = run("protect", "redesign", "table.csv", "--rule", "threshold=60")
     assert "entropy lost" in shown.out
     assert "no cheaper" in shown.out
     risky = json.loads(run("protect", "redesign", "table.csv", "--max-risk", 0.1, "--json").out)
     assert risky["advice"]["chosen"]["score"] <= 0.1
-    held = run("protect", "redesign", "table.csv", "--threshold", 60, "--allow", "size=none", "--json")
+    held = run("protect", "redesign", "table.csv", "--rule", "threshold=60", "--allow", "size=none", "--json")
     assert "size" not in json.loads(held.out)["parameters"]["recoding"]
 
 
@@ -66,17 +66,20 @@ def test_advised_by_rules_and_by_risk(folder: Path) -> None:
     ("arguments", "reason"),
     [
         ([], "say what to merge"),
-        (["--merge", "activity:5,6=5+6", "--threshold", 3], "say what to merge"),
-        (["--threshold", 3, "--max-risk", 0.1], "two goals"),
+        (["--merge", "activity:5,6=5+6", "--rule", "threshold=3"], "say what to merge"),
+        (["--rule", "threshold=3", "--max-risk", 0.1], "two goals"),
         (["--max-risk", 0.1, "--max-violations", 1], "counts what rules find"),
         (["--merge", "activity=5"], "--merge is 'activity=5'"),
         (["--merge", "activity:x=5+9"], "no category '9'"),
         (["--level", "activity=one"], "a level is a whole number"),
         (["--level", "activity=1"], "no hierarchy"),
-        (["--threshold", 60, "--allow", "activity=neighbours", "--order", "activity=2"], "list every category once"),
-        (["--threshold", 60, "--allow", "activity"], "--allow is 'activity'"),
-        (["--threshold", 1], "Nothing needs to be merged"),
-        (["--threshold", 30000], "no recoding that was tried"),
+        (
+            ["--rule", "threshold=60", "--allow", "activity=neighbours", "--order", "activity=2"],
+            "list every category once",
+        ),
+        (["--rule", "threshold=60", "--allow", "activity"], "--allow is 'activity'"),
+        (["--rule", "threshold=1"], "Nothing needs to be merged"),
+        (["--rule", "threshold=30000"], "no recoding that was tried"),
     ],
 )
 def test_bad_requests(arguments: list[object], reason: str, folder: Path) -> None:
@@ -86,5 +89,5 @@ def test_bad_requests(arguments: list[object], reason: str, folder: Path) -> Non
 
 def test_neighbours_without_an_order(folder: Path) -> None:
     dc.Table.from_array([1, 5, 1], {"colour": ["red", "green", "blue"]}).write("colours.csv")
-    reason = refused(run("protect", "redesign", "colours.csv", "--threshold", 3, "--allow", "colour=neighbours"))
+    reason = refused(run("protect", "redesign", "colours.csv", "--rule", "threshold=3", "--allow", "colour=neighbours"))
     assert "'colour' has no order" in reason

@@ -27,7 +27,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_release_status_and_tab(file: Path, tmp_path: Path) -> None:
     out, status, tab = tmp_path / "release.csv", tmp_path / "why.csv", tmp_path / "t.tab"
-    outcome = run("protect", "suppress", file, "--rule", "threshold:3", "-o", out, "--status", status, "--tab", tab)
+    outcome = run("protect", "suppress", file, "--rule", "threshold=3", "-o", out, "--status", status, "--tab", tab)
     assert (outcome.code, outcome.err) == (0, "")
     assert "The audit finds the release safe." in outcome.out
     released = {(row["area"], row["age"]): row["count"] for row in rows_of(out)}
@@ -46,7 +46,7 @@ def test_release_status_and_tab(file: Path, tmp_path: Path) -> None:
 
 def test_json_agrees_with_the_library(file: Path) -> None:
     outcome = run(
-        "protect", "suppress", file, "--rule", "threshold:3", "--method", "optimal", "--cost", "cells", "--json"
+        "protect", "suppress", file, "--rule", "threshold=3", "--method", "optimal", "--cost", "cells", "--json"
     )
     data = json.loads(outcome.out)
     found = dc.suppress(table(), Threshold(3), method="optimal", cost="cells").pattern
@@ -61,7 +61,7 @@ def test_apriori_levels_and_risk(file: Path, tmp_path: Path) -> None:
     wishes.write_text("area,age,status,cost,lower,upper\nb,y,publish,,,\nc,z,suppress,,2,2\n")
     out = tmp_path / "release.csv"
     assert (
-        run("protect", "suppress", file, "--apriori", wishes, "--rule", "threshold:3", "--levels", "1", "-o", out).code
+        run("protect", "suppress", file, "--apriori", wishes, "--rule", "threshold=3", "--levels", "1", "-o", out).code
         == 0
     )
     released = {(row["area"], row["age"]): row["count"] for row in rows_of(out)}
@@ -76,7 +76,7 @@ def test_linked_tables_and_intervals(tmp_path: Path) -> None:
     dc.Table.from_array([[4, 5], [20, 19]], {"a": ["p", "q"], "c": ["x", "y"]}).write(second)
     out = tmp_path / "release.csv"
     outcome = run(
-        "protect", "suppress", first, "--linked", second, "--rule", "threshold:3", "--as", "intervals", "-o", out
+        "protect", "suppress", first, "--linked", second, "--rule", "threshold=3", "--as", "intervals", "-o", out
     )  # fmt: skip
     assert (outcome.code, outcome.err) == (0, "")
     names = [tmp_path / "release-1.csv", tmp_path / "release-2.csv"]
@@ -92,7 +92,7 @@ def test_nothing_is_written_when_it_is_refused(file: Path, tmp_path: Path) -> No
     rows = [f"{r},{c},publish" for r in ("a", "b", "c", "Total") for c in ("x", "y", "z", "Total")]
     wishes.write_text("area,age,status\n" + "\n".join(row for row in rows if row != "a,x,publish") + "\n")
     reason = refused(
-        run("protect", "suppress", file, "--rule", "threshold:3", "--apriori", wishes, "-o", out, "--status", status)
+        run("protect", "suppress", file, "--rule", "threshold=3", "--apriori", wishes, "-o", out, "--status", status)
     )
     assert "cell area=a, age=x cannot be protected" in reason
     assert "while these are published" in reason
@@ -104,13 +104,13 @@ def test_nothing_is_written_when_it_is_refused(file: Path, tmp_path: Path) -> No
     ("arguments", "reason"),
     [
         ((), "nothing says which cells are sensitive"),
-        (("--rule", "treshold:3"), "did you mean 'threshold'"),
-        (("--rule", "threshold:three"), "--rule is 'threshold:three'"),
-        (("--rule", "threshold:3", "--method", "best"), "method is 'best'"),
-        (("--rule", "threshold:3", "--levels", "a"), "--levels is 'a'"),
-        (("--rule", "threshold:3", "--cost", "weight"), "there is no cost 'weight'"),
-        (("--rule", "threshold:3", "--as", "dots"), "form is 'dots'"),
-        (("--rule", "p_percent:10"), "the table has counts only"),
+        (("--rule", "treshold=3"), "did you mean 'threshold'"),
+        (("--rule", "threshold=three"), "--rule is 'threshold=three'"),
+        (("--rule", "threshold=3", "--method", "best"), "method is 'best'"),
+        (("--rule", "threshold=3", "--levels", "a"), "--levels is 'a'"),
+        (("--rule", "threshold=3", "--cost", "weight"), "there is no cost 'weight'"),
+        (("--rule", "threshold=3", "--as", "dots"), "form is 'dots'"),
+        (("--rule", "p=10"), "the table has counts only"),
     ],
 )
 def test_bad_requests(file: Path, arguments: tuple[str, ...], reason: str) -> None:

@@ -61,7 +61,7 @@ def test_a_table_from_records() -> None:
 
 def test_rules_with_reasons() -> None:
     tabulated()
-    line = ["rules", "t.parquet", "--p-percent", "10", "--dominance", "1,85", "--threshold", "3"]
+    line = ["rules", "t.parquet", "--rule", "threshold=3", "--rule", "dominance=1,85", "--rule", "p=10"]
     shown = run(*line)
     assert shown.code == 0
     assert "4 of 8 cells of turnover are sensitive (50.0%)" in shown.out
@@ -75,6 +75,8 @@ def test_rules_with_reasons() -> None:
     assert one["rules"] == ["dominance", "p_percent"]
     assert one["upper"] == one["lower"] == pytest.approx(22.941, abs=1e-3)
     assert one["reason"].startswith("the largest contributor makes up 90.9% of 330, more than 85%; the second largest")
+    short = run("rules", "t.parquet", "--p-percent", "10", "--dominance", "1,85", "--threshold", "3", "--json")
+    assert json.loads(short.out) == told
     every = json.loads(run(*line, "--combine", "all", "--json").out)
     assert every["sensitive"] == []
 
@@ -82,11 +84,11 @@ def test_rules_with_reasons() -> None:
 def test_results_are_written(folder: Path) -> None:
     tabulated()
     for name in ("r.csv", "r.json", "r.txt", "r.tab"):
-        assert run("rules", "t.parquet", "--p-percent", "10", "-o", name).code == 0
+        assert run("rules", "t.parquet", "--rule", "p=10", "-o", name).code == 0
     assert [row["rules"] for row in rows_of(folder / "r.csv")] == ["p_percent"] * 4
     assert json.loads((folder / "r.json").read_text())["command"] == "rules"
     assert "sensitive" in (folder / "r.txt").read_text()
-    again = run("rules", "r.tab", "--p-percent", "10", "--json")
+    again = run("rules", "r.tab", "--rule", "p=10", "--json")
     assert len(json.loads(again.out)["sensitive"]) == 4
     assert run("tabulate", "firms.csv", "--by", "region", "-o", "counts.tab").code == 0
     assert run("tabulate", "firms.csv", "--by", "region", "-o", "counts.csv").code == 0
@@ -112,19 +114,19 @@ def test_records_of_argus(folder: Path) -> None:
 
 def test_one_cell_in_words() -> None:
     tabulated()
-    outcome = run("rules", "t.parquet", "--dominance", "1,60", "--explain", "region=N,activity=A1")
+    outcome = run("rules", "t.parquet", "--rule", "dominance=1,60", "--explain", "region=N,activity=A1")
     text = " ".join(outcome.out.split())
     assert "100 = 59 + 40 + 1 of 1 other, 3 contributors" in text
     assert "100 − 40 = 60 for the largest, which is 59: 1 too much, 1.7% above" in text
     told = json.loads(
-        run("rules", "t.parquet", "--dominance", "1,60", "--explain", "region=S,activity=A1", "--json").out
+        run("rules", "t.parquet", "--rule", "dominance=1,60", "--explain", "region=S,activity=A1", "--json").out
     )
     assert (told["explain"]["bound"], told["explain"]["largest"]) == (80.0, 61.0)
 
 
 def test_frequency_tables_and_group_disclosure(folder: Path) -> None:
     (folder / "counts.csv").write_text("area,ill,count\nn,no,0\nn,yes,7\ns,no,1\ns,yes,5\n")
-    told = json.loads(run("rules", "counts.csv", "--threshold", "3", "--group-disclosure", "0", "--json").out)
+    told = json.loads(run("rules", "counts.csv", "--rule", "threshold=3", "--rule", "group=0", "--json").out)
     assert [tuple(one["cell"].values()) for one in told["sensitive"]] == [("Total", "no"), ("s", "no")]
     assert told["sensitive"][1]["upper"] == 2
     lines = told["group_disclosure"]["lines"]
@@ -132,9 +134,9 @@ def test_frequency_tables_and_group_disclosure(folder: Path) -> None:
         "everybody of the 1 in ill=no has area=s",
         "everybody of the 7 in area=n has ill=yes",
     ]
-    shown = run("rules", "counts.csv", "--group-disclosure", "1")
+    shown = run("rules", "counts.csv", "--rule", "group=1")
     assert "4 lines have all but at most 1 people in one cell" in shown.out
-    zeros = json.loads(run("rules", "counts.csv", "--threshold", "3", "--zeros", "unsafe", "--json").out)
+    zeros = json.loads(run("rules", "counts.csv", "--rule", "threshold=3,zeros=unsafe", "--json").out)
     assert ("n", "no") in [tuple(one["cell"].values()) for one in zeros["sensitive"]]
 
 
@@ -164,13 +166,13 @@ def test_frequency_tables_and_group_disclosure(folder: Path) -> None:
         ("tabulate firms.csv --by region --hierarchy region -o x.parquet", "give it as region=nuts.hrc"),
         ("tabulate firms.csv --by region --margins 7 -o x.parquet", "margins of up to 7 dimensions"),
         ("rules t.parquet", "no rule is given"),
-        ("rules t.parquet --dominance 85", "give two numbers with a comma, as 2,85"),
-        ("rules t.parquet --dominance 3,85", "keeps 2; tabulate again with top=3 (--top 3)"),
-        ("rules t.parquet --p-percent 10 --level holding", "knows of no holdings"),
-        ("rules t.parquet --p-percent 10 --value profit", "no response 'profit'"),
-        ("rules t.parquet --p-percent 10 --explain region=X", "no category 'X'"),
-        ("rules cut.parquet --threshold 3", "cut.parquet is not a whole Parquet file"),
-        ("rules none.parquet --threshold 3", "none.parquet does not exist"),
+        ("rules t.parquet --dominance 85", "dominance takes 2 numbers (n, k), as dominance=2,85"),
+        ("rules t.parquet --rule dominance=3,85", "keeps 2; tabulate again with top=3 (--top 3)"),
+        ("rules t.parquet --rule p=10@holding", "knows of no holdings"),
+        ("rules t.parquet --rule p=10 --value profit", "no response 'profit'"),
+        ("rules t.parquet --rule p=10 --explain region=X", "no category 'X'"),
+        ("rules cut.parquet --rule threshold=3", "cut.parquet is not a whole Parquet file"),
+        ("rules none.parquet --rule threshold=3", "none.parquet does not exist"),
     ],
 )
 def test_bad_requests(line: str, message: str, folder: Path) -> None:

@@ -431,3 +431,44 @@ def test_records_that_are_not_recognised_are_told_of_by(tmp_path: Path) -> None:
     file.write_text("id,area,ill\n1,n,no\n2,n,yes\n3,n,no\n", encoding="utf-8")
     with pytest.raises((DataError, RequestError), match="--by"):
         dc.assess(file)
+
+
+def test_what_time_ran_out_for_is_said_and_never_called_safe() -> None:
+    table = dc.datasets.religion()
+    found = dc.assess(table, seed=1, time_limit=0.0)
+    told = {one.title: one for one in found.candidates}
+    unfinished = told["controlled-rounding, base 3"]
+    assert not unfinished.meets
+    assert "the audit could not finish 21 sensitive cells, so that they are not called safe" in unfinished.text
+    assert found.release is not None
+    assert (found.verdict, found.release.method) == ("protect", "random-rounding")
+    alone = dc.assess(table, protection="controlled-rounding:base=3", seed=1, time_limit=0.0)
+    assert alone.verdict == "withhold"
+    assert any("could not finish" in text for text in alone.reasons)
+
+
+def test_the_time_limit_is_stated_and_reaches_searches_and_audits(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.decide import evidence
+    from discreet.protect import ControlledRounding
+
+    searches: list[float] = []
+    audits: list[float] = []
+    apply, audit = ControlledRounding.apply, dc.audit
+
+    def timed_apply(self: ControlledRounding, *given: Any, **named: Any) -> Any:
+        searches.append(self.time_limit)
+        return apply(self, *given, **named)
+
+    def timed_audit(*given: Any, **named: Any) -> Any:
+        audits.append(named["time_limit"])
+        return audit(*given, **named)
+
+    monkeypatch.setattr(ControlledRounding, "apply", timed_apply)
+    monkeypatch.setattr(evidence, "run_audit", timed_audit)
+    table = dc.datasets.religion()
+    assert dc.assess(table, seed=1).record["request"]["time_limit"] == 60.0
+    dc.assess(table, seed=1, time_limit=7.0)
+    dc.assess(table, seed=1, time_limit=7.0, protection="controlled-rounding:base=3,time_limit=2")
+    dc.compare(table, ["controlled-rounding:base=3"], seed=1, time_limit=5.0)
+    assert searches == [60.0, 7.0, 2, 5.0]
+    assert set(audits) == {60.0, 7.0, 5.0}

@@ -40,6 +40,46 @@ def test_a_record_is_reproduced_to_the_byte(tmp_path: Path, more: dict[str, Any]
     assert "Reproduced" in found._repr_html_()
 
 
+@pytest.mark.parametrize(
+    ("grid", "more"),
+    [
+        (
+            ["random-rounding:base=3", {"name": "controlled-rounding", "base": [3, 5]}, "cell-key:bound=3,variance=1"],
+            {},
+        ),
+        ([{"name": "controlled-rounding", "base": 5}], {"policy": "census", "workers": 1}),
+        ([dc.protect.RandomRounding(5)], {"time_limit": None}),
+    ],
+)
+def test_the_record_of_a_comparison_is_reproduced_to_the_byte(
+    tmp_path: Path, grid: list[Any], more: dict[str, Any]
+) -> None:
+    table, record = tmp_path / "religion.csv", tmp_path / "religion.comparison.record.json"
+    dc.datasets.religion().write(table)
+    made = dc.compare(table, grid, draws=40, audits=2, seed=3, **more)
+    made.write_record(record)
+    found = dc.replay(record, workers=2)
+    assert (found.same, found.identical, found.differences) == (True, True, ())
+    assert made.recommended is not None
+    assert found.verdict == f"take {made.points[made.recommended].point.title}"
+    kept = read_record(record)
+    assert kept["request"]["points"][0] == {"name": "none", "parameters": {}}
+    assert "record" not in kept["results"]
+    text = record.read_text(encoding="utf-8")
+    record.write_text(text.replace('"seed": 3', '"seed": 4'), encoding="utf-8")
+    other = dc.replay(record)
+    assert other.same == all(one.draws == 1 for one in made.points)
+    assert not other.identical or other.same
+
+
+def test_the_record_of_a_comparison_that_recommends_nothing(tmp_path: Path) -> None:
+    record = tmp_path / "r.json"
+    dc.compare(dc.datasets.religion(), ["none"], seed=1).write_record(record)
+    found = dc.replay(record, dc.datasets.religion())
+    assert found.same
+    assert found.verdict == "take none of them"
+
+
 def test_the_record_names_inputs_versions_policy_seed_and_results(tmp_path: Path) -> None:
     data = read_record(written(tmp_path))
     assert data["versions"]["discreet"] == dc.__version__

@@ -90,7 +90,11 @@ def comparison(methods: int = 14) -> dict[str, Any]:
         "points": points,
         "frontier": [0, 3, 6, 9, 12],
         "recommended": 5,
-        "provenance": {"versions": {"discreet": "0.1.0"}, "original_sha256": "ab" * 32, "seed": 1},
+        "record": {
+            "versions": {"discreet": "0.1.0"},
+            "input": {"original_sha256": "ab" * 32},
+            "request": {"seed": 1},
+        },
     }
 
 

@@ -10,9 +10,7 @@ from discreet.core.errors import DataError
 from discreet.table.figures import Figures
 from discreet.table.release import Release
 from discreet.tabulation.argus_tab import read_tab
-
-HIDDEN = ("U", "M")
-"""The statuses of primary and secondary suppressions."""
+from discreet.tabulation.inspecting import HIDDEN
 
 
 def read_tab_release(

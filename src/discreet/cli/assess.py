@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import options, show
-from discreet.core.errors import DataError, InfeasibleError, RequestError, nearest
+from discreet.core.errors import RequestError, nearest
 
 EXAMPLES = {
     "discreet assess table.csv": "may this table be published, and how?",
@@ -56,9 +54,14 @@ def assess(
         int, typer.Option("--draws", help="Populations drawn for a sample.", min=2, rich_help_panel=DECIDE)
     ] = 1000,
     time_limit: Annotated[
-        float | None,
-        typer.Option("--time-limit", help="Seconds for each audit.", min=0.0, rich_help_panel=DECIDE),
-    ] = None,
+        float,
+        typer.Option(
+            "--time-limit",
+            help="Seconds for each search and each audit; what is not finished is never safe.",
+            min=0.0,
+            rich_help_panel=DECIDE,
+        ),
+    ] = 60.0,
     by: Annotated[
         str | None,
         typer.Option("--by", help="FILE holds records: the columns that classify.", rich_help_panel=RECORDS),
@@ -153,7 +156,7 @@ def assess(
     from discreet.decide.policy import Policy
 
     asked = Policy.load(policy)
-    with show.Bar() as bar, naming(file or example):
+    with show.Bar() as bar, options.about(file or example):
         source = open_source(file, name=name, **{"top": asked.top, **reading})
         protection, others = _protection(protect, as_is, release, rounded, base, total)
         found = work(
@@ -224,17 +227,6 @@ def assess(
         raise typer.Exit(1)
 
 
-@contextmanager
-def naming(source: object) -> Iterator[None]:
-    """Name the file in complaints about the data in it, where they do not name it themselves."""
-    try:
-        yield
-    except (DataError, InfeasibleError) as error:
-        if source is None or str(error).startswith(str(source)):
-            raise
-        raise type(error)(f"{source}: {error}") from None
-
-
 def _trees(texts: list[str] | None) -> dict[str, list[str]] | None:
     found: dict[str, list[str]] = {}
     for text in texts or ():
@@ -255,10 +247,10 @@ def _protection(
         if rounded is not None or base:
             raise RequestError("--rounded and --base say how --release was made; name it")
         return ("none" if as_is else protect or "propose"), {}
-    from discreet.cli.audit import _kind
+    from discreet.cli.audit_texts import kind_of
     from discreet.table.release_files import read_release
 
-    kind = _kind(rounded, base, None)
+    kind = kind_of(rounded, base, None)
     return read_release(release, kind=kind, total=total or "Total"), {"release": release}
 
 

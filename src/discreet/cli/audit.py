@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.rule_texts import rules_of
-from discreet.core.errors import RequestError, nearest
+from discreet.cli.audit_texts import fact_of, hierarchies_of, insider_of, kind_of, merged_of
+from discreet.cli.rule_texts import Rules, rules_of
+from discreet.core.errors import RequestError
 
 EXAMPLES = {
     "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
@@ -125,17 +126,7 @@ def audit(
             "--protection", help="Per cent of the original that intervals must reach.", rich_help_panel=LIMITS
         ),
     ] = None,
-    rule: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rule",
-            help="p=10, pq=10,50, dominance=2,85 or threshold=3: cells sensitive by it must reach their levels.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = None,
-    level: Annotated[
-        str, typer.Option("--level", help="Rules look at contributor, holding, or both.", rich_help_panel=LIMITS)
-    ] = "contributor",
+    rule: Rules = None,
     within: Annotated[
         float | None,
         typer.Option(
@@ -189,7 +180,8 @@ def audit(
 ) -> None:
     """Work out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
 
-    Exit code 0 if every hidden figure is safe, 1 if some are not, or if time ran out.
+    With --rule and --original, every cell that the rules call sensitive must reach its protection levels. Exit code 0
+    if every hidden figure is safe, 1 if some are not, or if time ran out.
     """
     show.check_output(output, *releases, original, contributions)
     from discreet.auditing.audit import audit as work
@@ -200,31 +192,31 @@ def audit(
     from discreet.table.kinds import EXACT
     from discreet.table.release_files import read_release
 
-    kind = _kind(rounded, base, bound)
+    kind = kind_of(rounded, base, bound)
     reading: dict[str, Any] = {
         "value": value,
         "dimensions": options.names(dimensions),
         "layout": layout,
         "total": total,
         "marks": tuple(mark) if mark else ("x", "..", "c", ""),
-        "hierarchies": _hierarchies(hierarchy),
+        "hierarchies": hierarchies_of(hierarchy),
         "absent": absent,
         "encoding": encoding,
         "delimiter": delimiter,
     }
-    made = {"kind": kind, "margins": EXACT if exact_margins else None, "merged": _merged(merged)}
+    made = {"kind": kind, "margins": EXACT if exact_margins else None, "merged": merged_of(merged)}
     published = [
         read_tab_release(path, value=value, encoding=encoding)
         if path.suffix.lower() == ".tab"
         else read_release(path, **made, **reading)
         for path in releases
     ]
-    rules = rules_of(rule, level)
+    rules = rules_of(rule)
     if rules and original is None:
         raise RequestError("rules judge the original; name it too (--original)")
     truth = None if original is None else _original(original, bool(rules), hierarchy, reading)
     who = [
-        _insider(text, f"insider {i}" if len(insider or ()) > 1 else "insider")
+        insider_of(text, f"insider {i}" if len(insider or ()) > 1 else "insider")
         for i, text in enumerate(insider or (), 1)
     ]
     firms = None
@@ -245,19 +237,20 @@ def audit(
             "(--contributions)"
         )
     elif coalition:
-        who.append(Attacker.coalition([_insider(text, "member") for text in coalition]))
+        who.append(Attacker.coalition([insider_of(text, "member") for text in coalition]))
     sensitive = None
-    if rules:
-        from discreet.rules.sensitivity import sensitivity
+    if rules and truth is not None:
+        from discreet.rules.sensitivity import judged_cells, sensitivity
 
         with options.about(original):
-            sensitive = sensitivity(truth, rules, response=value if truth.responses else None)  # type: ignore[union-attr, arg-type]
+            cells = judged_cells(truth, rules)
+            sensitive = sensitivity(cells, rules, response=value if cells.responses else None)
     with show.Bar() as bar, options.about(*releases):
         result = work(
             published,
             about=options.names(about) or (),
             attackers=who,
-            knows=[_fact(text) for text in know or ()],
+            knows=[fact_of(text) for text in know or ()],
             law=law,
             contributions=firms,
             limits=Limits(min_width, max_dr, within=within),
@@ -296,77 +289,6 @@ def audit(
     show.deliver("audit", result, json, output, face)
     if result.verdict != "safe":
         raise typer.Exit(1)
-
-
-def _kind(rounded: str | None, base: int, bound: int | None) -> Any:
-    from discreet.table.kinds import EXACT, ROUNDINGS, Kind
-
-    if rounded is not None and bound is not None:
-        raise RequestError("give either --rounded with --base, or --bound of a perturbation, not both")
-    if rounded is not None:
-        if rounded not in ROUNDINGS:
-            raise RequestError(f"there is no rounding {rounded!r}; {nearest(rounded, ROUNDINGS)}")
-        return Kind(rounded, base=base)
-    if base:
-        raise RequestError("--base belongs to --rounded conventional, random or controlled; name it")
-    return EXACT if bound is None else Kind("perturbed", bound=bound)
-
-
-def _cell(text: str) -> dict[str, str]:
-    cell = {}
-    for part in text.split(","):
-        name, equals, label = part.partition("=")
-        if not equals or not name.strip():
-            raise RequestError(f"{text!r} names no cell; write dimension=category, with commas between several")
-        cell[name.strip()] = label.strip()
-    return cell
-
-
-def _insider(text: str, name: str) -> Any:
-    from discreet.table.attacker import Attacker
-
-    where, _, rest = text.partition(":")
-    amount, _, others = rest.partition(":")
-    try:
-        return Attacker.insider(_cell(where), float(amount), others=int(others) if others else 1, name=name)
-    except ValueError:
-        raise RequestError(f"insider {text!r} is not CELL:VALUE or CELL:VALUE:OTHERS, as 'size=7:400'") from None
-
-
-def _fact(text: str) -> Any:
-    from discreet.table.attacker import Fact
-
-    where, _, ends = text.partition(":")
-    low, dots, high = ends.partition("..")
-    try:
-        if not dots:
-            raise ValueError
-        return Fact(_cell(where), float(low) if low else None, float(high) if high else None)
-    except ValueError:
-        raise RequestError(f"{text!r} is not CELL:LOW..HIGH, as 'size=7:1..50'") from None
-
-
-def _merged(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
-    found: dict[str, dict[str, list[str]]] = {}
-    for text in texts or ():
-        name, colon, rest = text.partition(":")
-        whole, equals, parts = rest.partition("=")
-        if not colon or not equals:
-            raise RequestError(f"{text!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
-        found.setdefault(name, {})[whole] = parts.split("+")
-    return found
-
-
-def _hierarchies(texts: list[str] | None) -> dict[str, list[Any]]:
-    from discreet.table.hierarchy_files import read_hierarchy
-
-    found: dict[str, list[Any]] = {}
-    for text in texts or ():
-        name, equals, file = text.partition("=")
-        if not equals:
-            raise RequestError(f"{text!r} is not DIMENSION=FILE, as 'region=nuts.hrc'")
-        found.setdefault(name, []).append(read_hierarchy(Path(file)))
-    return found
 
 
 def _original(path: Path, judged: bool, hierarchy: list[str] | None, reading: dict[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.assess import _trees, naming
+from discreet.cli.assess import _trees
 
 EXAMPLES = {
     "discreet compare table.csv": "the usual protections, and which to take",
@@ -32,7 +32,9 @@ def compare(
     resume: Annotated[
         Path | None, typer.Option("--resume", help="A folder that keeps finished points; start again to go on.")
     ] = None,
-    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds for each audit.", min=0.0)] = 60.0,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="Seconds for each search and each audit.", min=0.0)
+    ] = 60.0,
     by: Annotated[str | None, typer.Option("--by", help="FILE holds records: the columns that classify.")] = None,
     value: Annotated[str | None, typer.Option("--value", help="The magnitude that is added up.")] = None,
     contributor: Annotated[str | None, typer.Option("--contributor", help="The column of whose record it is.")] = None,
@@ -56,17 +58,29 @@ def compare(
         Path | None,
         typer.Option("--report", help="Write a report: .html, .md, .json or .pdf.", rich_help_panel=options.OUTPUT),
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            "--record",
+            help="Where the record goes; NAME.comparison.record.json by default.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
 ) -> None:
     """Compare protections on one table: risk, what can be worked out, utility, errors, and which one to take.
 
     Every figure of a random method is a mean over its draws and comes with its Monte Carlo error. Points that no other
-    one beats in risk and utility are efficient; the one to take meets the policy and keeps most of the table.
+    one beats in risk and utility are efficient; the one to take meets the policy and keeps most of the table. Every
+    comparison writes a record, from which discreet replay makes it again.
     """
     from discreet.core.errors import RequestError
     from discreet.decide.compare import compare as work
 
     show.check_output(output, file, grid, impossible)
     show.check_output(report, file, grid, impossible, output, endings=(".html", ".md", ".json", ".pdf"))
+    name = file.stem if file is not None else example or "table"
+    kept = record or Path(f"{name}.comparison.record.json")
+    show.check_output(kept, file, grid, impossible, output, report, endings=(".json",))
     if method and grid is not None:
         raise RequestError("give either --method or --grid")
     reading = options.told(
@@ -81,7 +95,7 @@ def compare(
         hierarchies=_trees(hierarchy),
         example=example,
     )
-    with show.Bar() as bar, naming(file or example):
+    with show.Bar() as bar, options.about(file or example):
         found = work(
             file,
             method or grid,
@@ -90,12 +104,13 @@ def compare(
             audits=audits,
             seed=seed,
             resume=resume,
-            name=file.stem if file is not None else example,
+            name=name,
             time_limit=time_limit,
             workers=workers,
             progress=bar,
             **reading,
         )
+    found.write_record(kept)
     if report is not None:
         found.report(report)
 
@@ -110,8 +125,8 @@ def compare(
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
         told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {draws:,} draws; seed {found.seed}"
         console.print(told, style="dim", markup=False)
-        if report is not None:
-            console.print(f"Written: {report}", style="dim", markup=False)
+        written = [str(path) for path in (report, kept) if path is not None]
+        console.print(f"Written: {', '.join(written)}", style="dim", markup=False)
 
     show.deliver("compare", found, json, output, face)
     if found.recommended is None:

@@ -82,12 +82,14 @@ def explained(command: Callable[..., None], examples: Mapping[str, str]) -> str:
 
 @contextmanager
 def about(*sources: object) -> Iterator[None]:
-    """Name the files in complaints about the data in them."""
+    """Name the files in complaints about the data in them, where they do not name one themselves."""
+    named = [str(source) for source in sources if source is not None]
     try:
         yield
     except (DataError, InfeasibleError) as error:
-        named = " and ".join(str(source) for source in sources if source is not None)
-        raise type(error)(f"{named}: {error}") from None
+        if not named or str(error).startswith(tuple(named)):
+            raise
+        raise type(error)(f"{' and '.join(named)}: {error}") from None
 
 
 DEFAULTS = {"count": "count", "layout": "auto", "total": "Total", "margins": "check", "encoding": "utf-8"}

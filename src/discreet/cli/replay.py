@@ -1,4 +1,4 @@
-"""``discreet replay``: an assessment made again from its record."""
+"""``discreet replay``: an assessment or comparison made again from its record."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from discreet.cli import options, show
 
 EXAMPLES = {
     "discreet replay religion.record.json": "does the assessment come out the same?",
+    "discreet replay religion.comparison.record.json": "and the comparison?",
     "discreet replay table.record.json --original /safe/table.csv": "the original lies elsewhere now",
 }
 
 
 def replay(
-    record: Annotated[Path, typer.Argument(help="The record that discreet assess wrote.")],
+    record: Annotated[Path, typer.Argument(help="The record that discreet assess or compare wrote.")],
     original: Annotated[
         Path | None, typer.Option("--original", help="The original, where it is not where the record says.")
     ] = None,
@@ -24,7 +25,7 @@ def replay(
     workers: options.Workers = None,
     output: options.Output = None,
 ) -> None:
-    """Make an assessment again from its record, and compare the results byte by byte.
+    """Make an assessment or comparison again from its record, and compare the results byte by byte.
 
     Exit code 0 if they are the same, 1 if they are not; then what differs is listed.
     """

@@ -1,43 +1,139 @@
-"""Sensitivity rules as the command line names them: ``p=10``, ``pq=10,50``, ``dominance=2,85``, ``threshold=3``."""
+"""Sensitivity rules as the command line names them: ``p=10``, ``pq=10,50``, ``dominance=2,85``, ``threshold=3``.
+
+In full it is ``NAME=NUMBERS[,SETTING=VALUE…][@LEVEL]``; every command that takes rules takes them so.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import inspect
+import math
+from typing import TYPE_CHECKING, Annotated, Any
 
-from discreet.core.errors import RequestError
+import typer
+
+from discreet.core.errors import RequestError, nearest
 
 if TYPE_CHECKING:
     from discreet.rules.rule import Rule
 
+PANEL = "Rules"
+Rules = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        help="p=10, pq=10,50, dominance=2,85 or threshold=3; p=10@holding looks at holdings. Give it several times.",
+        rich_help_panel=PANEL,
+    ),
+]
+"""The option of every command that takes rules."""
 SHORT = {"p": "p_percent"}
-"""Short names of rules."""
+"""Names of rules that are short on the command line."""
+EXAMPLES = {
+    "p": "p=10",
+    "pq": "pq=10,50",
+    "dominance": "dominance=2,85",
+    "threshold": "threshold=3",
+    "group": "group=0",
+}
+LEVELS = ("contributor", "holding", "both")
+SETTINGS = ("coalition", "safety_range", "weighted", "zeros")
+"""What may be said of a rule beside its numbers."""
 
 
-def rules_of(texts: list[str] | None, level: str = "contributor") -> list[Rule]:
+def rules_of(texts: list[str] | None) -> list[Rule]:
     """Read rules with their parameters.
 
-    >>> rules_of(["p=10", "dominance=2,85"])
-    [PPercent(p=10.0, coalition=1, level='contributor', weighted=False), Dominance(n=2, k=85.0, level='contributor', \
+    >>> rules_of(["p=10,coalition=2", "dominance=2,85@holding"])
+    [PPercent(p=10, coalition=2, level='contributor', weighted=False), Dominance(n=2, k=85, level='holding', \
 weighted=False)]
     """
-    from discreet.rules import get_rule
-
-    if level not in ("contributor", "holding", "both"):
-        raise RequestError(f"level is {level!r}; it is 'contributor', 'holding' or 'both'")
-    found = []
-    for text in texts or ():
-        name, equals, rest = text.partition("=")
-        try:
-            numbers: list[Any] = [float(number) for number in rest.split(",")]
-        except ValueError:
-            numbers = []
-        if not equals or not numbers:
-            raise RequestError(f"--rule is {text!r}; give a rule with its numbers, as p=10 or dominance=2,85")
-        if name == "dominance" and numbers[0].is_integer():
-            numbers[0] = int(numbers[0])
-        for one in ["contributor", "holding"] if level == "both" else [level]:
-            try:
-                found.append(get_rule(SHORT.get(name, name), *numbers, level=one))
-            except TypeError:
-                raise RequestError(f"--rule is {text!r}, with more or fewer numbers than the rule has") from None
+    found, group = rules_and_group(texts)
+    if group is not None:
+        raise RequestError("lines with everybody in one cell (group=…) are found by discreet rules; leave it out here")
     return found
+
+
+def rules_and_group(texts: list[str] | None) -> tuple[list[Rule], int | None]:
+    """Read rules, and how many conspire in group disclosure where that is asked for (``group=0``)."""
+    found: list[Rule] = []
+    group = None
+    for text in texts or ():
+        name, numbers, settings, level = _parts(text)
+        if name != "group":
+            for one in LEVELS[:2] if level == "both" else [level or LEVELS[0]]:
+                found.append(_rule(text, name, numbers, {**settings, "level": one}))
+        elif group is not None:
+            raise RequestError(f"--rule is {text!r}, and group={group} is given too; give one of them")
+        elif settings or level or len(numbers) != 1 or not isinstance(numbers[0], int) or numbers[0] < 0:
+            raise RequestError(f"--rule is {text!r}; group takes one whole number, 0 or more, as group=0")
+        else:
+            group = numbers[0]
+    return found, group
+
+
+def _parts(text: str) -> tuple[str, list[int | float], dict[str, Any], str]:
+    """Take a text apart: name, numbers, settings and level; the level is empty where none is named."""
+    rule, at, level = text.partition("@")
+    name, equals, rest = rule.partition("=")
+    if at and level not in LEVELS:
+        raise RequestError(f"--rule is {text!r}: there is no level {level!r}; {nearest(level, LEVELS)}")
+    numbers: list[int | float] = []
+    settings: dict[str, Any] = {}
+    for part in rest.split(","):
+        key, sign, value = (piece.strip() for piece in part.partition("="))
+        if sign:
+            settings[key] = _setting(text, key, value)
+        elif settings or (number := _number(key)) is None:
+            equals = ""
+            break
+        else:
+            numbers.append(number)
+    if not equals or not name.strip():
+        example = EXAMPLES.get(name.strip(), "p=10 or dominance=2,85")
+        raise RequestError(f"--rule is {text!r}; give a rule with its numbers, as {example}")
+    return name.strip().replace("-", "_"), numbers, settings, level
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    if not math.isfinite(value):
+        return None
+    return int(value) if value.is_integer() else value
+
+
+def _setting(text: str, key: str, value: str) -> Any:
+    if key not in SETTINGS:
+        raise RequestError(f"--rule is {text!r}: there is no setting {key!r}; {nearest(key, SETTINGS)}")
+    if key == "zeros":
+        return value
+    if key == "weighted":
+        if value not in ("yes", "no"):
+            raise RequestError(f"--rule is {text!r}: weighted is {value!r}; it is yes or no")
+        return value == "yes"
+    number = _number(value)
+    if number is None:
+        raise RequestError(f"--rule is {text!r}: {key} is {value!r}; give a number")
+    return number
+
+
+def _rule(text: str, name: str, numbers: list[int | float], named: dict[str, Any]) -> Rule:
+    from discreet.rules.registry import rule_class, rule_names
+
+    known = [*EXAMPLES, *(one for one in rule_names() if one not in {*EXAMPLES, *SHORT.values()})]
+    if name not in known:
+        raise RequestError(f"--rule is {text!r}: there is no rule {name!r}; {nearest(name, known)}")
+    made = rule_class(SHORT.get(name, name))
+    parameters = inspect.signature(made).parameters
+    wanted = [one.name for one in parameters.values() if one.default is inspect.Parameter.empty]
+    if len(numbers) != len(wanted):
+        takes = f"{len(wanted)} number{'' if len(wanted) == 1 else 's'} ({', '.join(wanted)})"
+        example = f", as {EXAMPLES[name]}" if name in EXAMPLES else ""
+        raise RequestError(f"--rule is {text!r}, with {len(numbers)}; {name} takes {takes}{example}")
+    stray = next((key for key in named if key not in parameters), None)
+    if stray is not None:
+        raise RequestError(f"--rule is {text!r}: {name} has no {stray}; leave it out")
+    rule: Rule = made(*numbers, **named)
+    return rule

@@ -8,58 +8,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import options, show
+from discreet.cli.rule_texts import PANEL, Rules, rules_and_group
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.table.tabulation import Tabulation
 
 EXAMPLES = {
-    "discreet rules table.parquet --p-percent 10 --dominance 2,85 --threshold 3": "sensitive by any of three rules",
-    "discreet rules table.parquet --pq 10,50 --level holding": "holdings instead of contributors",
-    "discreet rules counts.csv --threshold 3 --group-disclosure 0": "a frequency table",
-    "discreet rules table.parquet --p-percent 10 --explain region=North,activity=A": "one cell in words",
+    "discreet rules table.parquet --rule p=10 --rule dominance=2,85 --rule threshold=3": "sensitive by any of three",
+    "discreet rules table.parquet --rule pq=10,50@holding": "holdings instead of contributors",
+    "discreet rules table.parquet --rule p=10,coalition=2,weighted=yes@both": "two conspire; weights; both levels",
+    "discreet rules counts.csv --rule threshold=3,zeros=unsafe --rule group=0": "a frequency table, with empty cells",
+    "discreet rules table.parquet --rule p=10 --explain region=North,activity=A": "one cell in words",
 }
-RULES = "Rules"
+SHORT = "Short for --rule"
+GIVE = "give one, for example --rule p=10, --rule dominance=2,85 or --rule threshold=3"
 
 
 def rules(
     table: Annotated[Path, typer.Argument(help="A table from discreet tabulate, .tab, or a CSV table of counts.")],
-    threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Fewest contributors of a safe cell.", rich_help_panel=RULES)
+    rule: Rules = None,
+    combine: Annotated[
+        str, typer.Option("--combine", help="any or all rules make a cell sensitive.", rich_help_panel=PANEL)
+    ] = "any",
+    p_percent: Annotated[
+        str | None, typer.Option("--p-percent", metavar="P", help="--rule p=P", rich_help_panel=SHORT)
     ] = None,
     dominance: Annotated[
         list[str] | None,
-        typer.Option("--dominance", help="n,k: the n largest make up at most k%.", rich_help_panel=RULES),
+        typer.Option("--dominance", metavar="N,K", help="--rule dominance=N,K", rich_help_panel=SHORT),
     ] = None,
-    p_percent: Annotated[
-        float | None, typer.Option("--p-percent", help="p: nobody estimates another within p%.", rich_help_panel=RULES)
-    ] = None,
-    pq: Annotated[
-        str | None, typer.Option("--pq", help="p,q: the same when q% is known before.", rich_help_panel=RULES)
-    ] = None,
-    zeros: Annotated[
-        str, typer.Option("--zeros", help="safe or unsafe: cells that add up to nothing.", rich_help_panel=RULES)
-    ] = "safe",
-    safety_range: Annotated[
-        float, typer.Option("--safety-range", help="Protection after the threshold, in %.", rich_help_panel=RULES)
-    ] = 30.0,
-    coalition: Annotated[
-        int, typer.Option("--coalition", help="How many contributors conspire.", min=1, rich_help_panel=RULES)
-    ] = 1,
-    level: Annotated[
-        str, typer.Option("--level", help="contributor, holding, or both.", rich_help_panel=RULES)
-    ] = "contributor",
-    weighted: Annotated[
-        bool, typer.Option("--weighted", help="A weight w counts as w alike contributors.", rich_help_panel=RULES)
-    ] = False,
-    combine: Annotated[
-        str, typer.Option("--combine", help="any or all rules make a cell sensitive.", rich_help_panel=RULES)
-    ] = "any",
-    group: Annotated[
-        int | None,
-        typer.Option(
-            "--group-disclosure", help="k: lines with all but k people in one cell.", min=0, rich_help_panel=RULES
-        ),
+    threshold: Annotated[
+        str | None, typer.Option("--threshold", metavar="M", help="--rule threshold=M", rich_help_panel=SHORT)
     ] = None,
     value: Annotated[str | None, typer.Option("--value", help="The magnitude to judge; the only one.")] = None,
     explain: Annotated[
@@ -89,14 +69,22 @@ def rules(
 
     Rules look at the original before any protection: a cell is sensitive if it has too few contributors, if few
     dominate it, or if one contributor could estimate another too well.
+
+    threshold=3: fewer than 3 contributors. dominance=2,85: the 2 largest make up more than 85%. p=10: somebody
+    estimates another within 10%. pq=10,50: the same when everybody knows the others within 50% before. group=0: lines
+    with all but 0 people in one cell. After the numbers may stand coalition=2 (p, pq), zeros=unsafe and safety_range=30
+    (threshold), weighted=yes, and at the end @contributor, @holding or @both.
     """
     from discreet.rules import group_disclosure, sensitivity
     from discreet.rules.explain import explained
+    from discreet.rules.sensitivity import judged_cells
 
     show.check_output(output, table, endings=(*show.ENDINGS, ".tab"))
-    chosen = _rules(threshold, dominance, p_percent, pq, zeros, safety_range, coalition, level, weighted)
+    short = [("threshold", threshold), *(("dominance", text) for text in dominance or ()), ("p", p_percent)]
+    texts = [f"{name}={text}" for name, text in short if text is not None]
+    chosen, group = rules_and_group([*(rule or ()), *texts])
     if not chosen and group is None:
-        raise RequestError("no rule is given; for example --p-percent 10, --dominance 2,85 or --threshold 3")
+        raise RequestError(f"no rule is given; {GIVE}")
     reading: dict[str, Any] = {
         "count": count,
         "dimensions": dimensions,
@@ -108,14 +96,13 @@ def rules(
     }
     cells = _load(table, rda, reading)
     with options.about(table):
-        if zeros == "unsafe":
-            cells = cells.with_empty_cells()
+        cells = judged_cells(cells, chosen)
         found = sensitivity(cells, chosen, response=value, combine=combine) if chosen else None  # type: ignore[arg-type]
         lines = group_disclosure(cells, coalition=group) if group is not None else None
         told = None
         if explain is not None:
             if found is None:
-                raise RequestError("--explain says what rules find; give one, for example --p-percent 10")
+                raise RequestError(f"--explain says what rules find; {GIVE}")
             told = explained(found, dict(_cell(explain)))
     result = _Result(found, lines, told)
 
@@ -144,7 +131,7 @@ def rules(
         from discreet.tabulation.argus_tab import write_tab
 
         if found is None:
-            raise RequestError("a .tab file holds what rules find; give one, for example --p-percent 10")
+            raise RequestError(f"a .tab file holds what rules find; {GIVE}")
         write_tab(cells, output, sensitive=found.sensitive, lower=found.lower, upper=found.upper, response=value)
         output = None
     show.deliver("rules", result, json, output, face)
@@ -217,48 +204,6 @@ def _load(table: Path, rda: Path | None, reading: dict[str, Any]) -> Tabulation:
         if is_tabulation(table):
             return read_tabulation(table)
     return Tabulation.from_table(options.load(table, **reading), total=reading["total"] or "Total")
-
-
-def _numbers(text: str, option: str, example: str) -> list[float]:
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        values = []
-    if len(values) != 2:
-        raise RequestError(f"{option} is {text!r}; give two numbers with a comma, as {example}")
-    return values
-
-
-def _rules(
-    threshold: float | None,
-    dominance: list[str] | None,
-    p_percent: float | None,
-    pq: str | None,
-    zeros: str,
-    safety_range: float,
-    coalition: int,
-    level: str,
-    weighted: bool,
-) -> list[Any]:
-    from discreet.rules import PQ, Dominance, PPercent, Threshold
-
-    levels = ["contributor", "holding"] if level == "both" else [level]
-    found: list[Any] = []
-    for one in levels:
-        where: dict[str, Any] = {"level": one, "weighted": weighted}
-        if threshold is not None:
-            found.append(Threshold(threshold, zeros, safety_range, **where))  # type: ignore[arg-type]
-        for text in dominance or []:
-            n, k = _numbers(text, "--dominance", "2,85")
-            if n != int(n):
-                raise RequestError(f"--dominance is {text!r}; its first number is whole, as 2,85")
-            found.append(Dominance(int(n), k, **where))
-        if p_percent is not None:
-            found.append(PPercent(p_percent, coalition, **where))
-        if pq is not None:
-            p, q = _numbers(pq, "--pq", "10,50")
-            found.append(PQ(p, q, coalition, **where))
-    return found
 
 
 def _cell(text: str) -> list[tuple[str, str]]:

@@ -35,7 +35,7 @@ def assess(
     response: str | None = None,
     seed: int | None = None,
     draws: int = 1000,
-    time_limit: float | None = None,
+    time_limit: float | None = 60.0,
     workers: int | None = None,
     progress: Progress | None = None,
     **reading: Any,
@@ -59,7 +59,8 @@ def assess(
         response: the magnitude, where the table has several.
         seed: makes it reproducible; by default one is drawn, and kept in the record.
         draws: population tables drawn for the estimated risk of a sample.
-        time_limit: seconds for each audit; what is not finished then is not called safe.
+        time_limit: seconds for each search for a protection, and for each audit; the best found by then is judged, and
+            what is not finished is said and never called safe. None lets all of it take its time.
         workers: threads.
         progress: told how far the work is.
         reading: how a file or frame is read: ``by``, ``value``, ``contributor``, ``holding``, ``count`` and others of
@@ -88,7 +89,7 @@ class Request:
     seed: int
     draws: int = 1000
     population: int | None = None
-    time_limit: float | None = None
+    time_limit: float | None = 60.0
 
 
 def assess_subject(
@@ -100,7 +101,7 @@ def assess_subject(
     progress: Progress | None = None,
 ) -> Assessment:
     """Run the sequence on an original that is laid out."""
-    from discreet.decide.record import make_record
+    from discreet.decide.record import assessment_request, make_record
 
     run = _Run(subject, request, workers, progress)
     if request.population is not None:
@@ -109,7 +110,7 @@ def assess_subject(
         made = assess_sample(subject, request, workers=workers, progress=progress)
     else:
         made = run.assessed()
-    return make_record(made, request, source)
+    return make_record(made, assessment_request(request, made), source)
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class _Run:
                 if best is not None:
                     judged, verdict = best, "protect" if best.meets else "withhold"
         else:
-            judged = self._protected(_method_of(protection, found), found)
+            judged = self._protected(_method_of(protection, found, self.request.time_limit), found)
             verdict = "protect" if judged.meets else "withhold"
         return Assessment(
             subject, self.policy, verdict, judged.checks, found, before, judged.evidence, judged.protected, tuple(tried)
@@ -187,7 +188,8 @@ class _Run:
                 self.progress(number, len(suitable), "trying protections")
             text = make_text(allowed.name, allowed.parameters)
             try:
-                judged = self._protected(make_method(allowed.name, allowed.parameters, found), found)
+                method = make_method(allowed.name, allowed.parameters, found, self.request.time_limit)
+                judged = self._protected(method, found)
             except DiscreetError as error:
                 tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, str(error)))
                 continue
@@ -206,16 +208,16 @@ class _Run:
         return best, tried
 
 
-def _method_of(protection: Any, found: Sensitivity | None) -> Method:
+def _method_of(protection: Any, found: Sensitivity | None, time_limit: float | None) -> Method:
     """Return the method that was asked for."""
     if isinstance(protection, str):
         name, parameters = parse_method(protection)
-        return make_method(name, parameters, found)
+        return make_method(name, parameters, found, time_limit)
     if isinstance(protection, Mapping):
         given = dict(protection)
         if "name" not in given:
             raise RequestError(f"protection {given} has no name; give it as {{'name': 'random-rounding', 'base': 3}}")
-        return make_method(str(given.pop("name")), given, found)
+        return make_method(str(given.pop("name")), given, found, time_limit)
     if hasattr(protection, "apply") and hasattr(protection, "name"):
         method: Method = protection
         return method

@@ -20,11 +20,11 @@ from discreet.core.text import columns, figure
 from discreet.decide.evidence import sensitive_cells
 from discreet.decide.grid import NONE, GridPoint, grid_of
 from discreet.decide.measured import Measured, measure
-from discreet.decide.plain import sensitive_data
+from discreet.decide.plain import plain, sensitive_data
 from discreet.decide.policy import Policy
-from discreet.decide.record import digest, drawn_seed, versions
+from discreet.decide.record import digest, drawn_seed, make_record, versions
 from discreet.decide.result import SCHEMA
-from discreet.decide.sources import open_source
+from discreet.decide.sources import Source, open_source
 from discreet.decide.subject import Subject
 from discreet.rules.sensitivity import Sensitivity
 
@@ -35,6 +35,7 @@ class Comparison:
 
     ``points`` are in the order of the grid, the table as it is first. ``frontier`` holds the points that no other one
     beats in risk and utility together. ``recommended`` is the point of the highest utility that meets the policy.
+    ``record`` is what is needed to make the same comparison again, of an original that came from ``source``.
     """
 
     subject: Subject
@@ -43,6 +44,8 @@ class Comparison:
     points: tuple[Measured, ...]
     seed: int
     seconds: float = field(default=0.0, compare=False)
+    record: Mapping[str, Any] = field(default_factory=dict)
+    source: Any = None
 
     @property
     def frontier(self) -> tuple[int, ...]:
@@ -114,12 +117,7 @@ class Comparison:
             ],
             "frontier": list(self.frontier),
             "recommended": best,
-            "provenance": {
-                "versions": versions(),
-                "original_sha256": self.subject.sha256(),
-                "policy_sha256": self.policy.sha256,
-                "seed": self.seed,
-            },
+            "record": dict(self.record),
         }
 
     def header(self) -> list[str]:
@@ -160,6 +158,12 @@ class Comparison:
         from discreet.report import write_report
 
         return write_report(self.to_dict(), path, edition=edition)
+
+    def write_record(self, path: str | Path) -> None:
+        """Write the record that ``discreet replay`` reads, whole or not at all."""
+        from discreet.decide.record import write_record
+
+        write_record(self, path)
 
     def to_csv(self) -> str:
         """Return one line per method."""
@@ -235,7 +239,8 @@ def compare(
         resume: a folder in which every finished point is kept, so that an interrupted comparison goes on from there.
         name: what the table is called.
         response: the magnitude, where the table has several.
-        time_limit: seconds for each audit; what is not finished then does not meet the policy.
+        time_limit: seconds for each search for a protection, and for each audit; what is not finished then does not
+            meet the policy.
         workers: threads.
         progress: told how far the work is.
         reading: how a file or frame is read.
@@ -248,24 +253,61 @@ def compare(
     if draws < 2 or audits < 1:
         raise RequestError(f"draws is {draws} and audits {audits}; give 2 or more draws and 1 or more audits")
     rules = Policy.load(policy)
-    subject = open_source(original, name=name, response=response, **{"top": rules.top, **reading}).subject
-    points = (NONE, *(point for point in grid_of(grid, rules, subject.magnitudes) if point != NONE))
-    start, chosen = time.monotonic(), drawn_seed(seed)
-    found = sensitive_cells(subject, rules)
-    kept = None if resume is None else _Kept(Path(resume), subject, rules, draws, audits, chosen, time_limit)
+    source = open_source(original, name=name, response=response, **{"top": rules.top, **reading})
+    points = grid_of(grid, rules, source.subject.magnitudes)
+    return compare_points(
+        source,
+        rules,
+        points,
+        draws=draws,
+        audits=audits,
+        seed=drawn_seed(seed),
+        time_limit=time_limit,
+        resume=resume,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def compare_points(
+    source: Source,
+    policy: Policy,
+    points: Sequence[GridPoint],
+    *,
+    draws: int,
+    audits: int,
+    seed: int,
+    time_limit: float | None,
+    resume: str | Path | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare the points of a grid, the table as it is first, on an original that is laid out."""
+    subject, start = source.subject, time.monotonic()
+    points = (NONE, *(point for point in points if point != NONE))
+    found = sensitive_cells(subject, policy)
+    kept = None if resume is None else _Kept(Path(resume), subject, policy, draws, audits, seed, time_limit)
 
     def work(point: GridPoint) -> Measured:
         known = None if kept is None else kept.load(point)
         if known is not None:
             return known
         begun = time.monotonic()
-        made = measure(subject, rules, found, point, draws=draws, audits=audits, seed=chosen, time_limit=time_limit)
+        made = measure(subject, policy, found, point, draws=draws, audits=audits, seed=seed, time_limit=time_limit)
         if kept is not None:
             kept.save(made)
         return replace(made, seconds=time.monotonic() - begun)
 
     measured = run(work, points, workers=workers, progress=progress, label="comparing protections")
-    return Comparison(subject, rules, found, tuple(measured), chosen, time.monotonic() - start)
+    made = Comparison(subject, policy, found, tuple(measured), seed, time.monotonic() - start)
+    request = {
+        "points": [{"name": one.name, "parameters": plain(dict(one.parameters))} for one in points],
+        "seed": seed,
+        "draws": draws,
+        "audits": audits,
+        "time_limit": time_limit,
+    }
+    return make_record(made, request, source)
 
 
 class _Kept:

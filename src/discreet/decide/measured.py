@@ -141,7 +141,7 @@ def measure(
     try:
         if point.name == "none":
             return _released(subject, policy, found, point, None, 1, 1, seed, time_limit)
-        method = make_method(point.name, point.parameters, found)
+        method = make_method(point.name, point.parameters, found, time_limit)
         chance = is_random(method)
         return _released(
             subject, policy, found, point, method, draws if chance else 1, audits if chance else 1, seed, time_limit

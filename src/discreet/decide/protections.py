@@ -11,7 +11,12 @@ from discreet.protect.base import Method
 from discreet.rules.sensitivity import Sensitivity
 
 
-def make_method(name: str, parameters: Mapping[str, Any], found: Sensitivity | Sequence[Any] | None = None) -> Method:
+def make_method(
+    name: str,
+    parameters: Mapping[str, Any],
+    found: Sensitivity | Sequence[Any] | None = None,
+    time_limit: float | None = None,
+) -> Method:
     """Return a method of the registry with its parameters.
 
     Args:
@@ -19,6 +24,7 @@ def make_method(name: str, parameters: Mapping[str, Any], found: Sensitivity | S
         parameters: its parameters.
         found: for a method that protects sensitive cells, what is sensitive, or the rules that say so; how rules
             combine and which magnitude is meant are taken from it too, where the parameters do not say it.
+        time_limit: seconds for a method that searches, where the parameters do not say it.
 
     >>> make_method("random-rounding", {"base": 5})
     RandomRounding(base=5, margins=False)
@@ -33,7 +39,7 @@ def make_method(name: str, parameters: Mapping[str, Any], found: Sensitivity | S
     method = known[name]
     allowed = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
     given = {key: _tuples(value) for key, value in parameters.items()}
-    for key, value in _from_rules(found).items():
+    for key, value in {**_from_rules(found), **({"time_limit": time_limit} if time_limit else {})}.items():
         if key in allowed:
             given.setdefault(key, value)
     strange = next((key for key in given if key not in allowed), None)

@@ -1,4 +1,4 @@
-"""Provenance: what is needed to make an assessment again, and to see whether it comes out the same."""
+"""Provenance: what is needed to make an assessment or comparison again, and to see whether it comes out the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
@@ -19,7 +19,11 @@ from discreet.core.random import generator
 from discreet.decide.plain import plain, release_data
 
 if TYPE_CHECKING:
+    from discreet.decide.assess import Request
+    from discreet.decide.compare import Comparison
     from discreet.decide.result import Assessment
+
+Made = TypeVar("Made", "Assessment", "Comparison")
 
 RECORD = 1
 """The version of a record."""
@@ -63,10 +67,15 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def make_record(made: Assessment, request: Any, source: Any) -> Assessment:
-    """Return the assessment with its record."""
-    results = made.to_dict()
-    results.pop("record")
+def make_record(made: Made, request: Mapping[str, Any], source: Any) -> Made:
+    """Return an assessment or comparison with its record.
+
+    Args:
+        made: what was found.
+        request: what was asked, as plain data.
+        source: where the original came from.
+    """
+    results = results_of(made)
     record = {
         "record": RECORD,
         "kind": results["kind"],
@@ -79,16 +88,28 @@ def make_record(made: Assessment, request: Any, source: Any) -> Assessment:
         },
         "policy": made.policy.to_dict(),
         "policy_sha256": made.policy.sha256,
-        "request": {
-            "protection": _protection_data(request.protection, made),
-            "seed": request.seed,
-            "draws": request.draws,
-            "population": request.population,
-            "time_limit": request.time_limit,
-        },
+        "request": dict(request),
         "results_sha256": digest(results),
     }
     return replace(made, record=record, source=source)
+
+
+def results_of(made: Assessment | Comparison) -> dict[str, Any]:
+    """Return what was found as plain data, without how it was made."""
+    results = made.to_dict()
+    results.pop("record")
+    return results
+
+
+def assessment_request(request: Request, made: Assessment) -> dict[str, Any]:
+    """Return what was asked of an assessment as plain data."""
+    return {
+        "protection": _protection_data(request.protection, made),
+        "seed": request.seed,
+        "draws": request.draws,
+        "population": request.population,
+        "time_limit": request.time_limit,
+    }
 
 
 def _protection_data(protection: Any, made: Assessment) -> Any:
@@ -106,14 +127,13 @@ def _protection_data(protection: Any, made: Assessment) -> Any:
     return {"name": protection.name, **plain(dict(protection.parameters))}
 
 
-def record_text(made: Assessment) -> str:
-    """Return the record of an assessment with its results, as it is written."""
-    results = made.to_dict()
-    results.pop("record")
-    return json.dumps({**made.record, "results": results}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def record_text(made: Assessment | Comparison) -> str:
+    """Return the record of an assessment or comparison with its results, as it is written."""
+    data = {**made.record, "results": results_of(made)}
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def write_record(made: Assessment, path: str | Path) -> None:
+def write_record(made: Assessment | Comparison, path: str | Path) -> None:
     """Write a record, whole or not at all."""
     write_text(path, record_text(made))
 
@@ -124,15 +144,15 @@ def read_record(path: str | Path) -> dict[str, Any]:
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise RequestError(f"{file} does not exist; name a record that an assessment wrote") from None
+        raise RequestError(f"{file} does not exist; name a record that assess or compare wrote") from None
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{file} cannot be read ({error})") from None
     except ValueError as error:
         raise DataError(
-            f"{file} is no record: it is not JSON ({error}); name a record that an assessment wrote"
+            f"{file} is no record: it is not JSON ({error}); name a record that assess or compare wrote"
         ) from None
     if not isinstance(data, dict) or "record" not in data or "results" not in data:
-        raise DataError(f"{file} is no record; name a file that an assessment wrote")
+        raise DataError(f"{file} is no record; name a file that assess or compare wrote")
     if data["record"] != RECORD:
         raise DataError(
             f"{file} is of version {data['record']!r} of records, but version {RECORD} is read here; update discreet"

@@ -1,4 +1,4 @@
-"""Replaying a record: the same assessment again, and whether it comes out the same."""
+"""Replaying a record: the same assessment or comparison again, and whether it comes out the same."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from typing import Any
 from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
 from discreet.decide.assess import Request, assess_subject
+from discreet.decide.compare import Comparison, compare_points
+from discreet.decide.grid import GridPoint
 from discreet.decide.policy import Policy
-from discreet.decide.record import canonical, read_record, record_text, versions
+from discreet.decide.record import canonical, read_record, record_text, results_of, versions
+from discreet.decide.result import Assessment
 from discreet.decide.sources import Source, open_source
 
 SHOWN = 20
@@ -21,7 +24,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Replay:
-    """Whether an assessment was reproduced, byte for byte, and what differs where it was not.
+    """Whether an assessment or comparison was reproduced, byte for byte, and what differs where it was not.
 
     ``notes`` are differences that need not matter, such as another version of a package.
     """
@@ -74,10 +77,10 @@ def replay(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Replay:
-    """Make the assessment of a record again, and say whether it comes out the same.
+    """Make the assessment or comparison of a record again, and say whether it comes out the same.
 
     Args:
-        record: the file that an assessment wrote.
+        record: the file that an assessment or comparison wrote.
         original: the original, where it lies elsewhere than the record says or was not in a file.
         workers: threads; results do not depend on them.
         progress: told how far the work is.
@@ -91,14 +94,8 @@ def replay(
             f"the original is another one: its cells have the hash {source.subject.sha256()[:16]}…, recorded is "
             f"{kept['input']['original_sha256'][:16]}…"
         )
-    request = Request(
-        Policy.model_validate(kept["policy"]),
-        _protection(kept, path, differences),
-        **{key: value for key, value in kept["request"].items() if key != "protection"},
-    )
-    made = assess_subject(source.subject, request, source=source, workers=workers, progress=progress)
-    results = made.to_dict()
-    results.pop("record")
+    made = _again(kept, path, source, differences, workers, progress)
+    results = results_of(made)
     same = canonical(results) == canonical(kept["results"])
     if not same:
         differences += [text for text, _ in zip(_different(kept["results"], results), range(1000), strict=False)]
@@ -115,9 +112,35 @@ def replay(
         identical,
         tuple(differences),
         tuple(notes),
-        made.verdict,
-        kept["results"]["verdict"],
+        _verdict(results),
+        _verdict(kept["results"]),
     )
+
+
+def _again(
+    kept: dict[str, Any],
+    record: Path,
+    source: Source,
+    differences: list[str],
+    workers: int | None,
+    progress: Progress | None,
+) -> Assessment | Comparison:
+    """Do what the record says was asked."""
+    policy, request = Policy.model_validate(kept["policy"]), dict(kept["request"])
+    if kept["kind"] == "comparison":
+        points = [GridPoint(**one) for one in request.pop("points")]
+        return compare_points(source, policy, points, **request, workers=workers, progress=progress)
+    request["protection"] = _protection(kept, record, differences)
+    asked = Request(policy, **request)
+    return assess_subject(source.subject, asked, source=source, workers=workers, progress=progress)
+
+
+def _verdict(results: dict[str, Any]) -> str:
+    """Return the outcome in a word or two: the verdict, or which method to take."""
+    if results["kind"] != "comparison":
+        return str(results["verdict"])
+    best = results["recommended"]
+    return "take none of them" if best is None else f"take {results['points'][best]['title']}"
 
 
 def _find(name: str, record: Path) -> Path | None:

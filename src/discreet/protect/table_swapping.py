@@ -84,7 +84,8 @@ class TableSwapping:
         if made < wanted:
             notes.append(f"{wanted:,} were wanted: the margins leave too little room for the others.")
         margins = [tuple(table.names[i] for i in margin) for margin in Model.of_table(table, self.keep).margins]
-        kind = Kind("swapped", bound=wanted)
+        # Each move takes 2ᵏ people to other cells; moves that were not made protect nobody.
+        kind = Kind("swapped", bound=made, fraction=min(2**self.keep * made / table.total, 1.0))
         return release_counts(
             original,
             table.with_counts(np.arange(table.size), x),
@@ -92,7 +93,7 @@ class TableSwapping:
             self.parameters,
             kept=margins,
             kinds=(kind,),
-            sums=kind,
+            sums=Kind("swapped", bound=made),
             notes=tuple(notes),
             details={"moves": made, "wanted": wanted},
         )

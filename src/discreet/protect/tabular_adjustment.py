@@ -62,9 +62,7 @@ class TabularAdjustment:
         """Check the parameters."""
         object.__setattr__(self, "rules", tuple(self.rules))
         if not self.rules:
-            raise RequestError(
-                "no rule is given, so that nothing is sensitive; give one (rules=, --p-percent, --dominance)"
-            )
+            raise RequestError("no rule is given, so that nothing is sensitive; give one (rules=, --rule p=10)")
         for what, given, known in (("norm", self.norm, NORMS), ("weights", self.weights, WEIGHTS)):
             if given not in known:
                 raise RequestError(f"{what} is {given!r}; {nearest(str(given), known)}")

@@ -22,7 +22,7 @@ def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
             used = dict.fromkeys(part["kinds"][kind] for kind in part["kind"])
             rows.append((f"Figures of {part['name']}" if len(release["figures"]) > 1 else "Figures", ", ".join(used)))
         blocks.append({"title": "Release", "text": "", "rows": rows})
-    record = data.get("record") or data.get("provenance") or {}
+    record = data.get("record") or {}
     rows = _record_rows(record)
     if rows:
         blocks.append({"title": "Record", "text": "", "rows": rows})

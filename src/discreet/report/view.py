@@ -44,7 +44,7 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
     grids = grids_of(data, details)
     charts = charts_of(data)
     comparison = data["kind"] == "comparison"
-    record = data.get("record") or data.get("provenance") or {}
+    record = data.get("record") or {}
     view: dict[str, Any] = {
         "kind": data["kind"],
         "internal": internal,

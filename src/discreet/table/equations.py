@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, InfeasibleError, LimitError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.table.empty_cells import empty_cells
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.overlay import Overlay, places
 from discreet.table.relations import needed_sums, relations_of
 from discreet.table.release import Release
 from discreet.table.space import Space, blocks_of, space_of
@@ -75,7 +75,7 @@ class Equations:
 
     def rows_of(self, part: Figures) -> IntArray:
         """Return where the rows of a published table stand."""
-        return _places(self.space, self.positions, part)
+        return places(self.space, self.positions, part)
 
     def describe(self, i: int) -> str:
         """Return a position as a phrase."""
@@ -233,7 +233,7 @@ def equations_of(
     positions = grids[0] if len(grids) == 1 else np.unique(np.concatenate(grids))
     decimals = max(part.decimals for part in parts)
     scale = 10**decimals
-    state = _State(
+    state = Overlay(
         space, parts, positions, decimals, round(least * scale), None if most is None else round(most * scale)
     )
     for i, part in enumerate(parts):
@@ -256,109 +256,8 @@ def equations_of(
     )
 
 
-class _State:
-    """Ranges of positions while published tables are laid over each other."""
-
-    def __init__(
-        self,
-        space: Space,
-        parts: tuple[Figures, ...],
-        positions: IntArray,
-        decimals: int,
-        least: int,
-        most: int | None,
-    ) -> None:
-        self.space, self.parts, self.positions, self.decimals = space, parts, positions, decimals
-        # A sum is bounded by its cells; only values that may be negative need the number of cells for it.
-        self.lower = np.full(positions.size, least if least >= 0 else max(least * positions.size, -UNBOUNDED))
-        self.upper = np.full(positions.size, UNBOUNDED)
-        inner = np.ones(positions.size, bool)
-        for axis, stride in zip(space.axes, space.strides, strict=True):
-            inner &= np.isin(positions // stride % len(axis.nodes), axis.leaves)
-        self.lower[inner] = least
-        if most is not None:
-            self.upper[inner] = most
-        self.source, self.row = np.full(positions.size, -1), np.full(positions.size, -1)
-        self.hidden = np.zeros(positions.size, bool)
-        self.floor = int(self.lower.min())
-
-    def add(self, number: int, part: Figures) -> None:
-        """Lay one table over what is known."""
-        at = _places(self.space, self.positions, part)
-        scale = 10 ** (self.decimals - part.decimals)
-        low, high = part.ranges()
-        low, high = _scaled(low, scale), _scaled(high, scale)
-        shown = ~part.hidden
-        values = part.values * scale
-        below = np.flatnonzero(shown & (high < self.floor))
-        if below.size:
-            row = int(below[0])
-            raise DataError(
-                f"{part.name}: cell {part.describe(row)} is {part.text(row)}, which is below the least value "
-                f"{decimal_text(self.floor, self.decimals)}; correct it, or say how low values may be (least=, --least)"
-            )
-        clash = np.flatnonzero((np.maximum(low, self.lower[at]) > np.minimum(high, self.upper[at])) & shown)
-        if clash.size:
-            row = int(clash[0])
-            self._refuse(part, row, int(at[row]))
-        self.lower[at] = np.maximum(self.lower[at], low)
-        self.upper[at] = np.minimum(self.upper[at], high)
-        self.hidden[at] |= part.hidden
-        # The table that says most about a position is the one to cite.
-        first = (self.source[at] < 0) | (shown & (self.lower[at] == self.upper[at]) & (values == self.lower[at]))
-        self.source[at[first]], self.row[at[first]] = number, np.flatnonzero(first)
-        if part.absent == "empty":
-            self._empty(number, part, at)
-
-    def _empty(self, number: int, part: Figures, at: IntArray) -> None:
-        """Take inner cells that a table does not list as empty, if it lists any and does not plainly hold them back."""
-        above_zero = at[part.ranges()[0] > 0]
-        found = empty_cells(self.space, part.names, self.positions[at], self.positions[above_zero])
-        missing = np.searchsorted(self.positions, found)
-        wrong = missing[(self.lower[missing] > 0) | (self.upper[missing] < 0)]
-        if wrong.size:
-            i = int(wrong[0])
-            raise DataError(
-                f"{part.name} has no row for cell {self.space.describe(int(self.positions[i]))}, so it is empty there, "
-                f"but another table has it between {self.lower[i]} and {self.upper[i]}; list the cell, or say that "
-                'cells without a row are not published (absent="unpublished", --absent unpublished)'
-            )
-        self.lower[missing] = self.upper[missing] = 0
-
-    def _refuse(self, part: Figures, row: int, at: int) -> None:
-        other = self.parts[int(self.source[at])] if self.source[at] >= 0 else None
-        if other is None:
-            raise DataError(
-                f"{part.name}: cell {part.describe(row)} is {part.text(row)}, outside the range from {self.lower[at]} "
-                f"to {self.upper[at]} that every value lies in"
-            )
-        raise DataError(
-            f"cell {part.describe(row)} is {part.text(row)} in {part.name}, but {other.text(int(self.row[at]))} in "
-            f"{other.name}; correct one of them"
-        )
-
-
-def _places(space: Space, positions: IntArray, part: Figures) -> IntArray:
-    """Return where the rows of a table stand among the positions."""
-    position = np.zeros(len(part), np.int64)
-    for axis, stride in zip(space.axes, space.strides, strict=True):
-        if axis.name in part.names:
-            known = {label: code for code, label in enumerate(axis.nodes)}
-            recode = np.array(
-                [0 if label == part.total else known[label] for label in part.labels[axis.name]], np.int64
-            )
-            position += stride * recode[part.codes[:, part.names.index(axis.name)]]
-    if np.unique(position).size < position.size:
-        raise DataError(f"{part.name}: the total is given under two names; keep one of them")
-    return np.searchsorted(positions, position)
-
-
-def _scaled(values: IntArray, scale: int) -> IntArray:
-    return values if scale == 1 else np.where(np.abs(values) >= UNBOUNDED, values, values * scale)
-
-
 def _only_open(
-    starts: IntArray, columns: IntArray, signs: IntArray, state: _State
+    starts: IntArray, columns: IntArray, signs: IntArray, state: Overlay
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Check the equations among exact figures, and keep those in which something is not exact, each once."""
     exact = state.lower == state.upper

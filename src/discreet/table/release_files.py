@@ -91,7 +91,9 @@ def read_release(
             name=name or file.name,
         )
     except DiscreetError as error:
-        raise type(error)(f"{file}: {error}") from None
+        # Figures call themselves by the name of their file.
+        told = str(error).removeprefix(f"{name or file.name}: ")
+        raise type(error)(f"{file}: {told}") from None
     return Release.of(figures)
 
 

@@ -8,29 +8,11 @@ import typer
 
 from discreet.cli.protect.common import protects
 from discreet.cli.protect.rounding import TimeLimit
-from discreet.cli.rules import RULES, _rules
+from discreet.cli.rule_texts import Rules, rules_of
 
 
 def tabular_adjustment(
-    p_percent: Annotated[
-        float | None, typer.Option("--p-percent", help="p: nobody estimates another within p%.", rich_help_panel=RULES)
-    ] = None,
-    dominance: Annotated[
-        list[str] | None,
-        typer.Option("--dominance", help="n,k: the n largest make up at most k%.", rich_help_panel=RULES),
-    ] = None,
-    pq: Annotated[
-        str | None, typer.Option("--pq", help="p,q: the same when q% is known before.", rich_help_panel=RULES)
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Fewest contributors of a safe cell.", rich_help_panel=RULES)
-    ] = None,
-    safety_range: Annotated[
-        float, typer.Option("--safety-range", help="Protection after the threshold, in %.", rich_help_panel=RULES)
-    ] = 30.0,
-    level: Annotated[
-        str, typer.Option("--level", help="contributor, holding, or both.", rich_help_panel=RULES)
-    ] = "contributor",
+    rule: Rules = None,
     norm: Annotated[str, typer.Option("--norm", help="absolute or squared changes are least.")] = "absolute",
     weights: Annotated[
         str, typer.Option("--weights", help="equal, or inverse: changes relative to figures.")
@@ -46,9 +28,8 @@ def tabular_adjustment(
     """
     from discreet.protect.tabular_adjustment import TabularAdjustment
 
-    rules = _rules(threshold, dominance, p_percent, pq, "safe", safety_range, 1, level, False)
     return TabularAdjustment(
-        tuple(rules),
+        tuple(rules_of(rule)),
         norm=norm,  # type: ignore[arg-type]
         weights=weights,  # type: ignore[arg-type]
         radius=radius,
@@ -60,8 +41,8 @@ COMMANDS = {
     "tabular-adjustment": protects(
         tabular_adjustment,
         {
-            "discreet protect tabular-adjustment table.parquet --p-percent 10 -o adjusted.csv": "by the p% rule",
-            "discreet protect tabular-adjustment firms.csv --by region,activity --value turnover --p-percent 10 "
+            "discreet protect tabular-adjustment table.parquet --rule p=10 -o adjusted.csv": "by the p% rule",
+            "discreet protect tabular-adjustment firms.csv --by region,activity --value turnover --rule p=10 "
             "-o adjusted.csv": "from records",
         },
         random=False,

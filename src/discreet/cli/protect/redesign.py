@@ -9,7 +9,7 @@ import typer
 
 from discreet.cli import show
 from discreet.cli.protect.common import protects
-from discreet.cli.rules import _rules
+from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -28,25 +28,13 @@ def redesign(
         list[str] | None,
         typer.Option("--level", help="DIMENSION=LEVEL of its hierarchy; 1 is coarsest.", rich_help_panel=HAND),
     ] = None,
+    rule: Rules = None,
     max_risk: Annotated[
         float | None, typer.Option("--max-risk", help="Merge until R1 is at most this.", rich_help_panel=ADVICE)
     ] = None,
     max_violations: Annotated[
         int | None,
         typer.Option("--max-violations", help="Merge until so many cells are sensitive.", rich_help_panel=ADVICE),
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Fewest contributors of a safe cell.", rich_help_panel=ADVICE)
-    ] = None,
-    dominance: Annotated[
-        list[str] | None,
-        typer.Option("--dominance", help="n,k: the n largest make up at most k%.", rich_help_panel=ADVICE),
-    ] = None,
-    p_percent: Annotated[
-        float | None, typer.Option("--p-percent", help="p: nobody estimates another so well.", rich_help_panel=ADVICE)
-    ] = None,
-    pq: Annotated[
-        str | None, typer.Option("--pq", help="p,q: the same when q% is known before.", rich_help_panel=ADVICE)
     ] = None,
     allow: Annotated[
         list[str] | None,
@@ -62,24 +50,26 @@ def redesign(
 ) -> Any:
     """Merge categories, and publish the coarser table as it is.
 
-    Say what to merge, or how far the number of sensitive cells (--threshold and other rules) or the risk (--max-risk)
-    is to come down: then the cheapest recoding is searched, with the fewest merges and the least entropy lost, and
-    the steps towards it are shown.
+    Say what to merge, or how far the number of sensitive cells (--rule) or the risk (--max-risk) is to come down: then
+    the cheapest recoding is searched, with the fewest merges and the least entropy lost, and the steps towards it are
+    shown.
     """
     from discreet.protect.redesign import Redesign, merging, to_levels
     from discreet.protect.redesign.recode import joined
 
-    rules = _rules(threshold, dominance, p_percent, pq, "safe", 30.0, 1, "contributor", False)
+    rules = rules_of(rule)
     advised = bool(rules) or max_risk is not None
     if advised == bool(merge or level):
-        raise RequestError("say what to merge (--merge, --level), or what to reach (--threshold 3, --max-risk 0.1)")
+        raise RequestError(
+            "say what to merge (--merge, --level), or what to reach (--rule threshold=3, --max-risk 0.1)"
+        )
     if not advised:
         levels = to_levels(original, {name: _whole(name, text) for name, text in _pairs(level, "--level").items()})
         return Redesign.of(joined(original, merging(_groups(merge)), levels))
     if rules and max_risk is not None:
         raise RequestError("rules and --max-risk are two goals; give one")
     if max_violations is not None and not rules:
-        raise RequestError("--max-violations counts what rules find; give one, for example --threshold 3")
+        raise RequestError("--max-violations counts what rules find; give one, for example --rule threshold=3")
     return _Advised(original, rules, max_risk, max_violations or 0, allow, order, limit)
 
 
@@ -188,8 +178,8 @@ COMMANDS = {
         {
             "discreet protect redesign table.csv --merge 'activity:5,6=5+6' -o merged.csv": "merge two categories",
             "discreet protect redesign t.csv --hierarchy region=nuts.hrc --level region=2 -o m.csv": "a coarser level",
-            "discreet protect redesign table.csv --threshold 3 --allow age=neighbours -o m.csv": "advised by a rule",
-            "discreet protect redesign religion.csv --max-risk 0.2 --limit 500 -o merged.csv": "advised by the risk",
+            "discreet protect redesign table.csv --rule threshold=3 --allow age=neighbours -o m.csv": "by a rule",
+            "discreet protect redesign religion.csv --max-risk 0.2 --limit 500 -o merged.csv": "by the risk",
         },
         random=False,
         finish=_finish,

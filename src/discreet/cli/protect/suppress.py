@@ -11,6 +11,7 @@ import typer
 
 from discreet.cli import show
 from discreet.cli.protect.common import load, protects
+from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     from discreet.protect.base import Protected
 
 EXAMPLES = {
-    "discreet protect suppress table.csv --rule threshold:3 -o release.csv": "counts below 3, and what protects them",
-    "discreet protect suppress firms.parquet --rule p_percent:10 --method optimal -o release.csv --status why.csv": (
+    "discreet protect suppress table.csv --rule threshold=3 -o release.csv": "counts below 3, and what protects them",
+    "discreet protect suppress firms.parquet --rule p=10 --method optimal -o release.csv --status why.csv": (
         "p% rule, at the least cost, with the reason of every suppression"
     ),
-    "discreet protect suppress as.parquet --linked ar.parquet --rule p_percent:10:holding -o release.csv": (
+    "discreet protect suppress as.parquet --linked ar.parquet --rule p=10@holding -o release.csv": (
         "two linked tables in one problem, at the level of holdings"
     ),
-    "discreet protect suppress table.csv --rule threshold:3 --as intervals -o release.csv": "intervals, not marks",
+    "discreet protect suppress table.csv --rule threshold=3 --as intervals -o release.csv": "intervals, not marks",
 }
 SENSITIVE, SEARCH, KNOWN, FILES = "Which cells are sensitive", "What is suppressed with them", "Who looks", "More files"
 READING: dict[str, Any] = {
@@ -42,14 +43,7 @@ READING: dict[str, Any] = {
 
 def suppress(
     original: Any,
-    rule: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rule",
-            help="NAME:NUMBERS, as threshold:3, p_percent:10, dominance:2,85 or pq:10,50; :holding for holdings.",
-            rich_help_panel=SENSITIVE,
-        ),
-    ] = None,
+    rule: Rules = None,
     apriori: Annotated[
         Path | None,
         typer.Option(
@@ -121,7 +115,7 @@ def suppress(
     show.check_output(status, endings=(".csv",))
     show.check_output(tab, endings=(".tab",))
     made = Suppression(
-        tuple(_rule(text) for text in rule or ()),
+        tuple(rules_of(rule)),
         tuple(_wishes(apriori)) if apriori is not None else (),
         risk=risk,
         levels=_levels(levels),
@@ -153,21 +147,6 @@ class _Audited:
         if self.tab is not None:
             _write_tab(found, self.tab)
         return found.protected
-
-
-def _rule(text: str) -> Any:
-    from discreet.rules import get_rule
-
-    name, *rest = text.split(":")
-    level = rest.pop() if rest and rest[-1] in ("holding", "contributor") else "contributor"
-    try:
-        numbers = [float(part) for part in ",".join(rest).split(",") if part.strip()]
-    except ValueError:
-        raise RequestError(f"--rule is {text!r}; give it as threshold:3, p_percent:10 or dominance:2,85") from None
-    try:
-        return get_rule(name.replace("-", "_"), *(int(n) if n.is_integer() else n for n in numbers), level=level)
-    except TypeError:
-        raise RequestError(f"--rule is {text!r}, which has not the numbers that the rule takes") from None
 
 
 def _levels(text: str | None) -> tuple[float, float] | None:

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.core.errors import DataError
 from discreet.protect.base import Original
 from discreet.rules import Rule, sensitivity
+from discreet.rules.sensitivity import judged_cells
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -26,10 +27,11 @@ def violations(
     >>> violations(Threshold(3))(Table.from_array([1, 5, 2], ["x"]))
     2.0
     """
+    judges = list(rules) if isinstance(rules, Sequence) else [rules]
 
     def score(original: Original) -> float:
-        cells = Tabulation.from_table(original) if isinstance(original, Table) else original
-        return float(np.count_nonzero(sensitivity(cells, rules, response=response, combine=combine).sensitive))
+        cells = judged_cells(Tabulation.from_table(original) if isinstance(original, Table) else original, judges)
+        return float(np.count_nonzero(sensitivity(cells, judges, response=response, combine=combine).sensitive))
 
     return score
 

@@ -1,0 +1,85 @@
+"""What the audit is told in texts: how figures were published, cells, and what people know of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import RequestError, nearest
+
+
+def kind_of(rounded: str | None, base: int, bound: int | None) -> Any:
+    """Return how figures were published: exactly, rounded to a base, or moved by at most a bound."""
+    from discreet.table.kinds import EXACT, ROUNDINGS, Kind
+
+    if rounded is not None and bound is not None:
+        raise RequestError("give either --rounded with --base, or --bound of a perturbation, not both")
+    if rounded is not None:
+        if rounded not in ROUNDINGS:
+            raise RequestError(f"there is no rounding {rounded!r}; {nearest(rounded, ROUNDINGS)}")
+        return Kind(rounded, base=base)
+    if base:
+        raise RequestError("--base belongs to --rounded conventional, random or controlled; name it")
+    return EXACT if bound is None else Kind("perturbed", bound=bound)
+
+
+def cell_of(text: str) -> dict[str, str]:
+    """Read a cell: ``size=7,region=N``."""
+    cell = {}
+    for part in text.split(","):
+        name, equals, label = part.partition("=")
+        if not equals or not name.strip():
+            raise RequestError(f"{text!r} names no cell; write dimension=category, with commas between several")
+        cell[name.strip()] = label.strip()
+    return cell
+
+
+def insider_of(text: str, name: str) -> Any:
+    """Read somebody who knows their own contribution: ``size=7:400``, or ``size=7:400:2`` with two others."""
+    from discreet.table.attacker import Attacker
+
+    where, _, rest = text.partition(":")
+    amount, _, others = rest.partition(":")
+    try:
+        return Attacker.insider(cell_of(where), float(amount), others=int(others) if others else 1, name=name)
+    except ValueError:
+        raise RequestError(f"insider {text!r} is not CELL:VALUE or CELL:VALUE:OTHERS, as 'size=7:400'") from None
+
+
+def fact_of(text: str) -> Any:
+    """Read what everybody knows of a cell: ``size=7:1..50``; either end may be left out."""
+    from discreet.table.attacker import Fact
+
+    where, _, ends = text.partition(":")
+    low, dots, high = ends.partition("..")
+    try:
+        if not dots:
+            raise ValueError
+        return Fact(cell_of(where), float(low) if low else None, float(high) if high else None)
+    except ValueError:
+        raise RequestError(f"{text!r} is not CELL:LOW..HIGH, as 'size=7:1..50'") from None
+
+
+def merged_of(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
+    """Read merged categories: ``activity:5,6=5+6``."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for text in texts or ():
+        name, colon, rest = text.partition(":")
+        whole, equals, parts = rest.partition("=")
+        if not colon or not equals:
+            raise RequestError(f"{text!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
+        found.setdefault(name, {})[whole] = parts.split("+")
+    return found
+
+
+def hierarchies_of(texts: list[str] | None) -> dict[str, list[Any]]:
+    """Read hierarchies from files: ``region=nuts.hrc``."""
+    from discreet.table.hierarchy_files import read_hierarchy
+
+    found: dict[str, list[Any]] = {}
+    for text in texts or ():
+        name, equals, file = text.partition("=")
+        if not equals:
+            raise RequestError(f"{text!r} is not DIMENSION=FILE, as 'region=nuts.hrc'")
+        found.setdefault(name, []).append(read_hierarchy(Path(file)))
+    return found
