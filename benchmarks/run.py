@@ -19,6 +19,7 @@ BENCHMARKS = (
     "simulation",
     "suppression",
     "assess",
+    "workbench",
 )
 HEAD = """# Benchmark results
 

@@ -57,3 +57,35 @@ def test_files_without_rows_are_refused(tmp_path: Path) -> None:
     path.write_text("area,count\n")
     with pytest.raises(DataError, match="no rows"):
         inspect_file(path)
+
+
+def test_releases_of_discreet_are_told_by_their_note(tmp_path: Path) -> None:
+    import discreet as dc
+    from discreet.rules import Threshold
+
+    table = dc.Table.from_array([[2, 9, 8], [7, 6, 9], [9, 8, 5]], {"area": ["n", "w", "s"], "age": ["y", "m", "o"]})
+    for form, hidden, intervals in (("marks", True, False), ("intervals", False, True)):
+        made = dc.suppress(table, Threshold(3), levels=(1, 1), form=form).release
+        made.write(tmp_path / "r.parquet")
+        found = inspect_file(tmp_path / "r.parquet", cells=True)
+        assert (found.content, found.method) == ("release", "suppress")
+        assert "a release (suppress)" in found.sentence
+        assert found.cells is not None
+        assert bool(found.cells["hidden"]) == hidden
+        assert bool(found.cells["intervals"]) == intervals
+        for _, low, high in found.cells["intervals"]:
+            assert low < high
+
+
+def test_depths_are_those_of_the_hierarchy(tmp_path: Path) -> None:
+    from discreet import tabulate
+    from discreet.table.hierarchy import Hierarchy
+
+    (tmp_path / "r.csv").write_text("area,sex\nn1,m\nn1,f\nn2,m\ns,f\n")
+    tree = Hierarchy.from_parents({"n1": "north", "n2": "north", "s": "Total"})
+    tabulate(tmp_path / "r.csv", ["area", "sex"], hierarchies={"area": tree}).write(tmp_path / "t.parquet")
+    cells = inspect_file(tmp_path / "t.parquet", cells=True).cells
+    assert cells is not None
+    area, sex = cells["dimensions"]
+    assert dict(zip(area["labels"], area["depths"], strict=True)) == {"Total": 0, "north": 1, "n1": 2, "n2": 2, "s": 1}
+    assert sex["depths"] is None

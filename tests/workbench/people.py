@@ -8,9 +8,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 PICTURES = os.environ.get("DISCREET_PICTURES")
 """A folder for pictures of the screens, where they are wanted."""
+GAPS = """async () => {
+    const box = document.querySelector('.gridbox');
+    box.scrollIntoView();
+    let gaps = 0;
+    for (let k = 1; k <= 40; k += 1) {
+        box.scrollTop = (k / 40) * (box.scrollHeight - box.clientHeight);
+        box.scrollLeft = ((k * 7) % 40) / 40 * (box.scrollWidth - box.clientWidth);
+        await new Promise(requestAnimationFrame);
+        const area = box.getBoundingClientRect();
+        const bottom = Math.min(area.bottom, window.innerHeight - 60);
+        for (let y = area.top + 45; y < bottom - 20; y += 60)
+            for (let x = area.left + 140; x < area.right - 40; x += 120)
+                if (!document.elementFromPoint(x, y)?.closest('.cell, .head')) gaps += 1;
+    }
+    return gaps;
+}"""
+"""Scrolls through the table and returns how many of the places looked at were blank."""
 
 
 @contextmanager
@@ -38,7 +56,7 @@ class Person:
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
         self.page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(180_000)
         self.complaints: list[str] = []
         self.foreign: list[str] = []
         host = address.split("/")[2]
@@ -48,6 +66,8 @@ class Person:
             "request",
             lambda r: None if host in r.url or r.url[:5] in ("data:", "blob:") else self.foreign.append(r.url),
         )
+        self.addresses: list[str] = []
+        self.page.on("request", lambda r: self.addresses.append(r.url))
         self.page.goto(address)
         self.page.wait_for_selector("body[data-ready=yes]")
 
@@ -79,7 +99,9 @@ class Person:
             self.page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
 
     def leave(self) -> None:
-        """Close the page; nothing may have gone wrong and nothing may have left this machine."""
+        """Close the page; nothing may have gone wrong, left this machine, or been told in an address."""
         assert self.complaints == []
         assert self.foreign == []
+        asked = {name for address in self.addresses for name in parse_qs(urlsplit(address).query)}
+        assert asked <= {"wait", "name", "session"}
         self.context.close()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tests.cli.running import run
-from tests.workbench.people import Person, browser
+from tests.workbench.people import GAPS, Person, browser
 from tests.workbench.serving import Server, serving
 
 pytestmark = pytest.mark.xdist_group("workbench")
@@ -40,7 +40,7 @@ FAINT = """() => {
         }
         return 'rgb(255, 255, 255)';
     };
-    const texts = document.querySelectorAll('h1, h2, p, label span, button, th, td, .card b, .card span');
+    const texts = document.querySelectorAll('h1, h2, p, label span, button, th, td, .card b, .card span, .cell');
     return [...texts].filter((n) => n.textContent.trim() && n.offsetParent && !n.disabled).filter((n) => {
         const [a, b] = [light(getComputedStyle(n).color), light(ground(n))];
         return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
@@ -83,9 +83,11 @@ def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path
         page.click("#public")
         page.wait_for_selector("#public-report")
         public = publisher.download("#public-report", tmp_path)
-        page.fill("input[name=who]", "Ada Publisher")
-        page.click("#approve")
-        page.wait_for_selector("text=approved")
+        for who in ("Ada Publisher", "Bo Second"):
+            page.fill("input[name=who]", who)
+            page.click("#approve")
+            page.wait_for_selector(f"#signing td:has-text('{who}')")
+        assert "Two people have signed" in publisher.text("#signing")
         assert "confidential" in report.read_text(encoding="utf-8").lower()
         assert "confidential" not in public.read_text(encoding="utf-8").lower()
         assert released.read_text().splitlines()[0].startswith('"area","age","count"')
@@ -94,6 +96,7 @@ def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path
         page.wait_for_selector("#verdict")
         words = shlex.split(publisher.command())
         shown = page.get_attribute("#verdict", "data-verdict")
+        saved = publisher.download("#save", tmp_path)
         publisher.leave()
     (tmp_path / "again").mkdir()
     shutil.copy(table, tmp_path / "again")
@@ -107,15 +110,27 @@ def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path
         os.chdir(here)
     assert json.loads(printed.out)["verdict"] == shown
     assert (tmp_path / "again" / "release.csv").read_text() == released.read_text()
+    replayed = run("workbench", saved, "--replay", "--json")
+    assert replayed.code == 0, replayed
+    told = json.loads(replayed.out)["steps"]
+    assert {step["outcome"] for step in told} == {"same"}
+    assert any(step["command"].startswith("discreet assess") for step in told)
+    with serving(saved) as server:
+        reader = Person(opened, server.address)
+        reader.page.wait_for_selector("#verdict")
+        assert reader.page.get_attribute("#verdict", "data-verdict") == shown
+        assert "Ada Publisher" in reader.text("#signing")
+        reader.leave()
 
 
 def records(path: Path) -> Path:
-    """Firms in districts of two regions."""
+    """Firms in districts of two regions, few of them large."""
     draw = random.Random(7)
     lines = ["firm,district,size,turnover"]
-    for i in range(600):
+    for i in range(160):
         district = draw.choice(["n1", "n2", "n3", "s1", "s2"])
-        lines.append(f"f{i},{district},{draw.choice(['small', 'medium', 'large'])},{draw.randint(1, 900)}")
+        size = draw.choices(["small", "medium", "large"], [70, 23, 7])[0]
+        lines.append(f"f{i},{district},{size},{draw.randint(1, 900)}")
     path.write_text("\n".join(lines) + "\n")
     return path
 
@@ -136,6 +151,7 @@ def test_the_methodologist_compares_suppression_and_controlled_rounding(opened: 
         page.select_option("[data-hierarchy=district]", "districts.csv")
         page.wait_for_function("() => document.querySelector('#command').textContent.includes('--hierarchy')")
         page.wait_for_selector(".grid [role=rowheader]:has-text('north')")
+        page.evaluate("() => document.querySelector('#recognised').scrollIntoView()")
         person.picture("records")
         page.click("#use")
         page.wait_for_selector("#sensitive")
@@ -147,18 +163,94 @@ def test_the_methodologist_compares_suppression_and_controlled_rounding(opened: 
         names = page.eval_on_selector_all("[data-point]", "nodes => nodes.map(n => n.dataset.point)")
         assert any("controlled" in name for name in names)
         assert any("suppress" in name for name in names)
+        assert page.get_attribute(".limit", "data-limit") == "0.5"
+        page.select_option("#axis", "worst_dr")
+        page.wait_for_selector(".limit[data-limit='0.7']", state="attached")
         person.picture("compare")
-        page.click("[data-point*='controlled']")
-        page.wait_for_selector("#sentence")
-        assert "controlled-rounding" in person.command()
-        page.wait_for_selector("#audit")
+        page.click("[data-point^='suppress']")
+        page.wait_for_selector("#hidden")
+        assert "protect suppress" in person.command()
+        assert "--rule=threshold=3" in person.command()
+        page.wait_for_selector("#audit:has-text('safe')")
+        assert page.query_selector(".grid[aria-label=after] .hidden-figure") is not None
+        page.click(".grid[aria-label=after] .hidden-figure")
+        known = person.text("#detail")
+        for part in ("outsider", "Between", "bits", "risk"):
+            assert part in known
         person.picture("protect")
+        person.step("compare")
+        page.click("[data-point*='controlled']")
+        page.wait_for_selector("#changed")
+        assert "controlled-rounding" in person.command()
+        page.wait_for_selector(".grid[aria-label=after] [role=rowheader]:has-text('north')")
         person.step("decide")
+        page.check("input[value=release]")
         page.click("#assess")
         page.wait_for_selector("#verdict")
         report = person.download("#internal", tmp_path)
         assert report.stat().st_size > 10_000
         person.leave()
+
+
+def test_the_methodologist_suppresses_magnitudes(opened: Any, tmp_path: Path) -> None:
+    """Turnover of firms by a hierarchy of districts: tabulated, explained, suppressed by the p% rule."""
+    table = records(tmp_path / "firms.csv")
+    tree = tmp_path / "districts.hrc"
+    tree.write_text("north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n")
+    with serving(table, tree) as server:
+        person = Person(opened, server.address)
+        page = person.page
+        page.click("[data-file='firms.csv']")
+        assert "districts.hrc" in person.text("#beside")
+        page.check("[data-by=district]")
+        page.wait_for_selector("#use")
+        page.check("[data-by=size]")
+        page.wait_for_selector("[data-hierarchy=district]")
+        page.select_option("[data-hierarchy=district]", "districts.hrc")
+        page.wait_for_function("() => document.querySelector('#command').textContent.includes('--hierarchy')")
+        page.select_option("[data-pick=value]", "turnover")
+        page.wait_for_function("() => document.querySelector('#command').textContent.includes('--value')")
+        page.select_option("[data-pick=contributor]", "firm")
+        page.wait_for_function("() => document.querySelector('#command').textContent.includes('--contributor')")
+        page.wait_for_selector(".grid [role=rowheader]:has-text('north')")
+        page.click("#use")
+        page.wait_for_selector("#sensitive")
+        assert "--rule=p=10" in person.command()
+        # A cell that a rule calls sensitive says so on hover, and a click gives the whole arithmetic.
+        cell = page.locator(".grid .cell.flag").first
+        reason = cell.get_attribute("title")
+        assert reason.startswith("sensitive: ")
+        cell.click()
+        page.wait_for_function("() => document.querySelector('#detail').dataset.explained")
+        told = person.text("#detail")
+        printed = json.loads(same(server, person.command()))["explain"]
+        for rule in printed["rules"]:
+            assert rule["reason"] in told
+        assert printed["sentence"] in told
+        person.picture("see")
+        person.step("protect")
+        page.wait_for_selector("#audit:has-text('safe')")
+        assert "protect suppress" in person.command()
+        made = json.loads(same(server, person.command()))
+        assert person.text("#hidden") == str(made["hidden"])
+        assert made["sentence"] in person.text("#sentence")
+        page.select_option("#option-form", "intervals")
+        page.wait_for_function("() => document.querySelector('#command').textContent.includes('--as=intervals')")
+        page.wait_for_selector(".grid[aria-label=after] .cell:has-text('–')")
+        person.leave()
+
+
+def same(server: Server, command: str) -> str:
+    """Run the command that a page shows, as it stands, in the folder of the session; return what it prints."""
+    import os
+
+    (folder,) = Path(os.environ.get("TMPDIR", "/tmp")).glob(f"discreet-workbench-{server.process.pid}-*")
+    here = os.getcwd()
+    os.chdir(folder)
+    try:
+        return run(*shlex.split(command)[1:], "--json").out
+    finally:
+        os.chdir(here)
 
 
 def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Path) -> None:
@@ -175,28 +267,143 @@ def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Pat
         page = checker.page
         page.click("[data-file='adults.csv']")
         assert "hidden" in checker.text("#recognised")
+        checker.step("see")
+        page.wait_for_selector("#audit")
         checker.step("attack")
         page.wait_for_selector("#verdict")
+        assert page.get_attribute("#verdict", "data-verdict") == "safe"
+        page.click("#earlier summary")
+        page.wait_for_selector("#earlier td:has-text('all people')")
+        page.check("#with-ledger")
         page.fill("#period", "2024")
         page.press("#period", "Tab")
-        page.click("#check")
-        page.wait_for_selector("#ledger-verdict")
-        assert page.get_attribute("#ledger-verdict", "data-verdict") == "unsafe"
+        page.wait_for_function("() => document.querySelector('#command').textContent.includes('--period=2024')")
+        page.wait_for_selector("#ledger-verdict[data-verdict=unsafe]")
+        assert page.get_attribute("#verdict", "data-verdict") == "unsafe"
         found = checker.text("#attack-result")
         assert "120" in found
         assert "119" in found
-        assert page.is_disabled("#enter")
+        assert page.query_selector(".grid .cell.flag:has-text('= 1')") is not None
         checker.picture("ledger")
         checker.step("decide")
-        page.check("input[value=as_is]")
+        assert page.is_checked("input[value=alone]")
         page.click("#assess")
-        page.wait_for_selector("#signing, .error")
-        if page.query_selector("#reject") is not None:
-            page.fill("input[name=who]", "Bo Checker")
-            page.fill("textarea[name=comment]", "differences with last year's table")
-            page.click("#reject")
-            page.wait_for_selector("text=rejected")
+        page.wait_for_selector("#ledger-verdict[data-verdict=unsafe]")
+        assert "--max-dr=0.7" in checker.command()
+        assert page.is_disabled("#enter")
+        page.wait_for_selector("#reject")
+        assert page.is_disabled("#approve")
+        page.fill("input[name=who]", "Bo Checker")
+        page.fill("textarea[name=comment]", "differences with last year's table")
+        page.click("#reject")
+        page.wait_for_selector("#signing td:has-text('rejected')")
+        assert "120" not in checker.download("#audit-report", tmp_path).read_text()
+        page.evaluate("() => window.scrollTo(0, 0)")
+        checker.picture("decide-release")
         checker.leave()
+    assert len(json.loads(run("ledger", "list", "--ledger", ledger, "--json").out)["releases"]) == 1
+
+
+def test_a_release_enters_the_ledger_once_it_is_safe(opened: Any, tmp_path: Path) -> None:
+    ledger = tmp_path / "office.sqlite"
+    first = tmp_path / "firms.csv"
+    first.write_text("sector,count\nfood,120\nmetal,90\nTotal,210\n")
+    assert run("ledger", "add", first, "--ledger", ledger, "--period", "2023", "--population", "firms").code == 0
+    release = tmp_path / "areas.csv"
+    cells = "n,a,x\nn,b,x\nn,Total,900\ns,a,x\ns,b,x\ns,Total,800\nTotal,a,600\nTotal,b,1100\nTotal,Total,1700\n"
+    release.write_text("area,age,count\n" + cells)
+    with serving(release, "--ledger", ledger) as server:
+        person = Person(opened, server.address)
+        page = person.page
+        page.click("[data-file='areas.csv']")
+        page.wait_for_selector("#use")
+        person.step("decide")
+        page.click("#assess")
+        page.wait_for_selector("#ledger-verdict[data-verdict=safe]")
+        page.click("#enter")
+        page.wait_for_selector("#entered")
+        person.leave()
+    listed = json.loads(run("ledger", "list", "--ledger", ledger, "--json").out)["releases"]
+    assert [one["title"] for one in listed] == ["firms", "areas"]
+
+
+def firms_tab(folder: Path) -> Path:
+    """A table of τ-ARGUS with its metadata and hierarchy, sensitive cells marked."""
+    source, tree = records(folder / "firms.csv"), folder / "districts.hrc"
+    tree.write_text("north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n")
+    table = folder / "firms.parquet"
+    by = ["--by", "district,size", "--value", "turnover", "--contributor", "firm", "--hierarchy", f"district={tree}"]
+    assert run("tabulate", source, *by, "-o", table).code == 0
+    assert run("rules", table, "--rule", "p=10", "-o", folder / "firms.tab").code == 0
+    return folder / "firms.tab"
+
+
+@pytest.mark.parametrize("uploaded", [False, True])
+def test_a_table_of_argus_is_opened_with_its_metadata(opened: Any, tmp_path: Path, uploaded: bool) -> None:
+    table = firms_tab(tmp_path)
+    beside = sorted(tmp_path.glob("firms*.rda")) + sorted(tmp_path.glob("firms*.hrc"))
+    with serving(*([] if uploaded else [table])) as server:
+        person = Person(opened, server.address)
+        page = person.page
+        if uploaded:
+            page.set_input_files("#file", [str(path) for path in (table, *beside)])
+        else:
+            page.click("[data-file='firms.tab']")
+        assert "hidden figures" in person.text("#recognised")
+        assert all(path.name in person.text("#beside") for path in beside)
+        page.wait_for_selector(".grid [role=rowheader]:has-text('north')")
+        assert page.query_selector(".grid .hidden-figure") is not None
+        page.click("#use")
+        page.wait_for_selector("#audit:has-text('unsafe')")
+        page.click(".grid .cell.flag")
+        page.wait_for_function("() => document.querySelector('#detail').dataset.explained")
+        told = person.text("#detail")
+        assert "Worked out exactly" in told
+        assert "10% rule" in told
+        person.step("protect")
+        page.select_option("#method", "protect suppress")
+        page.wait_for_selector("#audit:has-text('safe')")
+        person.leave()
+
+
+def test_attackers_of_every_kind_see_what_the_command_prints(opened: Any, tmp_path: Path) -> None:
+    first, second = tmp_path / "ages.csv", tmp_path / "areas.csv"
+    first.write_text("area,age,count\nn,a,x\nn,b,x\nn,Total,12\ns,a,x\ns,b,x\ns,Total,30\nTotal,a,20\nTotal,b,22\n")
+    second.write_text(first.read_text().replace("n,a,x", "n,a,7").replace("n,b,x", "n,b,5"))
+    with serving(first, second) as server:
+        person = Person(opened, server.address)
+        page = person.page
+        page.click("[data-file='ages.csv']")
+        page.wait_for_selector("#use")
+        person.step("attack")
+        shown = {}
+        for who, field, text in (
+            ("outsider", None, ""),
+            ("insider", "#option-insider", "area=n,age=a:6"),
+            ("coalition", "#option-coalition", "area=n,age=a:3\narea=n,age=b:2"),
+            ("holder", "[data-linked='areas.csv']", ""),
+        ):
+            before = person.command()
+            if who == "holder":
+                page.check(field)
+            elif field is not None:
+                page.check(f"input[value={who}]")
+                page.wait_for_selector(field)
+                page.fill(field, text)
+            if field is not None:
+                page.wait_for_function("old => document.querySelector('#command').textContent !== old", arg=before)
+                word = {"insider": "--insider", "coalition": "--coalition", "holder": "areas.csv"}[who]
+                page.wait_for_function("w => document.querySelector('#command').textContent.includes(w)", arg=word)
+            page.wait_for_selector("#verdict")
+            printed = json.loads(same(server, person.command()))
+            assert page.get_attribute("#verdict", "data-verdict") == printed["verdict"], who
+            assert printed["sentence"] in person.text("#verdict")
+            shown[who] = (printed["verdict"], max(cell["upper"] - cell["lower"] for cell in printed["cells"]))
+            for cell in printed["cells"][:3]:
+                assert (cell["proof"] or "") in person.text("#attack-result")
+        assert len(set(shown.values())) > 1
+        assert shown["holder"][0] == "unsafe"
+        person.leave()
 
 
 # --- seeing ---------------------------------------------------------------------------------------------------
@@ -229,8 +436,8 @@ def test_a_parameter_changes_the_table_at_once(opened: Any, thousand: Server) ->
         taken.append(time.monotonic() - start)
         page.wait_for_selector("#audit")
     person.leave()
-    # A quiet machine takes under 0.3 s; a busy one is several times slower.
-    assert sorted(taken)[len(taken) // 2] < 2.0, taken
+    # benchmarks/workbench.py holds this to 0.3 s; here the machine may be busy with other tests.
+    assert sorted(taken)[len(taken) // 2] < 0.9, taken
 
 
 def change(_: dict[str, str], person: Person) -> None:
@@ -254,32 +461,37 @@ def test_undo_brings_the_last_parameters_back(opened: Any, thousand: Server) -> 
     person.leave()
 
 
+def test_quick_changes_end_with_the_last_one_and_sessions_keep_apart(opened: Any, thousand: Server) -> None:
+    people = [Person(opened, f"{thousand.address}?session={name}") for name in ("ada", "bo")]
+    for person in people:
+        person.page.click("[data-file='thousand.csv']")
+        person.page.wait_for_selector("#use")
+        change({}, person)
+    for base in (4, 5, 6, 7, 8, 9, 11):
+        for person, more in zip(people, (0, 20), strict=True):
+            person.page.fill("#option-base", str(base + more))
+    for person, base, name in zip(people, (11, 31), ("ada", "bo"), strict=True):
+        person.page.wait_for_function(
+            "base => document.querySelector('#command').textContent.includes(`--base=${base}`)", arg=base
+        )
+        person.page.wait_for_selector("#audit")
+        assert f"{name}-release" in person.command()
+        texts = person.page.eval_on_selector_all(
+            ".grid[aria-label=after] .cell", "nodes => nodes.map(node => node.textContent)"
+        )
+        assert len(texts) > 100
+        assert all(int(text.replace(",", "")) % base == 0 for text in texts if text)
+        person.leave()
+
+
 def test_a_large_table_opens_soon_and_scrolls_without_gaps(opened: Any, thousand: Server) -> None:
     person = Person(opened, thousand.address + "?session=large")
     page = person.page
     start = time.monotonic()
     page.click("[data-file='large.csv']")
     page.wait_for_selector(".grid .cell")
-    assert time.monotonic() - start < 8.0
-    gaps = page.evaluate(
-        """async () => {
-            const box = document.querySelector('.gridbox');
-            box.scrollIntoView();
-            let gaps = 0;
-            for (let k = 1; k <= 40; k += 1) {
-                box.scrollTop = (k / 40) * (box.scrollHeight - box.clientHeight);
-                box.scrollLeft = ((k * 7) % 40) / 40 * (box.scrollWidth - box.clientWidth);
-                await new Promise(requestAnimationFrame);
-                await new Promise(requestAnimationFrame);
-                const area = box.getBoundingClientRect();
-                const bottom = Math.min(area.bottom, window.innerHeight - 60);
-                for (let y = area.top + 45; y < bottom - 20; y += 60)
-                    for (let x = area.left + 140; x < area.right - 40; x += 120)
-                        if (!document.elementFromPoint(x, y)?.closest('.cell, .head')) gaps += 1;
-            }
-            return gaps;
-        }"""
-    )
+    assert time.monotonic() - start < 4.0
+    gaps = page.evaluate(GAPS)
     assert gaps == 0
     assert int(page.get_attribute(".grid", "aria-rowcount")) == 1001
     assert len(page.query_selector_all(".grid .cell")) < 8000
@@ -299,8 +511,8 @@ def test_the_keyboard_reaches_and_explains_cells(opened: Any, server: Server) ->
     chosen = page.get_attribute("#chosen-cell", "aria-label")
     assert "1, 4: 1" in chosen
     assert "sensitive" in chosen
+    page.wait_for_function("() => document.querySelector('#detail').dataset.explained")
     assert "Sensitive" in person.text("#detail")
-    person.picture("see")
     person.leave()
 
 
@@ -315,7 +527,7 @@ def test_every_control_has_a_name_for_a_screen_reader(opened: Any, server: Serve
     person.leave()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")])
 def test_it_reads_at_every_width_and_in_the_dark(opened: Any, server: Server, width: int, scheme: str) -> None:
     person = Person(opened, server.address + f"?session=look{width}{scheme}", width=width, height=844, scheme=scheme)
     page = person.page
@@ -326,8 +538,8 @@ def test_it_reads_at_every_width_and_in_the_dark(opened: Any, server: Server, wi
         page.wait_for_timeout(100)
         over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert over <= 0, (step, over)
+        assert page.evaluate(FAINT) == [], step
         person.picture(f"{step}-{width}-{scheme}")
-    assert page.evaluate(FAINT) == []
     person.leave()
 
 
@@ -356,10 +568,15 @@ def test_a_long_comparison_survives_a_reload_and_can_be_cancelled(opened: Any, t
     page.wait_for_selector("#use")
     person.step("compare")
     page.fill("#draws", "20000")
+    page.select_option("#more", "random-rounding:base=3")
+    page.fill("#methods", "conventional-rounding:base=5\nrandom-rounding:base=3\ntable-swapping:rate=0.3")
     page.click("#start")
     page.wait_for_selector("progress")
     page.reload()
     page.wait_for_selector("progress")
+    # The map fills while the rest runs.
+    page.wait_for_selector("#partial [data-point^='conventional']")
     page.click("text=Cancel")
-    page.wait_for_selector("text=cancelled")
+    page.wait_for_selector("#cancelled")
+    assert page.query_selector("#partial [data-point^='conventional']") is not None
     person.leave()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -106,7 +108,19 @@ def test_files_outside_are_out_of_reach(server: Server, path: str) -> None:
 
 def test_too_much_at_once_is_refused_with_and_without_a_length(server: Server) -> None:
     assert server.ask("POST", "api/files?name=big.csv", headers={"Content-Length": str(2**40)})[0] == 413
-    assert server.json("GET", "api/start")["status"] == 200
+    link = socket.create_connection((server.host, server.port), timeout=60)
+    head = f"POST {server.base}api/files?name=big.csv HTTP/1.1\r\nHost: {server.host}:{server.port}\r\n"
+    link.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+    part = b"%x\r\n%s\r\n" % (2**22, b"0" * 2**22)
+    with contextlib.suppress(ConnectionError):
+        for _ in range(80):
+            link.sendall(part)
+    with contextlib.suppress(ConnectionError):
+        assert b" 413 " in link.recv(200)
+    link.close()
+    names = [one["name"] for one in server.json("GET", "api/files")["files"]]
+    assert "religion.csv" in names
+    assert "big.csv" not in names
 
 
 @pytest.mark.parametrize(
@@ -139,6 +153,35 @@ def test_a_zip_bomb_is_not_unpacked(server: Server) -> None:
     job = server.run("inspect", file="bomb.xlsx")
     assert job["state"] == "refused"
     assert "unpacks to" in job["error"]
+
+
+def test_a_session_that_unpacks_to_too_much_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.core.errors import LimitError
+    from discreet.workbench import workspace
+
+    monkeypatch.setattr(workspace, "LARGEST_SESSION", 2**20)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("session.json", b" " * 2**21)
+    here = workspace.Workspace()
+    try:
+        with pytest.raises(LimitError, match="unpacks to more"):
+            here.reopen("page", stream.getvalue())
+        assert here.files() == []
+    finally:
+        here.close()
+
+
+def test_a_parquet_file_of_endless_rows_ends_in_a_message(server: Server, tmp_path: Path) -> None:
+    part = pa.table({"area": pa.array(["n"] * 2**20).dictionary_encode(), "count": pa.array([1.5] * 2**20)})
+    with pq.ParquetWriter(tmp_path / "endless.parquet", part.schema) as writer:
+        for _ in range(64):
+            writer.write_table(part)
+    server.upload("endless.parquet", (tmp_path / "endless.parquet").read_bytes())
+    job = server.run("inspect", file="endless.parquet", cells=True)
+    assert job["state"] in ("refused", "failed", "done")
+    assert "cells" not in (job["result"] or {})
+    assert server.run("risk", table="religion.csv")["state"] == "done"
 
 
 def test_excel_files_are_read(server: Server) -> None:
@@ -176,7 +219,10 @@ def test_what_is_shown_is_what_the_command_prints(
     for command, values in (
         ("inspect", {"file": "religion.csv", "cells": True}),
         ("risk", {"table": "religion.csv"}),
-        ("rules", {"table": "religion.csv", "threshold": 3}),
+        ("rules", {"table": "religion.csv", "rule": ["threshold=3"]}),
+        ("rules", {"table": "religion.csv", "rule": ["threshold=3"], "explain": "output_area=1,religion=4"}),
+        ("protect suppress", {"file": "religion.csv", "rule": ["threshold=3"], "output": "s.parquet"}),
+        ("audit", {"releases": ["s.parquet"], "insider": ["output_area=1,religion=4:1"]}),
         ("protect random-rounding", {"file": "religion.csv", "base": 3, "seed": 1, "output": "r.parquet"}),
         ("risk", {"table": "religion.csv", "released": "r.parquet"}),
         ("audit", {"releases": ["r.parquet"], "law": "method"}),
@@ -269,17 +315,8 @@ def test_twenty_people_work_while_one_waits_for_long_work(server: Server) -> Non
     server.run("risk", table="religion.csv")
     rows = "\n".join(f"{i},{j},{(i * j) % 7 + 1}" for i in range(60) for j in range(60))
     server.upload("people.csv", f"area,age,count\n{rows}\n".encode())
-    job = (
-        server.run(
-            "compare",
-            wait=0,
-            file="people.csv",
-            draws=3000,
-            method=["random-rounding:base=3", "random-rounding:base=5"],
-        )
-        if "compare" in COMMANDS
-        else None
-    )
+    methods = ["random-rounding:base=3", "random-rounding:base=5"]
+    job = server.run("compare", wait=0, file="people.csv", draws=3000, method=methods)
     slowest: list[float] = []
 
     def client() -> None:
@@ -293,23 +330,11 @@ def test_twenty_people_work_while_one_waits_for_long_work(server: Server) -> Non
         thread.start()
     for thread in threads:
         thread.join()
-    if job is not None:
-        server.json("DELETE", f"api/jobs/{job['job']}")
+    server.json("DELETE", f"api/jobs/{job['job']}")
     assert len(slowest) == 57
-    # A quiet machine stays well under a second; a busy one is several times slower.
-    assert sorted(slowest)[len(slowest) // 2] < 1.5
-    assert max(slowest) < 6.0
-
-
-def _commands() -> set[str]:
-
-    from discreet.cli.app import tree
-    from discreet.workbench.commands import commands_of
-
-    return set(commands_of(tree()))
-
-
-COMMANDS = _commands()
+    # benchmarks/workbench.py holds this to a second; here the machine may be busy with other tests.
+    assert sorted(slowest)[len(slowest) // 2] < 1.0
+    assert max(slowest) < 3.0
 
 
 # --- sessions -----------------------------------------------------------------------------------------------
@@ -320,6 +345,29 @@ def test_the_state_of_a_page_survives_a_reload(server: Server) -> None:
     assert server.json("GET", "api/sessions/reload")["state"] == {"step": "see", "table": "religion.csv"}
     assert server.json("PUT", "api/sessions/reload", [1])["status"] == 400
     assert server.json("GET", "api/sessions/..%2fx")["status"] in (400, 404)
+
+
+def test_a_signature_falls_with_what_it_was_given_for(server: Server) -> None:
+    server.upload("signed.csv", b"area,count\nn,12\n")
+    given = {"who": "Ada", "decision": "approved", "release": "signed.csv"}
+    assert server.json("POST", "api/sessions/falls/signatures", given)["status"] == 200
+    assert [one["stands"] for one in server.json("GET", "api/sessions/falls")["signatures"]] == [True]
+    server.upload("signed.csv", b"area,count\nn,13\n")
+    assert [one["stands"] for one in server.json("GET", "api/sessions/falls")["signatures"]] == [False]
+    assert server.json("POST", "api/sessions/falls/signatures", given)["status"] == 200
+
+
+def test_policies_are_listed_with_their_limits(server: Server) -> None:
+    from discreet.decide.policy import Policy
+
+    server.upload("office.toml", b'title = "ours"\n[limits]\ndr = 0.4\n')
+    found = {one["name"]: one for one in server.json("GET", "api/start")["policies"]}
+    assert found["office.toml"] == {"name": "office.toml", "title": "ours", "limits": {"dr": 0.4}}
+    for name in ("default", "business", "census"):
+        policy = Policy.load(name)
+        assert found[name]["title"] == policy.title
+        assert found[name]["limits"].get("r2") == policy.limits.r2
+        assert found[name]["limits"].get("dr") == policy.limits.dr
 
 
 def test_two_people_sign_and_nobody_twice(server: Server) -> None:
@@ -389,9 +437,14 @@ def test_nothing_is_left_behind_nor_written_to_the_log(tmp_path: Path, kind: sig
     server = Server(secret, env={"TMPDIR": str(tmp_path)})
     assert glob.glob(str(tmp_path / "discreet-workbench-*"))
     assert server.run("risk", table="secret.csv")["state"] == "done"
+    assert (
+        server.run("tabulate", records=["secret.csv"], by="area", value="count", output="t.parquet")["state"] == "done"
+    )
+    made = server.run("assess", file="secret.csv", seed=1, report="report.html", record="r.json", output="out.csv")
+    assert made["state"] == "done"
     server.process.send_signal(kind)
     out, err = server.process.communicate(timeout=30)
-    assert glob.glob(str(tmp_path / "discreet-workbench-*")) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
     assert "918273" not in out + err
     assert server.base.strip("/") not in err
 
@@ -411,7 +464,7 @@ def test_it_is_ready_soon() -> None:
     with serving() as server:
         assert server.ask("GET", "")[0] == 200
         taken = time.monotonic() - start
-    assert taken < 8.0
+    assert taken < 4.0
 
 
 def test_a_port_that_is_taken_is_named(server: Server) -> None:
@@ -428,4 +481,4 @@ def test_a_parquet_file_of_many_cells_opens_soon(server: Server, tmp_path: Path)
     start = time.monotonic()
     job = server.run("inspect", file="large.parquet", cells=True)
     assert len(job["result"]["cells"]["values"]) == 100_000
-    assert time.monotonic() - start < 8.0
+    assert time.monotonic() - start < 4.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json as text
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,11 +14,12 @@ from discreet.cli import options, show
 EXAMPLES = {
     "discreet inspect mystery.csv": "a table or records? which columns, which totals?",
     "discreet inspect table.xlsx --cells --json": "every figure, for programs",
+    "discreet inspect firms.tab": "a table of τ-ARGUS, with firms.rda beside it",
 }
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(help="A CSV, Parquet or Excel file.")],
+    file: Annotated[Path, typer.Argument(help="A CSV, Parquet, Excel or .tab file.")],
     cells: Annotated[bool, typer.Option("--cells", help="With --json, also every figure.")] = False,
     count: Annotated[
         str | None, typer.Option("--count", help="The column of figures.", rich_help_panel=options.READING)
@@ -28,28 +31,41 @@ def inspect(
     total: Annotated[
         str | None, typer.Option("--total", help="The label that marks margins.", rich_help_panel=options.READING)
     ] = None,
+    rda: Annotated[
+        Path | None, typer.Option("--rda", help="The metadata of a .tab file.", rich_help_panel=options.READING)
+    ] = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     json: options.Json = False,
 ) -> None:
     """Say what a file holds, a table, records or a release, and how it would be read."""
-    from discreet.table.inspection import inspect_file
+    if file.suffix.lower() == ".tab" or rda is not None:
+        from discreet.tabulation.inspecting import inspect_tab
 
-    result = inspect_file(
-        file,
-        cells=cells,
-        encoding=encoding,
-        count=count,
-        dimensions=dimensions,
-        layout=layout,
-        total=total,
-        delimiter=delimiter,
-    )
+        result = inspect_tab(file, rda, cells=cells, encoding=encoding)
+    else:
+        from discreet.table.inspection import inspect_file
+
+        result = inspect_file(
+            file,
+            cells=cells,
+            encoding=encoding,
+            count=count,
+            dimensions=dimensions,
+            layout=layout,
+            total=total,
+            delimiter=delimiter,
+        )
 
     def face(console: Any) -> None:
         console.print(str(result), markup=False)
 
-    show.deliver("inspect", result, json, None, face)
+    if json and result.cells is not None:
+        # Columns of hundreds of thousands of figures, one column a line.
+        head = show.as_json("inspect", replace(result, cells=None))
+        print(f'{head[:-2]},\n  "cells": {text.dumps(dict(result.cells), allow_nan=False)}\n}}')
+    else:
+        show.deliver("inspect", result, json, None, face)
 
 
 inspect.__doc__ = options.explained(inspect, EXAMPLES)

@@ -15,7 +15,8 @@ from discreet.core.errors import DataError
 from discreet.core.text import columns
 from discreet.table.figures import Figures
 from discreet.table.files import read_arrow
-from discreet.table.hierarchy import TOTAL
+from discreet.table.hierarchy import TOTAL, Hierarchy
+from discreet.table.release_writing import note_of
 
 Content: TypeAlias = Literal["table", "release", "records", "tabulation"]
 COUNTS = ("count", "value", "freq", "frequency", "figure", "n", "records", "persons", "total", "obs_value")
@@ -52,13 +53,14 @@ class Inspection:
     columns: tuple[Column, ...]
     options: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, Any] | None = None
+    method: str = ""
 
     @property
     def sentence(self) -> str:
         """What it is, in words."""
         what = {
             "table": "a table",
-            "release": "a table with hidden figures",
+            "release": f"a release ({self.method})" if self.method else "a table with hidden figures",
             "records": "records, one row per person or firm",
             "tabulation": "a table with all its margins, tabulated from records",
         }[self.content]
@@ -74,6 +76,7 @@ class Inspection:
             "rows": self.rows,
             "columns": [column.to_dict() for column in self.columns],
             "options": dict(self.options),
+            "method": self.method,
         }
         return found if self.cells is None else {**found, "cells": dict(self.cells)}
 
@@ -100,10 +103,12 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     if arrow.num_rows == 0:
         raise DataError(f"{file} has no rows; a table needs at least one cell")
     found = tuple(_column(str(name), arrow.column(i)) for i, name in enumerate(arrow.column_names))
-    content, proposed = _recognise(arrow, found)
+    note = note_of(arrow)
+    content, proposed = _recognise(arrow, found) if note is None else ("release", {})
     proposed.update({name: str(value) for name, value in reading.items() if value})
     shown = _cells(file, content, proposed, encoding) if cells and content != "records" else None
-    return Inspection(file.name, content, arrow.num_rows, found, proposed, shown)
+    method = "" if note is None else str(note.get("method", ""))
+    return Inspection(file.name, content, arrow.num_rows, found, proposed, shown, method)
 
 
 def _column(name: str, column: pa.ChunkedArray) -> Column:
@@ -185,11 +190,30 @@ def figures_dict(figures: Figures) -> dict[str, Any]:
                 "name": name,
                 "labels": list(labels),
                 "total": labels.index(figures.total) if figures.total in labels else None,
+                "depths": _depths(labels, figures.hierarchies.get(name, ())),
             }
             for name, labels in figures.labels.items()
         ],
         "codes": figures.codes.T.tolist(),
         "values": figures.values.tolist(),
         "hidden": np.flatnonzero(figures.hidden).tolist(),
+        "intervals": _intervals(figures),
         "decimals": figures.decimals,
     }
+
+
+def _depths(labels: Sequence[str], trees: Sequence[Hierarchy]) -> list[int] | None:
+    """Return how far below the total each label stands, None where the dimension has no hierarchy."""
+    if not any(tree.depth > 1 for tree in trees):
+        return None
+    depths = {code: level for tree in trees for code, level in zip(tree.codes, tree.levels, strict=True)}
+    return [depths.get(label, 1) for label in labels]
+
+
+def _intervals(figures: Figures) -> list[list[int]]:
+    """Return the figures that are published as intervals: which they are, and both ends."""
+    kinds = np.array([kind.name == "interval" for kind in figures.kinds], bool)[figures.kind]
+    at = np.flatnonzero(kinds)
+    if not at.size or figures.upper is None:
+        return []
+    return np.stack([at, figures.values[at], figures.upper[at]], axis=1).tolist()  # type: ignore[no-any-return]

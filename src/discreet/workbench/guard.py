@@ -22,7 +22,7 @@ HEADERS = {
 
 
 class TooLargeError(Exception):
-    """More was sent than is taken."""
+    """More was sent than is taken; the application answers it."""
 
 
 class Guard:
@@ -58,10 +58,7 @@ class Guard:
         if not length.isdigit() or int(length) > self._largest:
             return await _refuse(send, 413, f"more than {self._largest // 2**20} MiB at once are not taken")
         inner = {**scope, "path": f"/{rest}", "raw_path": f"/{rest}".encode()}
-        try:
-            await self._app(inner, self._counted(receive), _sealed(send))
-        except TooLargeError:
-            await _refuse(send, 413, f"more than {self._largest // 2**20} MiB at once are not taken")
+        await self._app(inner, self._counted(receive), _sealed(send))
 
     def _counted(self, receive: Receive) -> Receive:
         """Count what is sent without a length."""
@@ -72,7 +69,7 @@ class Guard:
             message = await receive()
             taken += len(message.get("body", b""))
             if taken > self._largest:
-                raise TooLargeError
+                raise TooLargeError(f"more than {self._largest // 2**20} MiB at once are not taken")
             return message
 
         return counted

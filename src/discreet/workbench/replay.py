@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from discreet.core.errors import RequestError
 from discreet.workbench.workers import Perform
-from discreet.workbench.workspace import Workspace, digest, read_session
+from discreet.workbench.workspace import KEPT, Workspace, digest, read_session
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ def replay(path: Path, perform: Perform) -> Replay:
         made = _written(about["steps"])
         for name, content in files.items():
             if name not in made:
-                workspace.add(name, content)
+                workspace.add(name, content, endings=KEPT)
         os.chdir(workspace.folder)
         return Replay(tuple((str(step["command"]), _again(step, perform)) for step in about["steps"]))
     finally:
@@ -64,7 +63,7 @@ def _again(step: dict[str, Any], perform: Perform) -> str:
     code, out, _ = perform(arguments, lambda done, total, label: None)
     if code not in (0, 1):
         return "refused"
-    return "same" if digest(json.loads(out)) == step["result"] else "differs"
+    return "same" if digest(out) == step["result"] else "differs"
 
 
 def _written(steps: list[dict[str, Any]]) -> set[str]:
@@ -73,6 +72,6 @@ def _written(steps: list[dict[str, Any]]) -> set[str]:
     for step in steps:
         for part in step["arguments"]:
             option, equals, value = str(part).partition("=")
-            if equals and option in ("--output", "-o", "--status", "--report"):
+            if equals and option in ("--output", "--status", "--tab", "--report", "--record"):
                 found.add(value)
     return found

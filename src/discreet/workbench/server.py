@@ -8,7 +8,7 @@ import re
 import secrets
 import signal
 import socket
-import time
+import tomllib
 from collections.abc import Sequence
 from importlib.resources import files as resources
 from pathlib import Path
@@ -18,9 +18,8 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from discreet.core.errors import DiscreetError, RequestError, nearest
-from discreet.decide.policy_files import profiles
 from discreet.workbench.commands import arguments_of, commands_of, shown
-from discreet.workbench.guard import Guard
+from discreet.workbench.guard import Guard, TooLargeError
 from discreet.workbench.workers import Job, Perform, Workers
 from discreet.workbench.workspace import Workspace, defused
 
@@ -53,6 +52,7 @@ class Workbench:
         self.ledger = ledger
         self.port = port
         self.token = secrets.token_urlsafe(24)
+        self.run = secrets.token_hex(4)  # tells the jobs of this run from those that a saved session remembers
         self.app = Guard(self._routes(), token=self.token, hosts=self._hosts, largest=LARGEST)
 
     @property
@@ -66,7 +66,7 @@ class Workbench:
         self.workspace.close()
 
     def _note(self, job: Job) -> None:
-        self.workspace.did(job.session, job.arguments, job.command, job.result)
+        self.workspace.did(job.session, job.arguments, job.command, job.printed)
 
     def _hosts(self) -> set[str]:
         return {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
@@ -76,6 +76,7 @@ class Workbench:
         app.add_api_route("/", self._index, methods=["GET"])
         app.add_api_route("/static/{name}", self._static, methods=["GET"])
         app.add_api_route("/api/start", self._start, methods=["GET"])
+        app.add_api_route("/api/files", self._files, methods=["GET"])
         app.add_api_route("/api/files", self._upload, methods=["POST"])
         app.add_api_route("/api/files/{name}", self._download, methods=["GET"])
         app.add_api_route("/api/files/{name}", self._remove, methods=["DELETE"])
@@ -91,6 +92,7 @@ class Workbench:
         app.add_api_route("/api/sessions/{name}/archive", self._save, methods=["GET"])
         app.add_api_route("/api/sessions/{name}/archive", self._reopen, methods=["POST"])
         app.add_exception_handler(DiscreetError, _complain)
+        app.add_exception_handler(TooLargeError, _complain)
         return app
 
     # --- pages --------------------------------------------------------------------------------------------
@@ -108,19 +110,40 @@ class Workbench:
         return Response(assets[name].read_bytes(), media_type=TYPES[Path(name).suffix])
 
     async def _start(self) -> dict[str, Any]:
-        from discreet import __version__, datasets
+        from discreet import __version__
 
+        # Listed from the folder: loading the package would take longer than all else that a page waits for.
+        bundled = [item.name for item in resources("discreet").joinpath("datasets").iterdir()]
         return {
             "version": __version__,
+            "run": self.run,
             "commands": {name: command.to_dict() for name, command in self.commands.items()},
-            "examples": list(datasets.NAMES),
-            "policies": list(profiles()),
+            "examples": sorted(name.removesuffix(".csv") for name in bundled if name.endswith(".csv")),
+            "policies": self._policies(),
             "files": self.workspace.files(),
-            "jobs": [job.to_dict() for job in self.workers.unfinished()],
             "ledger": None if self.ledger is None else self.ledger.name,
         }
 
+    def _policies(self) -> list[dict[str, Any]]:
+        """Return the bundled and the opened policies with their titles and limits, as their files state them."""
+        bundled = resources("discreet.decide").joinpath("profiles").iterdir()
+        opened = [self.workspace.folder / one["name"] for one in self.workspace.files()]
+        found = []
+        for item in sorted([*bundled, *opened], key=lambda item: (item.name != "default.toml", item.name)):
+            if item.name.endswith(".toml"):
+                try:
+                    told = tomllib.loads(item.read_text(encoding="utf-8"))
+                except ValueError:
+                    continue
+                name = item.name if item in opened else item.name.removesuffix(".toml")
+                limits = {key: one for key, one in told.get("limits", {}).items() if isinstance(one, int | float)}
+                found.append({"name": name, "title": str(told.get("title", "")), "limits": limits})
+        return found
+
     # --- files --------------------------------------------------------------------------------------------
+
+    async def _files(self) -> dict[str, Any]:
+        return {"files": self.workspace.files()}
 
     async def _upload(self, request: Request, name: str) -> dict[str, Any]:
         self.workspace.name(name)
@@ -157,7 +180,7 @@ class Workbench:
 
     # --- commands -----------------------------------------------------------------------------------------
 
-    async def _run(self, request: Request, wait: float = 0.0) -> dict[str, Any]:
+    async def _run(self, request: Request, wait: float = 0.0) -> Response:
         asked = await _object(request)
         name, session = str(asked.get("command", "")), str(asked.get("session", "page"))
         if name not in self.commands:
@@ -175,15 +198,13 @@ class Workbench:
         arguments[len(command.path) : len(command.path)] = extra
         self.workspace.session(session)
         job = self.workers.submit(arguments, shown(arguments), long=name in LONG, session=session)
-        await self._wait(job, wait)
-        return job.to_dict()
+        return await self._answer(job, wait)
 
     async def _job(self, number: int, wait: float = 0.0) -> Any:
         job = self.workers.job(number)
         if job is None:
             return JSONResponse({"error": f"there is no job {number}; it may be forgotten"}, 404)
-        await self._wait(job, wait)
-        return job.to_dict()
+        return await self._answer(job, wait)
 
     async def _points(self, folder: str) -> dict[str, Any]:
         """Return the points of a comparison that are finished, from the folder where it keeps them."""
@@ -197,17 +218,30 @@ class Workbench:
         if job is None:
             return JSONResponse({"error": f"there is no job {number}; it may be forgotten"}, 404)
         self.workers.cancel(job)
-        return job.to_dict()
+        return await self._answer(job, 0.0)
 
-    async def _wait(self, job: Job, seconds: float) -> None:
-        end = time.monotonic() + min(max(seconds, 0.0), 20.0)
-        while not job.finished.is_set() and time.monotonic() < end:
-            await asyncio.sleep(0.01)
+    async def _answer(self, job: Job, seconds: float) -> Response:
+        """Say how far a job is, as soon as it is over or so many seconds from now."""
+        loop, over = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(over.set)
+
+        job.tell(wake)
+        try:
+            await asyncio.wait_for(over.wait(), min(max(seconds, 0.0), 20.0))
+        except TimeoutError:
+            pass
+        finally:
+            job.listeners.remove(wake)
+        return Response(job.to_json(), media_type="application/json")
 
     # --- sessions -----------------------------------------------------------------------------------------
 
     async def _session(self, name: str) -> dict[str, Any]:
-        return self.workspace.session(name).to_dict()
+        found = self.workspace.session(name).to_dict()
+        signed = [{**one, "stands": self.workspace.stands(one)} for one in found["signatures"]]
+        return {**found, "signatures": signed}
 
     async def _keep(self, name: str, request: Request) -> dict[str, Any]:
         self.workspace.keep(name, await _object(request))
@@ -227,6 +261,15 @@ class Workbench:
         return {**session.to_dict(), "files": self.workspace.files()}
 
 
+def _companions(path: Path) -> list[Path]:
+    """Return the files that another one is read with."""
+    if path.suffix.lower() != ".tab":
+        return []
+    from discreet.tabulation.inspecting import companions
+
+    return companions(path)
+
+
 async def _object(request: Request) -> dict[str, Any]:
     try:
         found = await request.json()
@@ -238,7 +281,7 @@ async def _object(request: Request) -> dict[str, Any]:
 
 
 async def _complain(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, 400)
+    return JSONResponse({"error": str(error)}, 413 if isinstance(error, TooLargeError) else 400)
 
 
 def serve(
@@ -262,7 +305,8 @@ def serve(
     """
     import uvicorn
 
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # The protocol is named so that answers leave at once; a socket without it holds small ones back for 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
@@ -275,7 +319,8 @@ def serve(
             if path.suffix == ".discreet":
                 bench.workspace.reopen("page", path.read_bytes())
             else:
-                bench.workspace.adopt(path)
+                for one in [path, *_companions(path)]:
+                    bench.workspace.adopt(one)
         server = uvicorn.Server(uvicorn.Config(bench.app, access_log=False, log_level="error", lifespan="off"))
         listener.listen(128)
         if ready is not None:

@@ -22,12 +22,24 @@ State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "c
 Perform: TypeAlias = Callable[[list[str], Callable[[int, int, str], None]], tuple[int, str, str]]
 """Runs a command line and returns its exit code and what it printed for programs and as complaints."""
 
-QUICK, LONG = 2, 1
-"""How many processes serve commands that answer at once, and those that take their time."""
+QUICK, LONG = 4, 3
+"""How many processes serve commands that answer at once, and those that take their time, at the most."""
+READY = 2
+"""How many processes wait for the first commands; others are started when they are needed."""
+WARM = (
+    "discreet.table.inspection",
+    "discreet.table.release_files",
+    "discreet.protect",
+    "discreet.measures.risk",
+    "discreet.utility.loss",
+    "discreet.auditing.audit",
+    "discreet.rules",
+)
+"""What most commands need, loaded once and shared by all processes."""
 KEPT = 400
 """How many finished jobs are remembered."""
-MEMORY = 12 * 2**30
-"""The most address space that a command may take."""
+MEMORY = min(12 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4 + 2**31)
+"""The most address space that a command may take: of the machine's memory, three quarters beside what libraries map."""
 
 
 @dataclass(eq=False)
@@ -44,25 +56,38 @@ class Job:
     total: int = 0
     label: str = ""
     code: int | None = None
-    result: Any = None
+    printed: str = ""
     error: str = ""
     started: float = 0.0
     finished: threading.Event = field(default_factory=threading.Event)
+    listeners: list[Callable[[], object]] = field(default_factory=list)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the page."""
+    def tell(self, listener: Callable[[], object]) -> None:
+        """Have somebody told when it is over, at once if it is."""
+        self.listeners.append(listener)
+        if self.finished.is_set():
+            listener()
+
+    def end(self) -> None:
+        """Note that it is over."""
+        self.finished.set()
+        for listener in list(self.listeners):
+            listener()
+
+    def to_json(self) -> str:
+        """Return JSON for the page, with what the command printed as it is."""
         share = self.done / self.total if self.total else 0.0
         passed = time.monotonic() - self.started if self.started else 0.0
-        return {
+        about = {
             "job": self.number,
             "command": self.command,
             "state": self.state,
             "progress": {"done": self.done, "total": self.total, "label": self.label},
             "left": round(passed * (1 - share) / share, 1) if 0 < share < 1 and self.state == "running" else None,
             "code": self.code,
-            "result": self.result,
             "error": self.error,
         }
+        return f'{json.dumps(about)[:-1]}, "result": {self.printed or "null"}}}'
 
 
 class Workers:
@@ -80,15 +105,15 @@ class Workers:
         """Start the processes; they work in the folder, and `after` is told of every job that is done."""
         self._perform, self._folder, self._after = perform, folder, after
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([perform.__module__])
+        self._context.set_forkserver_preload([perform.__module__, *WARM])
         self._numbers = itertools.count(1)
         self._jobs: dict[int, Job] = {}
         self._lock = threading.Lock()
         self._queues: dict[bool, queue.Queue[Job | None]] = {False: queue.Queue(), True: queue.Queue()}
         self._running: dict[int, Any] = {}
         self._closing = False
-        kinds = [False] * quick + [True] * long
-        self._threads = [threading.Thread(target=self._serve, args=(kind,), daemon=True) for kind in kinds]
+        kinds = [(False, number < READY) for number in range(quick)] + [(True, False)] * long
+        self._threads = [threading.Thread(target=self._serve, args=kind, daemon=True) for kind in kinds]
         for thread in self._threads:
             thread.start()
 
@@ -122,13 +147,7 @@ class Workers:
         if process is not None:
             process.kill()
         else:
-            job.finished.set()
-
-    def pids(self, *, long: bool | None = None) -> list[int]:
-        """Return the processes that run a job now."""
-        with self._lock:
-            busy = [(self._jobs[number].long, process.pid) for number, process in self._running.items()]
-        return [pid for kind, pid in busy if long is None or kind == long]
+            job.end()
 
     def close(self) -> None:
         """Stop everything."""
@@ -141,28 +160,26 @@ class Workers:
         for thread in self._threads:
             thread.join(timeout=5)
 
-    def _serve(self, long: bool) -> None:
+    def _serve(self, long: bool, ready: bool) -> None:
         """Hand jobs to one process after another; a process serves until it dies or is stopped."""
-        process, pipe = None, None
+        process, pipe = self._start(long) if ready else (None, None)
         while not self._closing:
-            if process is None or not process.is_alive():
-                process, pipe = self._start(long)
             job = self._queues[long].get()
             if job is None:
                 break
             with self._lock:
                 if job.state == "cancelled":
                     continue
-                if not process.is_alive():
+                if process is None or not process.is_alive():
                     process, pipe = self._start(long)
                 job.state, job.started = "running", time.monotonic()
                 self._running[job.number] = process
             self._follow(job, process, pipe)
             with self._lock:
                 self._running.pop(job.number, None)
-            if self._after is not None and job.result is not None:
+            if self._after is not None and job.printed:
                 self._after(job)
-            job.finished.set()
+            job.end()
         if process is not None:
             process.kill()
             process.join(timeout=5)
@@ -198,15 +215,11 @@ class Workers:
 
 def _close(job: Job, out: str, complaint: str) -> None:
     """Read what a command left."""
-    if job.code in (0, 1):
-        try:
-            job.result = json.loads(out)
-            job.state = "done"
-            return
-        except ValueError:
-            job.error = "the command printed no JSON"
+    if job.code in (0, 1) and out.startswith("{"):
+        job.printed, job.state = out, "done"
+        return
     job.state = "refused" if job.code == 2 else "failed"
-    job.error = complaint.removeprefix("discreet: ").strip() or job.error
+    job.error = complaint.removeprefix("discreet: ").strip() or "the command printed nothing"
 
 
 def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:

@@ -21,6 +21,8 @@ from discreet.core.files import write_whole
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".tab", ".rda", ".hrc", ".toml", ".json")
 """What can be opened."""
+KEPT = (*ENDINGS, ".html")
+"""What a saved session may hold: also reports, which are shown in a sandbox."""
 PREFIX = "discreet-workbench-"
 VERSION = 1
 """The version of saved sessions."""
@@ -65,11 +67,11 @@ class Workspace:
             raise RequestError(f"{text!r} is not a file that is opened here; give one of {', '.join(endings)}")
         return text
 
-    def add(self, name: str, content: bytes) -> str:
+    def add(self, name: str, content: bytes, *, endings: tuple[str, ...] = ENDINGS) -> str:
         """Take a file that was sent."""
         if not content.strip():
             raise DataError(f"{name} is empty; a table needs at least one cell")
-        write_whole(self.folder / self.name(name), lambda path: path.write_bytes(content))
+        write_whole(self.folder / self.name(name, endings=endings), lambda path: path.write_bytes(content))
         return name
 
     def adopt(self, path: Path) -> str:
@@ -108,23 +110,26 @@ class Workspace:
             raise RequestError("the state of the page is no object, or larger than is kept")
         self.session(name).state = state
 
-    def did(self, name: str, arguments: list[str], command: str, result: Any) -> None:
-        """Note a command that a session ran, with what tells its result apart."""
+    def did(self, name: str, arguments: list[str], command: str, printed: str) -> None:
+        """Note a command that a session ran, with what tells apart what it printed."""
         steps = self.session(name).steps
-        entry = {"arguments": arguments, "command": command, "result": digest(result)}
+        entry = {"arguments": arguments, "command": command, "result": digest(printed)}
         if not steps or steps[-1] != entry:
             steps.append(entry)
 
     def sign(self, name: str, signature: Mapping[str, Any]) -> dict[str, Any]:
-        """Add a signature to what was decided; the second person is another one."""
+        """Add a signature to what was decided; the second one under the same release is another person's."""
         session = self.session(name)
         who, decision = str(signature.get("who", "")).strip(), signature.get("decision")
         if not who:
             raise RequestError("a signature needs a name")
         if decision not in ("approved", "rejected"):
             raise RequestError(f"the decision is {decision!r}; it is approved or rejected")
-        if any(one["who"].casefold() == who.casefold() for one in session.signatures):
+        standing = [one for one in session.signatures if self.stands(one)]
+        if any(one["who"].casefold() == who.casefold() for one in standing):
             raise RequestError(f"{who} has signed already; the second signature is another person's")
+        if len(standing) > 1:
+            raise RequestError("two people have signed already")
         entry = {
             "who": who,
             "decision": decision,
@@ -137,6 +142,13 @@ class Workspace:
         }
         session.signatures.append(entry)
         return entry
+
+    def stands(self, signature: Mapping[str, Any]) -> bool:
+        """Say whether what was signed is still what the folder holds."""
+        try:
+            return not signature["release"] or sha256(self.path(signature["release"])) == signature["sha256"]
+        except RequestError:
+            return False
 
     def save(self, name: str) -> bytes:
         """Return a session with its files as one archive, which holds the originals and is as confidential."""
@@ -156,7 +168,7 @@ class Workspace:
         """Take a saved session into the folder."""
         about, files = read_session(content, self)
         for file, data in files.items():
-            self.add(file, data)
+            self.add(file, data, endings=KEPT)
         self.sessions[name] = Session(about["state"], about["steps"], about["signatures"])
         return self.sessions[name]
 
@@ -177,7 +189,7 @@ def read_session(content: bytes, workspace: Workspace) -> tuple[dict[str, Any], 
                 )
             files = {}
             for file, expected in about["files"].items():
-                data = archive.read(f"files/{workspace.name(file)}")
+                data = archive.read(f"files/{workspace.name(file, endings=KEPT)}")
                 if hashlib.sha256(data).hexdigest() != expected:
                     raise DataError(f"{file} in the saved session is not what was saved; save it again")
                 files[file] = data
@@ -189,9 +201,9 @@ def read_session(content: bytes, workspace: Workspace) -> tuple[dict[str, Any], 
         raise DataError("this is no saved session of the workbench, or it is damaged; save it again") from None
 
 
-def digest(result: Any) -> str:
-    """Return what tells a result apart."""
-    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
+def digest(printed: str) -> str:
+    """Return what tells apart what a command printed."""
+    return hashlib.sha256(printed.encode()).hexdigest()
 
 
 def sha256(path: Path) -> str:

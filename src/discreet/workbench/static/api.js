@@ -24,6 +24,16 @@ export const session = (() => {
   return fresh;
 })();
 
+// A name for a file that this session writes: sessions beside each other never write over each other's.
+export const own = (name) => (session === "page" ? name : `${session}-${name}`);
+
+// Waits until an earlier command is over, so that two never write one file; stops it where it takes its time.
+export async function settled(earlier, stop) {
+  const patience = setTimeout(() => stop && stop.abort(), 250);
+  await Promise.resolve(earlier).catch(() => {});
+  clearTimeout(patience);
+}
+
 // Runs a command and returns its job when it is over; `watch` is told how far it is. A refusal is thrown.
 export async function run(command, values, { watch = null, signal = null } = {}) {
   let job = await post(`run?wait=${watch ? 0.3 : 15}`, { command, values, session });
@@ -31,11 +41,14 @@ export async function run(command, values, { watch = null, signal = null } = {})
 }
 
 export async function follow(job, { watch = null, signal = null } = {}) {
+  const stop = () => remove(`jobs/${job.job}`).catch(() => {});
+  if (signal && signal.aborted) await stop();
+  if (signal) signal.addEventListener("abort", stop);
   while (job.state === "waiting" || job.state === "running") {
     if (watch) watch(job);
-    if (signal && signal.aborted) { await remove(`jobs/${job.job}`); throw new Refused("cancelled"); }
     job = await get(`jobs/${job.job}?wait=${watch ? 0.4 : 15}`);
   }
+  if (signal) signal.removeEventListener("abort", stop);
   if (watch) watch(job);
   if (job.state === "cancelled") throw new Refused("cancelled");
   if (job.state !== "done") throw new Refused(job.error);

@@ -11,7 +11,7 @@ import { attack } from "./attack.js";
 import { decide } from "./decide.js";
 
 const STEPS = { open: ["Open", open], see: ["See", see], protect: ["Protect", protect], compare: ["Compare", compare], attack: ["Attack", attack], decide: ["Decide", decide] };
-export const bench = { commands: {}, files: [], examples: [], version: "", ledger: null, jobs: [] };
+export const bench = { commands: {}, files: [], examples: [], version: "", run: "", policies: [], ledger: null };
 
 export function showCommand(text) { document.getElementById("command").textContent = text; }
 export function go(step) { change({ step }); render(); }
@@ -48,7 +48,7 @@ export async function render() {
   screen.dataset.ready = state.step;
 }
 
-export async function refreshFiles() { bench.files = (await get("start")).files; }
+export async function refreshFiles() { bench.files = (await get("files")).files; }
 
 function theme() {
   const root = document.documentElement;

@@ -2,24 +2,43 @@
 
 import { run } from "./api.js";
 import { bench, showCommand } from "./app.js";
+import { Places, labelsOf, nameOf, printed } from "./cells.js";
 import { dataTable, el, failure, figure, fill, progressBar } from "./dom.js";
 import { form } from "./form.js";
-import { Grid, labelsOf, layOut } from "./grid.js";
+import { Grid, layOut } from "./grid.js";
+import { checkLedger, published } from "./ledger.js";
 import { levelOf } from "./protect.js";
-import { key } from "./see.js";
-import { inLedger } from "./ledger.js";
+import { readAs, secrecy } from "./see.js";
 import { change, state } from "./state.js";
+
+const WHO = {
+  outsider: ["An outsider", "who reads what is published, and knows how it was made", []],
+  insider: ["An insider", "who contributed to a cell and knows the own part", ["insider"]],
+  coalition: ["A coalition", "of contributors who put their knowledge together", ["coalition"]],
+  respondents: ["Every contributor", "each alone or one of two, from a file of contributions", ["contributions", "contributor", "contribution", "holding", "coalition", "within"]],
+};
+const ALWAYS = ["law", "know", "min_width", "max_dr"];
 
 export async function attack(screen, { still }) {
   const release = state.release || state.table;
-  const others = bench.files.filter((f) => /\.(csv|parquet|tab)$/i.test(f.name) && f.name !== release && f.name !== state.table);
-  const asked = { releases: [], options: {}, ...state.attack };
+  const asked = { who: "outsider", releases: [], ledger: false, options: {}, ...state.attack };
   const result = el("div", { id: "attack-result" });
   const set = (values) => { change({ attack: { ...asked, ...values } }, { remember: true }); attack(screen, { still }); };
-  const linked = others.map((f) => el("label", { class: "check" }, el("input", { type: "checkbox", "data-linked": f.name, checked: asked.releases.includes(f.name), on: { change: (e) => set({ releases: e.target.checked ? [...asked.releases, f.name] : asked.releases.filter((n) => n !== f.name) }) } }), el("span", {}, f.name)));
+  const others = bench.files.filter((f) => /\.(csv|parquet|tab)$/i.test(f.name) && f.name !== release && f.name !== state.table);
+  const box = (attributes, words, on) => el("label", { class: "check" }, el("input", { ...attributes, on: { change: on } }), el("span", {}, words));
+  const who = Object.entries(WHO).map(([name, [title, words]]) => box({ type: "radio", name: "who", value: name, checked: asked.who === name }, [title, el("span", { class: "help" }, words)], () => set({ who: name })));
+  const linked = others.map((f) => box({ type: "checkbox", "data-linked": f.name, checked: asked.releases.includes(f.name) }, f.name, (e) => set({ releases: e.target.checked ? [...asked.releases, f.name] : asked.releases.filter((n) => n !== f.name) })));
+  const earlier = bench.ledger ? el("div", {}, box({ type: "checkbox", id: "with-ledger", checked: asked.ledger }, `every release in ${bench.ledger}`, (e) => set({ ledger: e.target.checked })), published()) : el("p", { class: "small quiet" }, "No ledger is open; discreet workbench --ledger FILE adds what is published already.");
   let timer = 0;
-  const options = form(bench.commands.audit, asked.options, { first: ["law", "insider", "coalition", "contributions", "know", "min_width", "max_dr"], files: bench.files, leave: ["output", "top"], onChange: (given) => { change({ attack: { ...asked, options: given } }, { remember: true }); asked.options = given; clearTimeout(timer); timer = setTimeout(() => look(release, asked, result, still), 350); } });
-  fill(screen, el("div", { class: "columns left" }, el("div", {}, el("section", { class: "panel" }, el("h2", {}, "Who looks, and what they know"), el("p", { class: "small quiet" }, `An outsider holds ${release}. Add what others know: their own contribution, a coalition's, or other published tables.`), linked.length ? el("fieldset", {}, el("legend", {}, "other published tables they hold"), linked) : null, options)), result));
+  const wanted = [...WHO[asked.who][2], ...ALWAYS];
+  const options = form({ ...bench.commands.audit, parameters: bench.commands.audit.parameters.filter((p) => wanted.includes(p.name)) }, asked.options, { first: wanted.filter((n) => n !== "know" && n !== "law"), files: bench.files, onChange: (given) => {
+    asked.options = given;
+    change({ attack: asked }, { remember: true });
+    clearTimeout(timer);
+    timer = setTimeout(() => look(release, asked, result, still), 350);
+  } });
+  fill(screen, el("div", { class: "columns left" }, el("div", {}, el("section", { class: "panel" }, el("h2", {}, "Who looks"), el("p", { class: "small quiet" }, `at ${release}`), el("fieldset", {}, el("legend", {}, "attacker"), who), options,
+    el("fieldset", {}, el("legend", {}, "other published tables they hold"), linked.length ? linked : el("p", { class: "small quiet" }, "Open other tables on the first screen to add them."), earlier))), result));
   await look(release, asked, result, still);
 }
 
@@ -27,47 +46,50 @@ async function look(release, asked, node, still) {
   const stop = new AbortController();
   const bar = progressBar(() => stop.abort());
   fill(node, bar.node);
+  const own = release === state.table ? readAs("audit") : {};
+  const wanted = [...WHO[asked.who][2], ...ALWAYS];
+  const known = Object.fromEntries(Object.entries(asked.options).filter(([name]) => wanted.includes(name)));
   try {
     const [job, shown] = await Promise.all([
-      run("audit", { releases: [release, ...asked.releases], ...asked.options }, { watch: (j) => bar.show(j), signal: stop.signal }),
-      run("inspect", { file: release, cells: true }),
+      run("audit", { releases: [release, ...asked.releases], ...own, ...known }, { watch: (j) => bar.show(j), signal: stop.signal }),
+      run("inspect", { file: release, cells: true, ...(release === state.table ? readAs("inspect") : {}) }),
     ]);
     if (!still()) return;
     showCommand(job.command);
     const ledger = el("div", {});
-    fill(node, verdict(job.result), table(shown.result.cells, job.result), worst(job.result), ledger);
-    await inLedger(ledger, release, still);
-  } catch (error) { if (still()) fill(node, failure(error)); }
+    const view = table(shown.result.cells, job.result);
+    const head = el("div", {}, verdict(job.result));
+    fill(node, head, view.node, ledger, worst(job.result));
+    if (asked.ledger) await checkLedger(ledger, release, still, (check, found) => { view.add(found); fill(head, verdict(together(job.result, check))); });
+  } catch (error) { if (still()) fill(node, failure(error), release === state.table && state.content !== "release" ? el("p", { class: "small quiet" }, "This is the original; make a release on the Protect screen, then attack that.") : null); }
 }
 
+// The worse of both verdicts stands: what is safe alone need not be safe beside earlier releases.
+const together = (a, check) => (a.verdict === "unsafe" || check.verdict === "safe" ? a : { verdict: check.verdict, sentence: `Alone: ${a.sentence} Beside earlier releases: ${check.sentence}` });
 const verdict = (a) => el("div", { class: `verdict ${{ safe: "good", unsafe: "bad" }[a.verdict] || "warn"}`, id: "verdict", "data-verdict": a.verdict }, el("strong", {}, { safe: "Safe against this attacker", unsafe: "Unsafe: too much can be worked out", incomplete: "Not decided" }[a.verdict]), el("p", {}, a.sentence));
 
 function table(cells, a) {
-  if (!cells) return null;
+  const places = new Places(cells);
   const known = new Map();
-  for (const c of a.cells) { const k = key(c.cell); const had = known.get(k); if (!had || levelOf(c) > levelOf(had)) known.set(k, c); }
+  const learn = (list) => { for (const c of list) { const i = places.at(c.cell); if (i !== undefined) known.set(i, [...(known.get(i) || []), c]); } };
+  learn(a.cells);
   const hidden = new Set(cells.hidden);
+  const worstOf = (i) => (known.get(i) || []).filter((c) => c.subject === "value").reduce((best, c) => (!best || levelOf(c) > levelOf(best) ? c : best), null);
   const detail = el("section", { class: "panel", id: "detail", "aria-live": "polite" }, el("p", { class: "quiet" }, "Choose a cell to see what is known of it."));
   const face = (i) => {
-    const c = known.get(key(labelsOf(cells, i)));
-    const text = hidden.has(i) || c ? (c ? (c.determined ? `= ${figure(c.lower)}` : `${figure(c.lower)}–${figure(c.upper)}`) : "×") : figure(cells.values[i] / 10 ** cells.decimals, cells.decimals);
-    return { text, hidden: hidden.has(i), level: levelOf(c), flag: c && c.verdict === "unsafe", words: c ? `${c.verdict}; ${c.attacker}` : "" };
+    const c = worstOf(i);
+    const text = c ? (c.determined ? `= ${figure(c.lower)}` : `${figure(c.lower)}–${figure(c.upper)}`) : hidden.has(i) ? "×" : printed(cells, i);
+    const unsafe = (known.get(i) || []).find((one) => one.verdict === "unsafe");
+    return { text, hidden: hidden.has(i), level: c ? levelOf(c) : unsafe ? 5 : 0, flag: Boolean(unsafe), words: c || unsafe ? `${(unsafe || c).verdict}; ${(unsafe || c).attacker}` : "" };
   };
   let width = 0;
   for (const c of a.cells) width = Math.max(width, figure(c.lower).length + figure(c.upper).length + 2);
-  const grid = new Grid(layOut(cells), { name: "what is known", width, face, onSelect: (i) => describe(detail, cells, i, known.get(key(labelsOf(cells, i)))) });
+  const grid = new Grid(layOut(cells), { name: "what is known", width, face, onSelect: (i) => fill(detail, el("h2", {}, nameOf(labelsOf(cells, i))), el("p", {}, hidden.has(i) ? "Hidden." : `Published: ${printed(cells, i)}.`), hidden.has(i) && !known.has(i) ? el("p", {}, "Not asked about.") : secrecy(known.get(i))) });
   requestAnimationFrame(() => grid.draw(true));
-  return el("div", { class: "columns" }, grid.node, detail);
-}
-
-function describe(node, cells, i, c) {
-  fill(node, el("h2", {}, Object.values(labelsOf(cells, i)).join(" · ")));
-  if (!c) { node.append(el("p", {}, cells.hidden.includes(i) ? "Hidden, and not asked about." : "Published exactly.")); return; }
-  node.append(el("p", {}, c.determined ? el("strong", { class: "bad" }, `Worked out exactly: ${figure(c.lower)}`) : `Between ${figure(c.lower)} and ${figure(c.upper)}: ${figure(c.values)} values, ${c.bits === null ? "∞" : c.bits.toFixed(2)} bits, risk ${c.dr === null ? "∞" : c.dr.toFixed(4)}.`),
-    el("p", { class: "small" }, `By ${c.attacker}. ${c.faults.join("; ")}`), c.alone ? el("p", { class: "small" }, `Without the other tables: ${figure(c.alone[0])} to ${figure(c.alone[1])}.`) : "", c.proof ? el("p", { class: "small" }, el("code", {}, c.proof)) : "");
+  return { node: el("div", { class: "columns" }, grid.node, detail), add(found) { learn(found); grid.draw(true); } };
 }
 
 function worst(a) {
-  const rows = a.cells.slice(0, 12).map((c) => [Object.values(c.cell).join(" · "), `${figure(c.lower)} to ${figure(c.upper)}`, c.bits === null ? "∞" : c.bits.toFixed(2), c.attacker, c.verdict, c.proof || ""]);
-  return rows.length ? el("section", { class: "panel" }, el("h2", {}, "What is known best"), dataTable(["cell", "between", "bits", "by whom", "verdict", "proof"], rows, { words: [5] })) : null;
+  const rows = a.cells.slice(0, 12).map((c) => [nameOf(c.cell), `${figure(c.lower)} to ${figure(c.upper)}`, c.bits === null ? "∞" : c.bits.toFixed(2), c.attacker, c.verdict, c.proof || ""]);
+  return rows.length ? el("section", { class: "panel" }, el("h2", {}, "What is known best"), dataTable(["cell", "between", "bits", "by whom", "verdict", "proof"], rows, { words: [3, 4, 5] })) : null;
 }

@@ -1,77 +1,117 @@
 // Decide: the verdict against a policy, the ledger, who signs, and what leaves this page.
 
-import { get, post, run, send, session } from "./api.js";
+import { follow, get, own, post, remove, run, send, session } from "./api.js";
 import { bench, refreshFiles, render, showCommand } from "./app.js";
-import { policies, source } from "./compare.js";
+import { nameOf } from "./cells.js";
+import { policyName, policyPick, source } from "./compare.js";
 import { dataTable, el, failure, figure, fill, progressBar, risk, toast } from "./dom.js";
 import { inLedger } from "./ledger.js";
+import { readAs, secrecy } from "./see.js";
 import { change, state } from "./state.js";
 
-const WORDS = { release: ["Release it as it is", "good"], protect: ["Release it after protection", "good"], withhold: ["Do not release", "bad"] };
-const RELEASED = "release.csv", INTERNAL = "report-internal.html", PUBLIC = "report-public.html", RECORD = "record.json";
+const WORDS = { release: ["Release it as it is", "good"], protect: ["Release it after protection", "good"], withhold: ["Do not release", "bad"], safe: ["Nothing hidden can be worked out", "good"], unsafe: ["Do not release: too much can be worked out", "bad"], incomplete: ["Not decided", "warn"] };
+const [RELEASED, INTERNAL, PUBLIC, RECORD, AUDIT] = ["release.csv", "report-internal.html", "report-public.html", "record.json", "audit.txt"].map(own);
+const alone = () => state.content === "release" && !/\.tab$/i.test(state.table);
 
 export async function decide(screen, { still }) {
+  const only = alone();
   const chosen = { mode: "propose", ...state.decide };
+  if (only) chosen.mode = "alone"; else if (chosen.mode === "alone" || (chosen.mode === "release" && !state.release)) chosen.mode = "propose";
   const set = (values) => { change({ decide: { ...chosen, ...values }, verdict: null }, { remember: true }); decide(screen, { still }); };
-  const policy = el("select", { id: "policy", on: { change: (e) => { change({ policy: e.target.value, verdict: null }, { remember: true }); decide(screen, { still }); } } }, policies().map((name) => el("option", { value: name, selected: name === state.policy }, name)));
   const mode = (value, words, enabled = true) => el("label", { class: "check" }, el("input", { type: "radio", name: "mode", value, checked: chosen.mode === value, disabled: !enabled, on: { change: () => set({ mode: value }) } }), el("span", {}, words));
   const result = el("div", { id: "decision" });
-  fill(screen, el("div", { class: "columns left" }, el("div", {}, el("section", { class: "panel" }, el("h2", {}, "Verdict"),
-    el("label", { for: "policy" }, el("span", {}, "policy"), policy),
-    el("fieldset", {}, el("legend", {}, "what is judged"), mode("propose", "the cheapest protection that meets the policy"), mode("release", state.release ? `the release made here: ${state.release}` : "a release made on the Protect screen", Boolean(state.release)), mode("as_is", "the table as it is")),
-    el("button", { type: "button", class: "primary", id: "assess", on: { click: () => assess(chosen, result, still) } }, "Reach a verdict")), sessionPanel()), result));
-  if (state.verdict) await assess(chosen, result, still);
-  else { fill(result, el("p", { class: "quiet" }, "No verdict yet.")); showCommand(`discreet assess ${state.table}`); }
+  const judged = only
+    ? [mode("alone", `the release alone: ${state.table}`), el("p", { class: "small quiet" }, "Without the original, the release is audited as any reader could do it, by the policy's limits, and checked against the ledger.")]
+    : [mode("propose", "the cheapest protection that meets the policy"), mode("release", state.release ? `the release made here: ${state.release}` : "a release made on the Protect screen", Boolean(state.release)), mode("as_is", "the table as it is")];
+  fill(screen, el("div", { class: "columns left" }, el("div", {}, el("section", { class: "panel" }, el("h2", {}, "Verdict"), policyPick(() => set({})),
+    el("fieldset", {}, el("legend", {}, "what is judged"), judged),
+    el("button", { type: "button", class: "primary", id: "assess", on: { click: () => { change({ jobs: { ...state.jobs, decide: null } }); reach(chosen, result, still); } } }, "Reach a verdict")), sessionPanel()), result));
+  if (state.verdict) await reach(chosen, result, still);
+  else { fill(result, el("p", { class: "quiet" }, "No verdict yet.")); showCommand(`discreet ${only ? "audit" : "assess"} ${state.table}`); }
 }
 
 function sessionPanel() {
-  const picker = el("input", { type: "file", accept: ".discreet", "aria-label": "Open a saved session", on: { change: async (e) => { try { const opened = await send(`sessions/${session}/archive`, e.target.files[0]); Object.assign(state, opened.state); bench.files = opened.files; await render(); toast("session opened"); } catch (error) { e.target.after(failure(error)); } } } });
-  return el("section", { class: "panel" }, el("h2", {}, "This session"), el("p", { class: "small quiet" }, "A saved session holds the original and is as confidential. discreet workbench FILE --replay runs its commands again."), el("p", {}, el("a", { class: "button", id: "save", href: `api/sessions/${session}/archive`, download: "session.discreet" }, "Save it")), el("label", {}, el("span", {}, "open a saved one"), picker));
+  const picker = el("input", { type: "file", id: "saved", accept: ".discreet", "aria-label": "Open a saved session", on: { change: async (e) => { try { const opened = await send(`sessions/${session}/archive`, e.target.files[0]); Object.assign(state, opened.state); bench.files = opened.files; await render(); toast("session opened"); } catch (error) { e.target.after(failure(error)); } } } });
+  return el("section", { class: "panel" }, el("h2", {}, "This session"), el("p", { class: "small quiet" }, "A saved session holds the original and is as confidential. discreet workbench FILE --replay runs its commands again."), el("p", {}, el("a", { class: "button", id: "save", href: `api/sessions/${session}/archive`, download: "session.discreet" }, "Save it")), el("label", { for: "saved" }, el("span", {}, "open a saved one"), picker));
 }
 
-async function assess(chosen, node, still) {
+async function reach(chosen, node, still) {
   const stop = new AbortController();
   const bar = progressBar(() => stop.abort());
   fill(node, bar.node);
-  const values = { ...source("assess"), policy: state.policy || policies()[0], seed: 1, record: RECORD };
-  if (chosen.mode === "release" && state.release) values.release = state.release;
-  else if (chosen.mode === "as_is") values.as_is = true;
-  if (chosen.mode !== "release") values.output = RELEASED;
+  const how = { watch: (j) => bar.show(j), signal: stop.signal };
   try {
-    const job = await run("assess", { ...values, report: INTERNAL }, { watch: (j) => bar.show(j), signal: stop.signal });
-    if (!still()) return;
-    const a = job.result;
-    change({ verdict: a.verdict });
-    showCommand(job.command);
-    await refreshFiles();
-    await draw(node, a, values, still);
+    if (chosen.mode === "alone") await audit(node, how, still); else await assess(chosen, node, how, still);
   } catch (error) { if (still()) fill(node, failure(error)); }
 }
 
-async function draw(node, a, values, still) {
-  const [words, kind] = WORDS[a.verdict];
-  const release = values.release || (a.verdict === "withhold" ? null : RELEASED);
-  const ledger = el("div", { id: "ledger" });
-  const signing = el("div", { id: "signing" });
-  const reports = el("section", { class: "panel" });
-  fill(node, el("div", { class: `verdict ${kind}`, id: "verdict", "data-verdict": a.verdict }, el("strong", {}, words), el("p", {}, a.sentence), el("ul", {}, a.reasons.map((r) => el("li", {}, r)))),
-    el("div", { class: "cards" }, a.before && card(risk(a.before.value), "risk before"), a.after && card(risk(a.after.value), "risk after"), a.utility && a.utility.utility !== undefined && a.utility.utility !== null ? card(Number(a.utility.utility).toFixed(3), "utility") : null, a.audit && card(a.audit.verdict, "audit")),
-    a.cells && a.cells.length ? el("section", { class: "panel" }, el("h2", {}, "Worst cells"), worst(a.cells)) : null, reports, ledger, signing);
-  publish(reports, release, values);
-  await inLedger(ledger, release, still);
-  await signatures(signing, a, release, still);
+// Runs a command, or goes on with it where the page was reloaded meanwhile.
+async function begun(command, values, how) {
+  const wanted = JSON.stringify([command, values]);
+  const had = state.jobs.decide;
+  const known = had && had.wanted === wanted && had.run === bench.run ? await get(`jobs/${had.number}`).catch(() => null) : null;
+  if (known) return follow(known, how);
+  if (has(PUBLIC)) await remove(`files/${PUBLIC}`); // it tells of another assessment
+  const job = await post("run?wait=0.3", { command, values, session });
+  change({ jobs: { ...state.jobs, decide: { number: job.job, wanted, run: bench.run } } });
+  return follow(job, how);
 }
 
-const card = (value, words) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, words));
+// A release without its original: what any reader can work out, against the policy's limits.
+async function audit(node, how, still) {
+  const { limits } = bench.policies.find((p) => p.name === policyName());
+  const asked = { releases: [state.table], ...readAs("audit"), max_dr: limits.dr, min_width: limits.width, output: AUDIT };
+  const job = await begun("audit", asked, how);
+  if (!still()) return;
+  const a = job.result;
+  change({ verdict: a.verdict });
+  await refreshFiles();
+  const parts = frame(node, a.verdict, a.sentence, [a.criterion.safe_means && `Safe means: ${a.criterion.safe_means}.`]);
+  fill(parts.more, a.cells.length ? el("section", { class: "panel" }, el("h2", {}, "What is known best"), a.cells.slice(0, 5).map((c) => [el("h3", {}, nameOf(c.cell)), secrecy([c])])) : null);
+  fill(parts.reports, el("h2", {}, "What leaves this page"), el("div", { class: "chips" }, link(state.table, `Release (${state.table})`, "export"), link(AUDIT, "The audit (confidential)", "audit-report")));
+  const checked = await inLedger(parts.ledger, state.table, still);
+  if (still()) showCommand(job.command);
+  const verdict = checked && checked.verdict === "unsafe" ? "unsafe" : a.verdict;
+  await signatures(parts.signing, { verdict, policy: policyName(), release: state.table }, still);
+}
+
+async function assess(chosen, node, how, still) {
+  const values = { ...source("assess"), policy: policyName(), seed: 1, record: RECORD };
+  if (chosen.mode === "release") values.release = state.release;
+  else if (chosen.mode === "as_is") values.as_is = true;
+  if (chosen.mode !== "release") values.output = RELEASED;
+  const job = await begun("assess", { ...values, report: INTERNAL }, how);
+  if (!still()) return;
+  const a = job.result;
+  change({ verdict: a.verdict });
+  await refreshFiles();
+  const release = values.release || (a.verdict === "withhold" ? null : RELEASED);
+  const parts = frame(node, a.verdict, a.sentence, a.reasons);
+  const card = (value, words) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, words));
+  fill(parts.more, el("div", { class: "cards" }, a.before && card(risk(a.before.value), "risk before"), a.after && card(risk(a.after.value), "risk after"), a.utility && a.utility.utility !== undefined && a.utility.utility !== null ? card(Number(a.utility.utility).toFixed(3), "utility") : null, a.audit && card(a.audit.verdict, "audit")),
+    a.cells && a.cells.length ? el("section", { class: "panel" }, el("h2", {}, "Worst cells"), worst(a.cells)) : null);
+  publish(parts.reports, release, values);
+  await inLedger(parts.ledger, release, still);
+  if (still()) showCommand(job.command);
+  await signatures(parts.signing, { verdict: a.verdict, policy: a.policy.name, release }, still);
+}
+
+function frame(node, verdict, sentence, reasons) {
+  const [words, kind] = WORDS[verdict];
+  const parts = { more: el("div", {}), reports: el("section", { class: "panel" }), ledger: el("div", { id: "ledger" }), signing: el("div", { id: "signing" }) };
+  fill(node, el("div", { class: `verdict ${kind}`, id: "verdict", "data-verdict": verdict }, el("strong", {}, words), el("p", {}, sentence), el("ul", {}, reasons.filter(Boolean).map((r) => el("li", {}, r)))), parts.more, parts.reports, parts.ledger, parts.signing);
+  return parts;
+}
 
 function worst(cells) {
-  const rows = cells.slice(0, 10).map((c) => [typeof c.cell === "string" ? c.cell : Object.values(c.cell || {}).join(" · "), c.lower === undefined ? "" : `${figure(c.lower)} to ${figure(c.upper)}`, c.reason || c.verdict || "", c.proof || ""]);
-  return dataTable(["cell", "between", "why", "proof"], rows, { words: [2, 3] });
+  const rows = cells.slice(0, 10).map((c) => [c.name || nameOf(c.cell || {}), c.published ?? "", c.known || (c.lower === undefined ? "" : `${figure(c.lower)} to ${figure(c.upper)}`), c.reason || c.verdict || "", c.proof || ""]);
+  return dataTable(["cell", "published", "a reader knows", "why", "proof"], rows, { words: [2, 3, 4] });
 }
 
+const has = (name) => bench.files.some((f) => f.name === name);
+const link = (name, words, id) => (has(name) ? el("a", { class: "button", id, href: `api/files/${encodeURIComponent(name)}`, download: name }, words) : null);
+
 function publish(node, release, values) {
-  const has = (name) => bench.files.some((f) => f.name === name);
-  const link = (name, words, id) => (has(name) ? el("a", { class: "button", id, href: `api/files/${encodeURIComponent(name)}`, download: name }, words) : null);
   const view = el("div", {});
   const publicReport = el("button", { type: "button", id: "public", on: { click: async () => {
     try {
@@ -83,18 +123,19 @@ function publish(node, release, values) {
     } catch (error) { view.replaceChildren(failure(error)); }
   } } }, "Make the public report");
   fill(node, el("h2", {}, "What leaves this page"), el("div", { class: "chips" }, release ? link(release, `Release (${release})`, "export") : el("span", { class: "quiet" }, "Nothing may be published."), link(INTERNAL, "Internal report (confidential)", "internal"), has(PUBLIC) ? link(PUBLIC, "Public report", "public-report") : release && publicReport, link(RECORD, "Record for replay", "record"),
-    has(INTERNAL) && el("button", { type: "button", on: { click: () => fill(view, el("iframe", { class: "report", title: "internal report", sandbox: "allow-scripts", src: `api/view/${INTERNAL}` })) } }, "Look at the report")), view);
+    has(INTERNAL) && el("button", { type: "button", id: "look", on: { click: () => fill(view, el("iframe", { class: "report", title: "internal report", sandbox: "allow-scripts", src: `api/view/${INTERNAL}` })) } }, "Look at the report")), view);
 }
 
-async function signatures(node, a, release, still) {
-  const kept = await get(`sessions/${session}`);
+async function signatures(node, about, still) {
+  const kept = (await get(`sessions/${session}`)).signatures;
   if (!still()) return;
-  const list = kept.signatures.length ? dataTable(["who", "decision", "comment", "when"], kept.signatures.map((s) => [s.who, s.decision, s.comment, s.when]), { words: [1, 2, 3] }) : el("p", { class: "quiet small" }, "Nobody has signed yet.");
+  const standing = kept.filter((s) => s.stands && s.release === (about.release || ""));
+  const list = kept.length ? dataTable(["who", "decision", "of", "comment", "when"], kept.map((s) => [s.who, s.decision, `${s.release || "the table"}${s.stands ? "" : " (changed since)"}`, s.comment, s.when]), { words: [1, 2, 3, 4] }) : el("p", { class: "quiet small" }, "Nobody has signed yet. One or two people sign.");
   const form = el("form", { on: { submit: async (e) => {
     e.preventDefault();
     const given = Object.fromEntries(new FormData(e.target));
-    try { await post(`sessions/${session}/signatures`, { ...given, decision: e.submitter.value, release, verdict: a.verdict, policy: a.policy.name }); await signatures(node, a, release, still); } catch (error) { form.append(failure(error)); }
+    try { await post(`sessions/${session}/signatures`, { ...given, ...about, decision: e.submitter.value }); await signatures(node, about, still); } catch (error) { form.append(failure(error)); }
   } } }, el("label", {}, el("span", {}, "name"), el("input", { name: "who", required: true, autocomplete: "name" })), el("label", {}, el("span", {}, "comment"), el("textarea", { name: "comment", rows: 2 })),
-    el("button", { type: "submit", value: "approved", id: "approve", disabled: a.verdict === "withhold" }, "Approve the release"), " ", el("button", { type: "submit", value: "rejected", id: "reject" }, "Reject it"));
-  fill(node, el("section", { class: "panel" }, el("h2", {}, "Sign-off"), list, kept.signatures.length < 2 ? form : el("p", {}, "Two people have signed.")));
+    el("button", { type: "submit", value: "approved", id: "approve", disabled: about.verdict === "withhold" || about.verdict === "unsafe" }, "Approve the release"), " ", el("button", { type: "submit", value: "rejected", id: "reject" }, "Reject it"));
+  fill(node, el("section", { class: "panel" }, el("h2", {}, "Sign-off"), list, standing.length < 2 ? form : el("p", {}, "Two people have signed.")));
 }

@@ -22,7 +22,16 @@ export function append(node, children) {
 }
 
 export const fill = (node, ...children) => { node.replaceChildren(); append(node, children); return node; };
-export const figure = (value, digits = 0) => value === null || value === undefined ? "∞" : Number(value).toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits && !Number.isInteger(value) ? digits : 0 });
+// Formatters are kept: making one takes far longer than using it.
+const formatters = new Map();
+function formatter(least, most) {
+  const kept = formatters.get(least * 100 + most);
+  if (kept) return kept;
+  const fresh = new Intl.NumberFormat("en", { minimumFractionDigits: least, maximumFractionDigits: most });
+  formatters.set(least * 100 + most, fresh);
+  return fresh;
+}
+export const figure = (value, digits = 0) => value === null || value === undefined ? "∞" : formatter(digits && !Number.isInteger(value) ? digits : 0, digits).format(Number(value));
 export const risk = (value) => value === null || value === undefined ? "–" : Number(value).toFixed(4);
 
 let timer = 0;

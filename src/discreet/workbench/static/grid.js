@@ -2,7 +2,8 @@
 
 import { el } from "./dom.js";
 
-const BEYOND = 1.2; // windows drawn before and after the visible one, so that scrolling never shows a gap
+const BEYOND = 0.7; // windows drawn before and after the visible one, so that scrolling never shows a gap
+const SPARE = 4; // rows left before the next ones are drawn
 
 // Lays figures out: the last dimension across, the others down. Returns rows, columns and where each figure stands.
 export function layOut(cells, across = cells.dimensions.length - 1) {
@@ -30,7 +31,8 @@ export function layOut(cells, across = cells.dimensions.length - 1) {
   const place = new Int32Array(sorted.length * columns.length).fill(-1);
   const rowLabels = new Array(sorted.length);
   const rowTotal = new Uint8Array(sorted.length);
-  const rowCodes = new Array(sorted.length);
+  const depths = dims.length === 1 ? cells.dimensions[dims[0]].depths : null;
+  const rowDepth = new Uint8Array(sorted.length);
   for (let i = 0; i < size; i += 1) {
     const row = rowAt.get(keys[i]);
     const column = single ? 0 : columnAt.get(cells.codes[across][i]);
@@ -38,20 +40,29 @@ export function layOut(cells, across = cells.dimensions.length - 1) {
     if (rowLabels[row] === undefined) {
       rowLabels[row] = dims.map((d) => cells.dimensions[d].labels[cells.codes[d][i]]).join(" · ");
       rowTotal[row] = dims.some((d) => cells.codes[d][i] === cells.dimensions[d].total) ? 1 : 0;
-      rowCodes[row] = dims.map((d) => cells.codes[d][i]);
+      if (depths) rowDepth[row] = Math.max(depths[cells.codes[dims[0]][i]] - 1, 0);
     }
   }
   return {
-    cells, across: single ? null : across, dims, rows: rowLabels, rowTotal, rowCodes, place,
+    cells, across: single ? null : across, dims, rows: rowLabels, rowTotal, rowDepth, place,
     columns: single ? ["figure"] : columns.map((code) => cells.dimensions[across].labels[code]),
     columnTotal: single ? [0] : columns.map((code) => (code === cells.dimensions[across].total ? 1 : 0)),
-    columnCodes: columns,
   };
 }
 
-export const labelsOf = (cells, i) => Object.fromEntries(cells.dimensions.map((d, k) => [d.name, d.labels[cells.codes[k][i]]]));
+// Sets what differs from what a node shows already: most of a redrawn table is as it was.
+function put(node, name, value) {
+  const kept = node.kept || (node.kept = {});
+  if (kept[name] === value) return;
+  kept[name] = value;
+  if (name === "text") node.textContent = value;
+  else if (name === "class") node.className = value;
+  else if (name === "left" || name === "top" || name === "width") node.style[name] = value;
+  else if (value === null) node.removeAttribute(name);
+  else node.setAttribute(name, value);
+}
 
-// `face(i)` returns {text, level 0–5, hidden, changed, flag, words} of figure number i; `margins` gives row and column notes.
+// `face(i)` returns {text, level 0–5, hidden, changed, flag, words} of figure number i; `rowNote` and `columnNote` tell the margins.
 export class Grid {
   constructor(layout, { face, onSelect, rowNote = null, columnNote = null, name = "table", width = 0 }) {
     Object.assign(this, { layout, face, onSelect, rowNote, columnNote, width });
@@ -59,15 +70,26 @@ export class Grid {
     this.top = columnNote ? 48 : 30; // the header, with a line for what is known of a column
     this.selected = null;
     this.shown = null;
+    this.lines = [];
+    this.heads = [];
     this.sheet = el("div", { class: "grid", role: "grid", tabindex: 0, "aria-label": name, "aria-rowcount": layout.rows.length + 1, "aria-colcount": layout.columns.length + 1 + (rowNote ? 1 : 0) });
-    this.header = el("div", { class: "headrow", role: "row", "aria-rowindex": 1 });
+    this.corner = el("span", { class: "head rowhead", role: "columnheader", "aria-colindex": 1 }, layout.dims.map((d) => layout.cells.dimensions[d].name).join(" · "));
+    this.header = el("div", { class: "headrow", role: "row", "aria-rowindex": 1 }, this.corner, rowNote && this.note(rowNote.title, "columnheader"));
     this.body = el("div", { role: "rowgroup" });
     this.sheet.append(this.header, this.body);
     this.node = el("div", { class: "gridbox" }, this.sheet);
     this.node.addEventListener("scroll", () => this.draw(), { passive: true });
     this.sheet.addEventListener("keydown", (event) => this.key(event));
-    this.sheet.addEventListener("click", (event) => { const cell = event.target.closest(".cell"); if (cell) this.select(Number(cell.dataset.r), Number(cell.dataset.c)); });
-    new ResizeObserver(() => { if (this.node.clientWidth !== this.seen) { this.seen = this.node.clientWidth; this.shown = null; this.draw(); } }).observe(this.node);
+    this.sheet.addEventListener("click", (event) => { const cell = event.target.closest(".cell"); if (cell) this.select(cell.at[0], cell.at[1]); });
+    new ResizeObserver(() => { if (this.seen !== `${this.node.clientWidth} ${this.node.clientHeight}`) this.draw(true); }).observe(this.node);
+  }
+
+  // Shows other figures of the same shape, or the same ones with another look.
+  show(layout, face) {
+    this.face = face;
+    if (layout.rows.length !== this.layout.rows.length || layout.columns.length !== this.layout.columns.length) this.widths = null;
+    this.layout = layout;
+    this.draw(true);
   }
 
   // Widths follow the longest label, within limits; a small table is only as high as it needs to be.
@@ -75,64 +97,114 @@ export class Grid {
     const { rows, columns, cells } = this.layout;
     if (!this.widths) {
       const longest = (texts) => { let most = 0; for (const text of texts) most = Math.max(most, text.length); return most; };
-      let largest = 3;
-      for (const v of cells.values) largest = Math.max(largest, String(v).length + Math.floor(String(v).length / 3));
+      let largest = 0, smallest = 0;
+      for (const v of cells.values) { if (v > largest) largest = v; else if (v < smallest) smallest = v; }
+      const digits = Math.max(3, ...[largest, smallest].map((v) => String(v).length + Math.floor(String(v).length / 3)));
       const named = this.layout.dims.map((d) => cells.dimensions[d].name).join(" · ").length;
-      this.widths = { head: 7.6 * Math.max(longest(rows), named) + 24, column: 7.8 * Math.max(longest(columns), largest, this.width) + 26 };
+      this.widths = { head: 7.6 * Math.max(longest(rows), named) + 24 + 14 * Math.max(0, ...this.layout.rowDepth), column: 7.8 * Math.max(longest(columns), digits, this.width) + 26 };
+      this.sized = null;
     }
     const narrow = window.innerWidth < 860;
-    this.column = Math.min(Math.max(this.widths.column, 54), narrow ? 96 : 150);
-    this.head = Math.min(Math.max(this.widths.head, 64), narrow ? 120 : 260);
+    const room = this.node.parentElement ? this.node.parentElement.clientWidth : 0;
+    const sized = `${room} ${window.innerHeight} ${narrow}`;
+    if (this.sized === sized) return;
+    this.sized = sized;
+    this.column = Math.round(Math.min(Math.max(this.widths.column, 54), narrow ? 96 : 150));
+    this.head = Math.round(Math.min(Math.max(this.widths.head, 64), narrow ? 120 : 260));
     this.notes = this.rowNote ? 78 : 0;
-    this.node.style.setProperty("--column", `${this.column}px`);
-    this.node.style.setProperty("--head", `${this.head}px`);
     const width = this.head + this.notes + columns.length * this.column;
-    this.sheet.style.width = `${width}px`;
-    this.sheet.style.height = `${rows.length * this.row + this.top}px`;
-    this.node.style.maxHeight = `${rows.length * this.row + this.top + 18}px`;
-    this.node.style.maxWidth = `${width + 18}px`;
-    this.header.style.width = this.sheet.style.width;
-    this.header.style.height = `${this.top}px`;
+    const height = rows.length * this.row + this.top;
+    // A bar for scrolling takes room where the table does not fit.
+    const bar = (overflows) => (overflows ? 18 : 2);
+    const set = (node, values) => { for (const [name, value] of Object.entries(values)) node.style.setProperty(name, value); };
+    set(this.node, { "--column": `${this.column}px`, "--head": `${this.head}px`, "--notes": `${this.notes}px`, "max-height": `${height + bar(width + 2 > room)}px`, "max-width": `${width + bar(height > Math.min(0.56 * window.innerHeight, 760))}px` });
+    set(this.sheet, { width: `${width}px`, height: `${height}px` });
+    set(this.header, { width: `${width}px`, height: `${this.top}px` });
+    this.shown = null;
   }
 
   draw(force = false) {
     this.measure();
     const { scrollTop, scrollLeft, clientHeight, clientWidth } = this.node;
-    const { rows, columns } = this.layout;
+    this.seen = `${clientWidth} ${clientHeight}`;
+    const rows = this.layout.rows.length, columns = this.layout.columns.length;
     const near = (at, window, unit, count) => [Math.max(0, Math.floor((at - window * BEYOND) / unit)), Math.min(count, Math.ceil((at + window * (1 + BEYOND)) / unit))];
-    const visible = [Math.floor(scrollTop / this.row), Math.ceil((scrollTop + clientHeight) / this.row), Math.floor(scrollLeft / this.column), Math.ceil((scrollLeft + clientWidth) / this.column)];
     const s = this.shown;
-    if (!force && s && visible[0] >= s.r0 + (s.r0 && 4) && visible[1] <= s.r1 - (s.r1 < rows.length ? 4 : -99) && visible[2] >= s.c0 + (s.c0 && 1) && visible[3] <= s.c1 + (s.c1 < columns.length ? -1 : 99)) return;
-    const [r0, r1] = near(scrollTop, clientHeight, this.row, rows.length);
-    const [c0, c1] = near(scrollLeft, clientWidth, this.column, columns.length);
-    this.shown = { r0, r1, c0, c1 };
-    const left = (c) => `${this.head + this.notes + c * this.column}px`;
-    const head = [el("span", { class: "head rowhead", role: "columnheader" }, this.layout.dims.map((d) => this.layout.cells.dimensions[d].name).join(" · "))];
-    if (this.rowNote) head.push(this.note(this.rowNote.title, "columnheader"));
-    for (let c = c0; c < c1; c += 1) head.push(el("span", { class: `head${this.layout.columnTotal[c] ? " total" : ""}`, role: "columnheader", "aria-colindex": c + 2, title: columns[c], style: { left: left(c), width: "var(--column)" } }, columns[c], this.columnNote && el("span", { class: "under" }, this.columnNote(c))));
-    this.header.replaceChildren(...head);
-    const lines = [];
-    for (let r = r0; r < r1; r += 1) {
-      const parts = [el("span", { class: `head rowhead${this.layout.rowTotal[r] ? " total" : ""}`, role: "rowheader", title: rows[r] }, rows[r])];
-      if (this.rowNote) parts.push(this.note(this.rowNote.text(r), "gridcell"));
-      for (let c = c0; c < c1; c += 1) parts.push(this.cell(r, c, left(c)));
-      lines.push(el("div", { role: "row", "aria-rowindex": r + 2, style: { top: `${r * this.row + this.top}px`, width: this.sheet.style.width } }, parts));
+    const enough = s && (s.r0 === 0 || scrollTop / this.row >= s.r0 + SPARE) && (s.r1 === rows || (scrollTop + clientHeight) / this.row <= s.r1 - SPARE)
+      && (s.c0 === 0 || scrollLeft / this.column >= s.c0 + 1) && (s.c1 === columns || (scrollLeft + clientWidth) / this.column <= s.c1 - 1);
+    if (enough && !force) return;
+    if (!enough) {
+      const [r0, r1] = near(scrollTop, clientHeight, this.row, rows);
+      const [c0, c1] = near(scrollLeft, clientWidth, this.column, columns);
+      this.shown = { r0, r1, c0, c1 };
     }
-    this.body.replaceChildren(...lines);
+    this.fill();
+  }
+
+  // Puts the rows and columns near the window into the page, taking the nodes that are there already.
+  fill() {
+    const { r0, r1, c0, c1 } = this.shown;
+    const { columns } = this.layout;
+    const left = (k) => `${this.head + this.notes + (c0 + k) * this.column}px`;
+    this.resize(this.header, this.heads, c1 - c0, () => el("span", { class: "head", role: "columnheader" }, el("span", {}), this.columnNote && el("span", { class: "under" })));
+    this.heads.forEach((node, k) => {
+      const c = c0 + k;
+      put(node, "class", this.layout.columnTotal[c] ? "head column total" : "head column");
+      put(node, "aria-colindex", c + 2 + (this.rowNote ? 1 : 0));
+      put(node, "title", columns[c]);
+      put(node, "left", left(k));
+      put(node.firstChild, "text", columns[c]);
+      if (this.columnNote) put(node.lastChild, "text", this.columnNote(c));
+    });
+    const fresh = () => { const node = el("div", { role: "row" }, el("span", { class: "head rowhead", role: "rowheader", "aria-colindex": 1 }), this.rowNote && this.note("", "gridcell")); node.cells = []; return node; };
+    this.resize(this.body, this.lines, r1 - r0, fresh);
+    this.lines.forEach((line, k) => {
+      const r = r0 + k;
+      put(line, "aria-rowindex", r + 2);
+      put(line, "top", `${r * this.row + this.top}px`);
+      put(line, "width", this.sheet.style.width);
+      put(line.firstChild, "class", this.layout.rowTotal[r] ? "head rowhead total" : "head rowhead");
+      put(line.firstChild, "title", this.layout.rows[r]);
+      put(line.firstChild, "text", "\u2003".repeat(this.layout.rowDepth[r]) + this.layout.rows[r]);
+      if (this.rowNote) put(line.children[1], "text", this.rowNote.text(r));
+      this.resize(line, line.cells, c1 - c0, () => { const node = document.createElement("span"); node.setAttribute("role", "gridcell"); return node; });
+      for (let at = 0; at < line.cells.length; at += 1) this.cell(line.cells[at], r, c0 + at, left(at));
+    });
+  }
+
+  // Makes a list of nodes as long as is needed.
+  resize(parent, nodes, count, fresh) {
+    while (nodes.length > count) nodes.pop().remove();
+    if (nodes.length === count) return;
+    const more = document.createDocumentFragment();
+    while (nodes.length < count) { const node = fresh(); nodes.push(node); more.append(node); }
+    parent.append(more);
   }
 
   note(text, role) {
-    return el("span", { class: "head number", role, style: { left: `${this.head}px`, width: `${this.notes}px`, "text-align": "right" } }, text);
+    return el("span", { class: "head number rownote", role, "aria-colindex": 2 }, text);
   }
 
-  cell(r, c, left) {
+  cell(node, r, c, left) {
     const i = this.layout.place[r * this.layout.columns.length + c];
-    const look = i < 0 ? { text: "", level: 0 } : this.face(i);
-    const total = this.layout.rowTotal[r] || this.layout.columnTotal[c];
-    const classes = ["cell", look.level ? `r${look.level}` : "", look.hidden ? "hidden-figure" : "", look.changed ? "changed" : "", look.flag ? "flag" : "", total ? "total" : ""];
-    const chosen = this.selected && this.selected[0] === r && this.selected[1] === c;
-    const words = `${this.layout.rows[r]}, ${this.layout.columns[c]}: ${look.hidden ? "hidden" : look.text || "empty"}${look.words ? `, ${look.words}` : ""}`;
-    return el("span", { class: classes.filter(Boolean).join(" "), role: "gridcell", id: chosen ? "chosen-cell" : null, "aria-colindex": c + 2, "aria-selected": chosen ? "true" : "false", "aria-label": words, title: look.words || null, "data-r": r, "data-c": c, style: { left } }, look.text);
+    const look = i < 0 ? { text: "" } : this.face(i);
+    const chosen = this.selected !== null && this.selected[0] === r && this.selected[1] === c;
+    let classes = "cell";
+    if (look.level) classes += ` r${look.level}`;
+    if (look.hidden) classes += " hidden-figure";
+    if (look.changed) classes += " changed";
+    if (look.flag) classes += " flag";
+    if (this.layout.rowTotal[r] || this.layout.columnTotal[c]) classes += " total";
+    node.at = [r, c];
+    put(node, "class", classes);
+    put(node, "text", look.text);
+    put(node, "left", left);
+    put(node, "aria-colindex", c + 2 + (this.rowNote ? 1 : 0));
+    put(node, "id", chosen ? "chosen-cell" : null);
+    put(node, "aria-selected", chosen ? "true" : null);
+    put(node, "title", look.words || null);
+    // Row and column are headers already; a name of its own is for what the figure alone does not say.
+    put(node, "aria-label", chosen || look.words || look.hidden ? `${this.layout.rows[r]}, ${this.layout.columns[c]}: ${look.hidden ? "hidden" : look.text || "empty"}${look.words ? `, ${look.words}` : ""}` : null);
   }
 
   select(r, c) {
@@ -152,11 +224,6 @@ export class Grid {
     this.sheet.setAttribute("aria-activedescendant", "chosen-cell");
     const i = place[row * columns.length + column];
     if (i >= 0 && this.onSelect) this.onSelect(i);
-  }
-
-  find(i) {
-    const at = this.layout.place.indexOf(i);
-    if (at >= 0) this.select(Math.floor(at / this.layout.columns.length), at % this.layout.columns.length);
   }
 
   key(event) {

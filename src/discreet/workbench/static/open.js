@@ -1,8 +1,9 @@
 // Open: a file of any kind, recognised and correctable; records become a table by choosing their dimensions.
 
-import { post, run, upload } from "./api.js";
+import { own, post, run, settled, upload } from "./api.js";
 import { bench, go, refreshFiles, render, showCommand } from "./app.js";
-import { el, failure, figure, fill } from "./dom.js";
+import { el, failure, figure, fill, progressBar } from "./dom.js";
+import { printed } from "./cells.js";
 import { Grid, layOut } from "./grid.js";
 import { change, state } from "./state.js";
 
@@ -15,7 +16,7 @@ export async function open(screen, { still }) {
     dragover: (e) => { e.preventDefault(); drop.classList.add("over"); },
     dragleave: () => drop.classList.remove("over"),
     drop: (e) => { e.preventDefault(); drop.classList.remove("over"); take([...e.dataTransfer.files]); },
-  } }, el("h1", {}, "Open a table, records, or a release"), el("p", { style: { margin: "0 auto .8rem" } }, "Drop a CSV, Parquet, Excel or .tab file here, or choose one. It stays on this machine."), picker);
+  } }, el("h1", {}, "Open a table, records, or a release"), el("p", { style: { margin: "0 auto .8rem" } }, "Drop a CSV, Parquet, Excel or .tab file here, or choose one; a .tab file together with its .rda file and hierarchies. It stays on this machine."), picker);
 
   async function take(files) {
     fill(notice, el("p", { class: "quiet" }, "opening …"));
@@ -28,20 +29,20 @@ export async function open(screen, { still }) {
   }
 
   async function choose(name) {
-    change({ file: name, reading: {}, content: null, table: null, release: null, releaseCommand: null, tabulate: null }, { remember: true });
+    change({ file: name, reading: {}, content: null, table: null, release: null, releaseCommand: null, tabulate: null, verdict: null }, { remember: true });
     await render();
   }
 
   const files = bench.files.filter((f) => OPENED.test(f.name));
+  const beside = bench.files.filter((f) => /\.(rda|hrc|toml)$/i.test(f.name));
   const list = el("div", { class: "chips" }, files.map((f) => el("button", { type: "button", "data-file": f.name, "aria-pressed": String(state.file === f.name), on: { click: () => choose(f.name) } }, f.name)));
   const examples = el("div", { class: "chips" }, bench.examples.map((name) => el("button", { type: "button", "data-example": name, on: { click: async () => { bench.files = (await post(`examples/${name}`, {})).files; await choose(`${name}.csv`); } } }, name.replaceAll("_", " "))));
   const below = el("div", {});
-  fill(screen, drop, notice, files.length ? el("section", { class: "panel" }, el("h2", {}, "Files of this session"), list) : null,
+  fill(screen, drop, notice, files.length ? el("section", { class: "panel" }, el("h2", {}, "Files of this session"), list, beside.length ? el("p", { class: "small quiet", id: "beside" }, `Beside them: ${beside.map((f) => f.name).join(", ")}`) : null) : null,
     el("section", { class: "panel" }, el("h2", {}, "Or try a bundled table"), examples), below);
   if (!state.file) { showCommand("discreet workbench"); return; }
   fill(below, el("p", { class: "quiet" }, `looking into ${state.file} …`));
   try {
-    if (/\.tab$/i.test(state.file)) { change({ table: state.file, content: "tab" }); fill(below, el("section", { class: "panel" }, el("h2", {}, state.file), el("p", {}, "A τ-ARGUS table; its .rda file must be opened too."), next())); return; }
     const job = await run("inspect", { file: state.file, cells: true, ...state.reading });
     if (!still()) return;
     showCommand(job.command);
@@ -53,7 +54,8 @@ const next = () => el("p", {}, el("button", { type: "button", class: "primary", 
 
 function recognised(found) {
   const records = found.content === "records";
-  if (!records && (state.table !== found.name || state.content !== found.content)) change({ table: found.name, content: found.content, reading: { ...found.options, ...state.reading } });
+  const magnitudes = found.columns.some((c) => c.name.startsWith("sum:") || (c.numeric && /\.tab$/i.test(found.name)));
+  if (!records && (state.table !== found.name || state.content !== found.content)) change({ table: found.name, content: found.content, magnitudes, reading: { ...found.options, ...state.reading } });
   if (records && state.content !== "records") change({ content: "records" });
   return el("section", { class: "panel" }, el("h2", {}, found.name), el("p", { id: "recognised" }, found.sentence),
     records ? tabulation(found) : [el("details", {}, el("summary", {}, "Not right? Correct how it is read"), correct(found)), next(), preview(found.cells)]);
@@ -70,10 +72,9 @@ function correct(found) {
 function preview(cells) {
   if (!cells) return null;
   const hidden = new Set(cells.hidden);
-  const scale = 10 ** cells.decimals;
-  const grid = new Grid(layOut(cells), { name: "preview", face: (i) => ({ text: hidden.has(i) ? "×" : figure(cells.values[i] / scale, cells.decimals), hidden: hidden.has(i) }) });
+  const grid = new Grid(layOut(cells), { name: "preview", face: (i) => ({ text: hidden.has(i) ? "×" : printed(cells, i), hidden: hidden.has(i) }) });
   requestAnimationFrame(() => grid.draw(true));
-  return [el("p", { class: "small quiet" }, `${figure(cells.values.length)} figures`), grid.node];
+  return [el("p", { class: "small quiet" }, `${figure(cells.values.length)} figures${hidden.size ? `, ${figure(hidden.size)} hidden` : ""}`), grid.node];
 }
 
 function tabulation(found) {
@@ -91,16 +92,27 @@ function tabulation(found) {
       pick("value", "magnitude to add up", found.columns.filter((c) => c.numeric)), pick("contributor", "whose record it is", found.columns), pick("holding", "the holding it belongs to", found.columns), hierarchies), result)];
 }
 
-async function tabulate(found, asked, node) {
-  const output = found.name.replace(/\.[^.]+$/, "") + "-table.parquet";
-  try {
-    const values = { records: [found.name], by: asked.by.join(","), output, value: asked.value, contributor: asked.contributor, holding: asked.holding, hierarchy: asked.hierarchy };
-    const job = await run("tabulate", values);
-    showCommand(job.command);
-    await refreshFiles();
-    const shown = await run("inspect", { file: output, cells: true });
-    change({ table: output, reading: {} });
-    fill(node, el("h3", {}, "Preview"), el("p", { class: "small quiet" }, shown.result.sentence), next(), preview(shown.result.cells));
-  } catch (error) { fill(node, failure(error)); }
-}
+let making = null;
+let cancel = null;
 
+async function tabulate(found, asked, node) {
+  const output = own(found.name.replace(/\.[^.]+$/, "") + "-table.parquet");
+  const earlier = cancel;
+  const mine = new AbortController();
+  cancel = mine;
+  try {
+    await settled(making, earlier);
+    if (cancel !== mine) return;
+    const values = { records: [found.name], by: asked.by.join(","), output, value: asked.value, contributor: asked.contributor, holding: asked.holding, hierarchy: asked.hierarchy };
+    const bar = progressBar(() => mine.abort());
+    fill(node, bar.node);
+    making = run("tabulate", values, { watch: (job) => bar.show(job), signal: mine.signal });
+    const job = await making;
+    if (cancel !== mine) return;
+    const [shown] = await Promise.all([run("inspect", { file: output, cells: true }), refreshFiles()]);
+    if (cancel !== mine) return;
+    showCommand(job.command);
+    change({ table: output, magnitudes: Boolean(asked.value), reading: {} });
+    fill(node, el("h3", {}, "Preview"), el("p", { class: "small quiet" }, shown.result.sentence), next(), preview(shown.result.cells));
+  } catch (error) { if (cancel === mine) fill(node, failure(error)); }
+}

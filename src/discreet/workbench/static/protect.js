@@ -1,17 +1,20 @@
 // Protect: choose a method, move its parameters, and see risk, utility and the table change at once.
 
-import { run } from "./api.js";
+import { own, run, settled } from "./api.js";
 import { bench, refreshFiles, showCommand } from "./app.js";
+import { Places, labelsOf, nameOf, printed } from "./cells.js";
 import { el, failure, figure, fill, progressBar, risk } from "./dom.js";
 import { form } from "./form.js";
-import { Grid, labelsOf, layOut } from "./grid.js";
-import { key, reading } from "./see.js";
+import { Grid, layOut } from "./grid.js";
+import { readAs, rulesOf, secrecy } from "./see.js";
 import { change, state } from "./state.js";
 
-const PAUSE = 60; // milliseconds of rest before a change is tried
-const FOR_MAGNITUDES = new Set(["suppress", "adjust", "cell-key", "redesign"]);
+const PAUSE = 15; // milliseconds of rest before a change is tried
+const FRONT = ["rule", "method", "cost", "insiders", "form"]; // of the options that help has put into panels
+const LEAVE = ["output", "example", "hierarchy", "status", "tab"];
 
-export const methods = () => Object.values(bench.commands).filter((c) => c.name.startsWith("protect "));
+// The methods that make a release of a table; others sample or swap records, or design noise.
+export const methods = () => Object.values(bench.commands).filter((c) => c.name.startsWith("protect ") && c.parameters.some((p) => p.name === "margins"));
 export const levelOf = (cell) => {
   if (!cell) return 0;
   if (cell.determined) return 5;
@@ -21,106 +24,157 @@ export const levelOf = (cell) => {
 
 let counter = 0;
 let cancel = null;
+let making = null;
 
 export async function protect(screen, { still }) {
   const all = methods();
-  const name = all.some((m) => m.name === state.method) ? state.method : all[0].name;
+  const usual = state.magnitudes ? "protect suppress" : "protect random-rounding";
+  const name = all.some((m) => m.name === state.method) ? state.method : usual;
   const spec = bench.commands[name];
-  const values = state.methods[name] || {};
   const result = el("div", { id: "result" });
+  const view = { result, original: null, sides: null };
   const pick = el("select", { id: "method", on: { change: (e) => { change({ method: e.target.value }, { remember: true }); protect(screen, { still }); } } }, all.map((m) => el("option", { value: m.name, selected: m.name === name }, m.name.replace("protect ", "").replaceAll("-", " "))));
   let timer = 0;
-  const options = form(spec, values, { files: bench.files, leave: ["output", "example", "hierarchy"], onChange: (given) => {
-    change({ methods: { ...state.methods, [name]: given } }, { remember: true });
+  const options = form(spec, given(name), { first: spec.parameters.filter((p) => !p.panel || FRONT.includes(p.name)).map((p) => p.name), files: bench.files, leave: LEAVE, onChange: (values) => {
+    change({ methods: { ...state.methods, [name]: values } }, { remember: true });
     clearTimeout(timer);
-    timer = setTimeout(() => attempt(name, result, still), PAUSE);
+    timer = setTimeout(() => attempt(name, view, still), PAUSE);
   } });
   fill(screen, el("div", { class: "columns left" }, el("div", {}, el("section", { class: "panel" }, el("label", { for: "method" }, el("span", {}, "Method"), pick), el("p", { class: "small quiet" }, spec.help), options)), result));
-  await attempt(name, result, still);
+  await attempt(name, view, still);
 }
 
-function arguments_(name, output) {
-  const spec = bench.commands[name];
-  const known = new Set(spec.parameters.map((p) => p.name));
-  const given = { ...(known.has("seed") ? { seed: 1 } : {}), ...(state.methods[name] || {}) };
-  const where = known.has("file") ? { file: state.table } : { table: state.table };
-  const read = Object.fromEntries(Object.entries(reading()).filter(([option]) => known.has(option)));
-  return { ...where, ...read, ...given, output };
+// What was chosen for a method; where it takes rules, those of the table's own screen to begin with.
+function given(name) {
+  const known = new Set(bench.commands[name].parameters.map((p) => p.name));
+  return { ...(known.has("rule") && name !== "protect redesign" ? { rule: rulesOf() } : {}), ...state.methods[name] };
+}
+
+function request(name, output) {
+  const known = new Set(bench.commands[name].parameters.map((p) => p.name));
+  return { file: state.table, ...readAs(name), ...(known.has("seed") ? { seed: 1 } : {}), ...given(name), output };
 }
 
 // Runs the method, then everything that judges its release; what is newer replaces what is older.
-async function attempt(name, node, still) {
+async function attempt(name, view, still) {
+  const node = view.result;
   counter += 1;
   const mine = counter;
   const current = () => still() && mine === counter;
-  if (cancel) cancel.abort();
-  cancel = new AbortController();
-  const { signal } = cancel;
-  const output = `release-${name.replace("protect ", "").replaceAll(" ", "-")}.parquet`;
-  const bar = progressBar(() => cancel.abort());
-  const late = setTimeout(() => { if (current()) fill(node, bar.node); }, 400);
+  const earlier = cancel;
+  const mineToStop = new AbortController();
+  cancel = mineToStop;
+  const { signal } = mineToStop;
+  const output = own(`release-${name.replace("protect ", "").replaceAll(" ", "-")}.parquet`);
+  const bar = progressBar(() => mineToStop.abort());
+  const late = setTimeout(() => { if (current()) { view.sides = null; fill(node, bar.node); } }, 600);
+  view.original ??= run("inspect", { file: state.table, cells: true, ...readAs("inspect") });
   try {
-    const made = await run(name, arguments_(name, output), { watch: (job) => bar.show(job), signal });
+    await settled(making, earlier);
     if (!current()) return;
-    clearTimeout(late);
+    making = run(name, request(name, output), { watch: (job) => bar.show(job), signal });
+    const made = await making;
+    if (!current()) return;
     showCommand(made.command);
-    change({ release: output, releaseCommand: made.command });
+    change({ release: output, releaseCommand: made.command, verdict: null });
     const [before, after, measured] = await Promise.all([
-      run("inspect", { file: state.table, cells: true, ...reading() }),
+      view.original,
       run("inspect", { file: output, cells: true }),
-      run("risk", { table: state.table, released: output, ...reading() }).catch((error) => ({ error })),
+      run("risk", { table: state.table, released: output, ...readAs("risk") }).catch((error) => ({ error })),
     ]);
     if (!current()) return;
-    const judged = el("div", { class: "card" }, el("b", {}, "…"), el("span", {}, "auditing"));
-    const shown = draw(node, made.result, before.result.cells, after.result.cells, measured, judged);
+    clearTimeout(late);
+    view.sides = view.sides || sides(node, before.result.cells, after.result.cells);
+    view.sides.show(made.result, after.result.cells, measured);
     node.dataset.drawn = String(mine);
     refreshFiles();
-    const audited = await run("audit", { releases: [output], top: 20 }).catch((error) => ({ error }));
-    if (current()) shown.audit(audited, judged);
+    const audited = await run("audit", { releases: [output], top: 20 }, { signal }).catch((error) => ({ error }));
+    if (current()) view.sides.judge(audited);
   } catch (error) {
     clearTimeout(late);
-    if (current() && error.message !== "cancelled") fill(node, failure(error), FOR_MAGNITUDES.has(name) ? null : el("p", { class: "small quiet" }, "Other methods may fit this table."));
-    if (current()) node.dataset.drawn = String(mine);
+    if (!current()) return;
+    view.sides = null;
+    fill(node, error.message === "cancelled" ? el("p", { class: "quiet" }, "Cancelled; change something to try again.") : [failure(error), el("p", { class: "small quiet" }, "Nothing was written. Other parameters or methods may fit this table.")]);
+    node.dataset.drawn = String(mine);
   }
 }
 
-function draw(node, made, before, after, measured, judged) {
-  const old = new Map(before.codes[0].map((_, i) => [key(labelsOf(before, i)), before.values[i] / 10 ** before.decimals]));
-  const wasHidden = new Set(before.hidden.map((i) => key(labelsOf(before, i))));
-  const nowHidden = new Set(after.hidden);
-  const scale = 10 ** after.decimals;
-  let judgedCells = new Map();
+// The original and the release beside each other, kept while parameters move: only what differs is drawn again.
+function sides(node, before, first) {
+  const places = new Places(before);
+  const unpublished = new Set(before.hidden);
+  let now = null;
   const face = (i) => {
-    const labels = key(labelsOf(after, i));
-    const was = old.get(labels);
-    const now = after.values[i] / scale;
-    const cell = judgedCells.get(labels);
-    const moved = was !== undefined && !nowHidden.has(i) && !wasHidden.has(labels) && was !== now;
-    const words = [nowHidden.has(i) ? "hidden" : moved ? `was ${figure(was, after.decimals)}` : "", cell ? `between ${figure(cell.lower)} and ${figure(cell.upper)}, ${cell.verdict}` : ""].filter(Boolean).join("; ");
-    return { text: nowHidden.has(i) ? "×" : figure(now, after.decimals), hidden: nowHidden.has(i), changed: moved, level: levelOf(cell), flag: cell && cell.verdict === "unsafe", words };
+    const was = now.from[i];
+    const cell = now.judged.get(i);
+    const hidden = now.hidden.has(i);
+    const text = hidden ? "×" : now.intervals.get(i) || printed(now.cells, i);
+    const old = was < 0 ? null : unpublished.has(was) ? "×" : printed(before, was);
+    const moved = old !== null && !hidden && text !== old;
+    const words = [hidden && old !== null ? `hidden, was ${old}` : moved ? `was ${old}` : "", cell ? `a reader knows: ${figure(cell.lower)} to ${figure(cell.upper)}, ${cell.verdict}` : ""].filter(Boolean).join("; ");
+    return { text, hidden, changed: moved, level: levelOf(cell), flag: Boolean(cell && cell.verdict === "unsafe"), words };
   };
-  const beforeFace = (i) => ({ text: before.hidden.includes(i) ? "×" : figure(before.values[i] / 10 ** before.decimals, before.decimals) });
-  const left = new Grid(layOut(before), { name: "before", face: beforeFace });
-  const right = new Grid(layOut(after), { name: "after", face });
+  const beforeFace = (i) => {
+    const at = now.to[i];
+    const text = unpublished.has(i) ? "×" : printed(before, i);
+    return { text, changed: at >= 0 && (now.hidden.has(at) || (now.intervals.get(at) || printed(now.cells, at)) !== text), words: at < 0 ? "not published" : "" };
+  };
+  const detail = el("section", { class: "panel", id: "detail", "aria-live": "polite" }, el("p", { class: "quiet small" }, "Choose a cell of the release to see what is known of it."));
+  const adopt = (cells) => {
+    const from = places.of(cells);
+    const to = new Int32Array(before.values.length).fill(-1);
+    from.forEach((was, i) => { if (was >= 0) to[was] = i; });
+    now = { cells, from, to, hidden: new Set(cells.hidden), intervals: intervalsOf(cells), judged: new Map(), all: null };
+  };
+  adopt(first);
+  const left = new Grid(layOut(before), { name: "before", face: beforeFace, width: widest(first) });
+  const right = new Grid(layOut(first), { name: "after", face, width: widest(first), onSelect: (i) => describe(detail, now.cells, i, now.all && now.all.filter((c) => now.places.at(c.cell) === i), now.from[i] < 0 || unpublished.has(now.from[i]) ? null : printed(before, now.from[i])) });
   let busy = false;
-  const together = (from, to) => from.node.addEventListener("scroll", () => { if (busy) return; busy = true; to.node.scrollTop = from.node.scrollTop; to.node.scrollLeft = from.node.scrollLeft; requestAnimationFrame(() => { busy = false; }); });
+  const together = (one, other) => one.node.addEventListener("scroll", () => { if (busy) return; busy = true; other.node.scrollTop = one.node.scrollTop; other.node.scrollLeft = one.node.scrollLeft; requestAnimationFrame(() => { busy = false; }); });
   together(left, right);
   together(right, left);
-  const m = measured.result;
-  const cards = el("div", { class: "cards" },
-    m && el("div", { class: "card" }, el("b", { id: "r2" }, risk(m.value)), el("span", {}, `${m.measure} after${m.before !== null && m.before !== undefined ? `, ${risk(m.before)} before` : ""}`)),
-    made.utility !== undefined && made.utility !== null ? el("div", { class: "card" }, el("b", { id: "utility" }, Number(made.utility).toFixed(3)), el("span", {}, "utility, 1 is unchanged")) : null,
-    el("div", { class: "card" }, el("b", { id: "changed" }, figure(made.hidden ? made.hidden : made.changed)), el("span", {}, `${made.hidden ? "hidden" : "changed"} of ${figure(made.figures)} figures`)), judged);
-  fill(node, cards, el("p", { id: "sentence" }, made.sentence), measured.error ? el("p", { class: "small quiet" }, measured.error.message) : null,
-    el("div", { class: "sides" }, el("div", {}, el("h3", {}, "Before (confidential)"), left.node), el("div", {}, el("h3", {}, "After (what is published)"), right.node)),
-    el("p", { class: "legend" }, el("span", {}, "• changed"), el("span", {}, el("i", { class: "ih" }), "× hidden"), [1, 2, 3, 4, 5].map((n) => el("span", {}, el("i", { class: `i${n}` }), ["3 bits left and more", "2 to 3 bits", "1.2 to 2 bits", "hardly any doubt", "worked out exactly"][n - 1])), el("span", {}, "! unsafe")));
-  left.draw(true);
-  right.draw(true);
-  return { audit(audited, card) {
-    if (audited.error) { fill(card, el("b", {}, "–"), el("span", {}, audited.error.message)); return; }
-    const a = audited.result;
-    judgedCells = new Map(a.cells.filter((c) => c.attacker === "outsider").map((c) => [key(c.cell), c]));
-    fill(card, el("b", { id: "audit", class: { safe: "good", unsafe: "bad" }[a.verdict] || "warn" }, a.verdict), el("span", {}, a.sentence));
-    right.draw(true);
-  } };
+  const cards = el("div", { class: "cards" });
+  const words = el("div", {});
+  const judged = el("div", { class: "card" });
+  fill(node, cards, words, el("div", { class: "sides" }, el("div", {}, el("h3", {}, "Before (confidential)"), left.node), el("div", {}, el("h3", {}, "After (what is published)"), right.node)),
+    el("p", { class: "legend" }, el("span", {}, "• changed or hidden"), el("span", {}, el("i", { class: "ih" }), "× hidden"), [1, 2, 3, 4, 5].map((n) => el("span", {}, el("i", { class: `i${n}` }), ["3 bits left and more", "2 to 3 bits", "1.2 to 2 bits", "hardly any doubt", "worked out exactly"][n - 1])), el("span", {}, "! unsafe")), detail);
+  return {
+    show(made, cells, measured) {
+      adopt(cells);
+      fill(judged, el("b", {}, "…"), el("span", {}, "auditing"));
+      fill(cards, figures(made, measured.result), judged);
+      fill(words, el("p", { id: "sentence" }, made.sentence), measured.error ? el("p", { class: "small quiet" }, measured.error.message) : null);
+      right.show(layOut(cells), face);
+      left.draw(true);
+    },
+    judge(audited) {
+      if (audited.error) { if (audited.error.message !== "cancelled") fill(judged, el("b", { id: "audit" }, "–"), el("span", {}, audited.error.message)); return; }
+      const a = audited.result;
+      now.places = new Places(now.cells);
+      now.all = a.cells;
+      for (const c of a.cells) if (c.subject === "value") { const i = now.places.at(c.cell); const had = now.judged.get(i); if (i !== undefined && (!had || levelOf(c) > levelOf(had))) now.judged.set(i, c); }
+      fill(judged, el("b", { id: "audit", class: { safe: "good", unsafe: "bad" }[a.verdict] || "warn" }, a.verdict), el("span", {}, a.sentence));
+      right.draw(true);
+    },
+  };
+}
+
+const intervalsOf = (cells) => new Map((cells.intervals || []).map(([i, low, high]) => [i, `${figure(low / 10 ** cells.decimals, cells.decimals)}–${figure(high / 10 ** cells.decimals, cells.decimals)}`]));
+const widest = (cells) => Math.max(0, ...[...intervalsOf(cells).values()].map((text) => text.length));
+
+function figures(made, m) {
+  const card = (id, value, words) => el("div", { class: "card" }, el("b", { id }, value), el("span", {}, words));
+  const hidden = made.suppressed ? `hidden of ${figure(made.figures)}: ${figure(made.suppressed.primary)} sensitive, ${figure(made.suppressed.secondary)} others` : `hidden of ${figure(made.figures)} figures`;
+  return [
+    m && card("r2", risk(m.value), `${m.measure} after${m.before !== null && m.before !== undefined ? `, ${risk(m.before)} before` : ""}`),
+    made.utility !== undefined && made.utility !== null ? card("utility", Number(made.utility).toFixed(3), "utility, 1 is unchanged") : null,
+    made.hidden ? card("hidden", figure(made.hidden), hidden) : card("changed", figure(made.changed), `changed of ${figure(made.figures)} figures`),
+    made.suppressed && made.cost ? card("cost", figure(made.cost), `cost of what is hidden${made.bound ? `; none is below ${figure(made.bound)}` : ""}`) : null,
+  ];
+}
+
+function describe(node, cells, i, judged, was) {
+  const text = cells.hidden.includes(i) ? "hidden" : intervalsOf(cells).get(i) || printed(cells, i);
+  fill(node, el("h2", {}, nameOf(labelsOf(cells, i))), el("p", {}, "Published: ", el("strong", {}, text), was === null ? "" : `; the truth, which stays here: ${was}.`),
+    judged === null ? el("p", { class: "quiet" }, "auditing …") : secrecy(judged));
 }

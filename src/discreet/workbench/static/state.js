@@ -3,8 +3,8 @@
 import { get, put, session } from "./api.js";
 
 export const state = {
-  step: "open", file: null, content: null, reading: {}, table: null, tabulate: null,
-  rules: {}, method: null, methods: {}, release: null, releaseCommand: null, original: null,
+  step: "open", file: null, content: null, reading: {}, table: null, magnitudes: false, tabulate: null,
+  rules: [], method: null, methods: {}, release: null, releaseCommand: null, original: null,
   attack: {}, compare: {}, policy: null, jobs: {}, theme: null,
 };
 const past = [];
