@@ -172,7 +172,7 @@ def _result(
         if judge.left() == 0.0:
             break
         number = int(np.searchsorted(first, k, side="right")) - 1
-        written[k] = sheets[number].proof(k - int(first[number]))
+        written[k] = sheets[number].proof(k - int(first[number]), judge.deadline)
     notes = [sheets[0].note] if sheets[0].note else []
     unseen = judge.reach.unseen
     if unseen:

@@ -38,13 +38,15 @@ class Sheet:
     tables: int | None = None
     note: str = ""
 
-    def proof(self, k: int) -> str:
-        """Return the arithmetic that proves the interval of an entry."""
+    def proof(self, k: int, deadline: float | None = None) -> str:
+        """Return the arithmetic that proves the interval of an entry; nothing where that takes until the deadline."""
         i = int(self.at[k])
         if i < 0 or not self.findings.finished[k]:
             return ""
         equations = self.found.equations
-        sides = [prove(self.found, i, upper=upper) for upper in (False, True)]
+        sides = [prove(self.found, i, upper=upper, deadline=deadline) for upper in (False, True)]
+        if deadline is not None and time.monotonic() > deadline:
+            return ""
         texts = [side.text(equations) for side in sides if side is not None]
         if self.own[k] >= 0:
             texts.append(f"less the own contribution of {equations.text(int(self.own[k]))}")
@@ -242,7 +244,7 @@ class Judge:
         over = np.flatnonzero(stack.own[mine] > found.upper[at])
         if over.size:
             k, i = int(mine[over[0]]), int(at[over[0]])
-            proof = prove(found, i, upper=True)
+            proof = prove(found, i, upper=True, deadline=self.deadline)
             why = f" ({proof.text(base)})" if proof is not None else ""
             return InfeasibleError(
                 f"{self.attackers[1 + int(stack.who[k])]} contributes {base.text(int(stack.own[k]))} to cell "

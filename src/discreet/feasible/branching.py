@@ -18,6 +18,7 @@ from discreet.feasible.tableau import (
     CLOSE,
     FAILED,
     FITS,
+    LATE,
     NOTHING_FITS,
     STUCK,
     TINY,
@@ -107,6 +108,8 @@ def moves(t: Tableau, pool: Pool) -> None:
     table = pool.table.copy()
     after = table.copy()
     for c in range(t.first_beside.size):
+        if t.stop[0] != 0:
+            return
         q = t.first_beside[c]
         begin, end = pool.move_starts[c], pool.move_starts[c + 1]
         for direction in (1, -1):
@@ -143,6 +146,8 @@ def repair(t: Tableau, most: int) -> int:
     x, low, up = t.x, t.low, t.up
     d, r = t.columns.shape
     for _ in range(most):
+        if t.stop[0] != 0:
+            return LATE
         p, worst = -1, CLOSE
         for i in range(r):
             k = t.basis[i]
@@ -194,7 +199,7 @@ def attained(t: Tableau, pool: Pool, stack: Stack, k: int, sign: int, target: in
             answer = UNDECIDED
             break
         code = repair(t, 30 + t.basis.size // 3)
-        if code == FAILED:
+        if code in (FAILED, LATE):
             answer = UNDECIDED
             break
         if code == FITS:
@@ -267,7 +272,8 @@ def settle(
     Each search starts from the last table of whole numbers, so that most of what it changes stays whole, and from the
     first solution of the equations, whose rows are short. `bound` holds what is proved. With `follow`, a goal that is
     proved to be out of reach moves to the bound; without, that ends the search (NONE). `pure` says that ranges have not
-    been narrowed by whole numbers, so that the bounds found over real numbers are to be kept.
+    been narrowed by whole numbers, so that the bounds found over real numbers are to be kept. LATE when it is told to
+    stop: what it has not come to is UNDECIDED, and what it has proved stays proved.
     """
     faults, undone = 0, 0
     for k in range(first, last):
@@ -279,6 +285,8 @@ def settle(
                 continue
             turn = 0
             while turn < steps:
+                if t.stop[0] != 0:
+                    return LATE
                 turn += 1
                 target = pool.goal[side, k]
                 if pool.tables[0] > 0 and sign * pool.seen[side, k] >= sign * target:
@@ -291,6 +299,8 @@ def settle(
                     for j in range(t.x.size):
                         t.x[j] = float(pool.table[j])
                 code = climb(t, k, float(sign), float(sign) * target)
+                if code == LATE:
+                    return LATE
                 if code == STUCK:
                     return FAILED
                 if code == UNBOUNDED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -73,23 +74,37 @@ def _range(equations: Equations, position: int) -> Range:
     return int(equations.lower[position]), int(equations.upper[position])
 
 
-def split(found: Bounds, group: Group, position: int, *, upper: bool, bound: int) -> Cases | None:
-    """Return cases that prove a bound over whole numbers, None where they are too many or stand for sums of figures."""
+def split(
+    found: Bounds, group: Group, position: int, *, upper: bool, bound: int, deadline: float | None = None
+) -> Cases | None:
+    """Return cases that prove a bound over whole numbers, None where they are too many or stand for sums of figures.
+
+    None too where they are not closed by the deadline, a time by ``time.monotonic()``.
+    """
     size = np.bincount(found.reduction.leader, minlength=found.reduction.leader.size)
     if size[found.reduction.leader[position]] > 1:
         return None
-    search = _Splitting(found, group, position, upper, bound, size[group.variables] == 1)
+    search = _Splitting(found, group, position, upper, bound, size[group.variables] == 1, deadline)
     return search.visit({}, None)
 
 
 class _Splitting:
     """Branches until every case is closed."""
 
-    def __init__(self, found: Bounds, group: Group, position: int, upper: bool, bound: int, single: np.ndarray) -> None:
+    def __init__(
+        self,
+        found: Bounds,
+        group: Group,
+        position: int,
+        upper: bool,
+        bound: int,
+        single: np.ndarray,
+        deadline: float | None,
+    ) -> None:
         from discreet.feasible.highs import Model
 
         self.found, self.group, self.position, self.upper, self.bound = found, group, position, upper, bound
-        self.single, self.left = single, MOST
+        self.single, self.left, self.deadline = single, MOST, deadline
         self.model = Model(group)
         self.costs = np.zeros(group.variables.size)
         self.costs[int(np.flatnonzero(group.variables == position)[0])] = 1.0
@@ -98,11 +113,12 @@ class _Splitting:
         """Close a case, or split it further."""
         from discreet.feasible.highs import NothingFitsError
 
-        if self.left == 0:
+        seconds = self._seconds()
+        if self.left == 0 or seconds == 0.0:
             return None
         self._ranges(narrowed)
         try:
-            x = self.model.best(self.costs, self.upper)
+            x = self.model.best(self.costs, self.upper, seconds)
         except NothingFitsError:
             return self._closed_by_ray(narrowed, before)
         if x is None:
@@ -120,6 +136,10 @@ class _Splitting:
         below = self.visit(narrowed | {at: (low, value)}, y)
         above = None if below is None else self.visit(narrowed | {at: (value + 1, high)}, y)
         return None if below is None or above is None else Split(at, value, below, above)
+
+    def _seconds(self) -> float | None:
+        """Return the time that remains."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
 
     def _ranges(self, narrowed: dict[int, Range]) -> None:
         """Give the ranges of a case to the model."""
@@ -148,7 +168,10 @@ class _Splitting:
         """Close a case in which nothing fits: the equations that show this may be added as often as is needed."""
         if before is None:
             return None
-        direction = fractions(self._shortfall(narrowed))
+        shortfall = self._shortfall(narrowed)
+        if shortfall is None:
+            return None
+        direction = fractions(shortfall)
         for times in (1, 4, 16, 256, 4096):
             for sign in (1, -1):
                 closed = self._closed(narrowed, [y + sign * times * d for y, d in zip(before, direction, strict=True)])
@@ -156,7 +179,7 @@ class _Splitting:
                     return closed
         return None
 
-    def _shortfall(self, narrowed: dict[int, Range]) -> FloatArray:
+    def _shortfall(self, narrowed: dict[int, Range]) -> FloatArray | None:
         """Return multipliers that show that nothing fits: those of the least that the equations have to be off by."""
         from scipy.optimize import linprog
         from scipy.sparse import csr_array, eye_array, hstack
@@ -172,5 +195,6 @@ class _Splitting:
             b_eq=g.rhs.astype(np.float64),
             bounds=ranges,
             method="highs",
+            options={} if self.deadline is None else {"time_limit": max(self._seconds() or 0.0, 0.01)},
         )
-        return np.asarray(answer.eqlin.marginals)
+        return np.asarray(answer.eqlin.marginals) if answer.status == 0 else None

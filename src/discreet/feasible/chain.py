@@ -19,6 +19,7 @@ from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.random import Seed, spawn
+from discreet.feasible.clock import Clock
 from discreet.feasible.highs import Model
 from discreet.feasible.kernels import Edges, oriented
 from discreet.feasible.lattice import lattice_of
@@ -26,6 +27,7 @@ from discreet.feasible.reduction import Group
 
 CHAINS = 8
 LARGEST = 20_000_000
+LATE = "time ran out before tables were drawn; allow more time, or use law interval"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +55,15 @@ def _walk(
     thin: int,
     burn: int,
     rng: np.random.Generator,
+    stop: IntArray,
 ) -> None:
     """Run one chain and count the values of every unknown at every `thin`-th step."""
     nodes, n = begin.size - 1, x.size
     at = np.full(nodes, -1)
     path_node, path_edge, path_way = np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1)
     for step in range(burn + draws * thin):
+        if stop[0] != 0:
+            return
         first = rng.integers(0, n)
         node = tail[first] if rng.random() < 0.5 else head[first]
         length, last = 0, -1
@@ -115,15 +120,22 @@ def draw_tables(
 
     Networks are walked along their circles, other groups along sums of moves (:mod:`discreet.feasible.lattice`). Chains
     are lengthened until twice the standard error of every entropy is below the precision, in bits, or until the
-    deadline, a time by ``time.monotonic()``.
+    deadline, a time by ``time.monotonic()``. A round that the deadline cuts short does not count.
+
+    Raises:
+        LimitError: there are too many values to draw from, or no round was done in time.
     """
+    with Clock(deadline) as clock:
+        return _draw(group, precision, seed, workers, most_draws, clock)
+
+
+def _draw(group: Group, precision: float, seed: Seed, workers: int | None, most_draws: int, clock: Clock) -> Drawn:
     streams = spawn(seed, CHAINS + 1)
     edges = oriented(group)
     if edges is not None:
-        walks = _circles(group, edges)
+        walks = _circles(group, edges, clock)
     else:
-        left = None if deadline is None else max(deadline - time.monotonic(), 0.1)
-        lattice = lattice_of(group, CHAINS, streams[CHAINS], left)
+        lattice = lattice_of(group, CHAINS, streams[CHAINS], clock)
         walks = _Walks(lattice.least, lattice.most, lattice.of, list(lattice.tables), lattice.walk)
     spread = walks.most - walks.least + 1
     if float(spread.astype(np.float64).sum()) > LARGEST:
@@ -140,18 +152,24 @@ def draw_tables(
         walks.walk(walks.starts[c], offset, counts[c], draws, thin, burn, streams[c])
 
     began = time.monotonic()
+    total = 0
     while True:
+        before = counts.copy()
         run(go, range(CHAINS), workers=workers)
+        if clock.rung[0]:
+            counts = before
+            if not total:
+                raise LimitError(LATE)
         burn = 0
         total = int(counts[0, : spread[0]].sum())
         bits = np.stack([_entropies(counts[c], offset, spread, total) for c in range(CHAINS)])
         error: FloatArray = bits.std(axis=0, ddof=1) / np.sqrt(CHAINS)
         draws = total
-        if deadline is not None:
+        left = clock.left
+        if left is not None:
             # As many draws as the time left allows, at the pace so far.
-            now = time.monotonic()
-            draws = min(total, int(total * (deadline - now) / max(now - began, 1e-9)))
-        if 2 * error.max() <= precision or total >= most_draws or draws <= 0:
+            draws = min(total, int(total * left / max(time.monotonic() - began, 1e-9)))
+        if 2 * error.max() <= precision or total >= most_draws or draws <= 0 or clock.rung[0]:
             joint = _entropies(counts.sum(axis=0), offset, spread, CHAINS * total)
             return Drawn(joint[walks.of], error[walks.of], CHAINS * total)
 
@@ -167,7 +185,7 @@ class _Walks:
     walk: Callable[[IntArray, IntArray, IntArray, int, int, int, np.random.Generator], None]
 
 
-def _circles(group: Group, edges: Edges) -> _Walks:
+def _circles(group: Group, edges: Edges, clock: Clock) -> _Walks:
     """Return the chains over a network."""
     tail, head, _ = edges
     ends = np.concatenate([tail, head])
@@ -184,9 +202,9 @@ def _circles(group: Group, edges: Edges) -> _Walks:
         rng: np.random.Generator,
     ) -> None:
         low, up = group.lower, group.upper
-        _walk(tail, head, begin, around, low, up, x, group.least, offset, counts, draws, thin, burn, rng)
+        _walk(tail, head, begin, around, low, up, x, group.least, offset, counts, draws, thin, burn, rng, clock.rung)
 
-    return _Walks(group.least, group.most, np.arange(tail.size), _corners(group), walk)
+    return _Walks(group.least, group.most, np.arange(tail.size), _corners(group, clock), walk)
 
 
 def _entropies(counts: IntArray, offset: IntArray, spread: IntArray, total: int) -> FloatArray:
@@ -198,12 +216,13 @@ def _entropies(counts: IntArray, offset: IntArray, spread: IntArray, total: int)
     return np.minimum(bits, np.log2(np.maximum(spread, 1)))
 
 
-def _corners(group: Group) -> list[IntArray]:
+def _corners(group: Group, clock: Clock) -> list[IntArray]:
     """Return starting tables far apart: corners in random directions."""
     model, rng = Model(group), np.random.default_rng(3)
     found = []
     for _ in range(CHAINS):
-        x = model.best(rng.normal(size=group.variables.size), True)
-        assert x is not None
+        x = model.best(rng.normal(size=group.variables.size), True, clock.left)
+        if x is None:
+            raise LimitError(LATE)
         found.append(np.rint(x).astype(np.int64))
     return found

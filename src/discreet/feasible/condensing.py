@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.feasible.reduction import Group
-from discreet.feasible.tableau import FAILED, NOTHING_FITS, solve
+from discreet.feasible.tableau import FAILED, LATE, NOTHING_FITS, solve
 from discreet.table.kinds import UNBOUNDED
 
 
@@ -22,6 +22,10 @@ class StuckError(Exception):
 
 class NothingError(Exception):
     """No table fits the equations of a group."""
+
+
+class LateError(Exception):
+    """Time ran out before anything was found about a group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,16 +88,18 @@ class Condensed:
         return found
 
 
-def condense(group: Group) -> Condensed:
-    """Solve the equations of a group in whole numbers, and join unknowns that move together."""
+def condense(group: Group, stop: IntArray) -> Condensed:
+    """Solve the equations of a group in whole numbers, and join unknowns that move together, until told to stop."""
     n, m = group.variables.size, group.rhs.size
     M = np.zeros((m, n + 1), np.int64)
     M[np.repeat(np.arange(m), np.diff(group.starts)), group.columns] = group.signs
     M[:, n] = group.rhs
     pivots = np.zeros(m, np.int64)
-    code = solve(M, np.minimum(group.most - group.least, 100), pivots)
+    code = solve(M, np.minimum(group.most - group.least, 100), pivots, stop)
     if code == NOTHING_FITS:
         raise NothingError
+    if code == LATE:
+        raise LateError
     if code == FAILED:
         raise StuckError
     rows = np.flatnonzero(pivots >= 0)

@@ -15,17 +15,21 @@ from discreet.table.kinds import UNBOUNDED
 SHOWN = 12
 SECONDS, MOST_ROWS = 5.0, 5_000
 """How long, and among how many equations, fewer figures that conflict are looked for."""
+PATIENCE = 20.0
+"""Seconds in which figures that can be left out are looked for."""
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """Positions whose published ranges contradict each other, none of which can be left out.
+    """Positions whose published ranges contradict each other.
 
     ``smallest`` says that no fewer figures contradict each other; otherwise time ran out before that was known.
+    ``needed`` says that none of them can be left out; otherwise time ran out even before that.
     """
 
     figures: tuple[int, ...]
     smallest: bool
+    needed: bool = True
 
 
 def explain(equations: Equations) -> InfeasibleError:
@@ -44,7 +48,8 @@ def explain(equations: Equations) -> InfeasibleError:
         for i in found.figures
     ]
     shown = "; ".join(parts[:SHOWN]) + (f"; and {len(parts) - SHOWN} more" if len(parts) > SHOWN else "")
-    size = "no fewer do" if found.smallest else "none of them can be left out; fewer others may too"
+    rest = "none of them can be left out; fewer others may too" if found.needed else "some of them may do alone"
+    size = "no fewer do" if found.smallest else rest
     return InfeasibleError(
         f"no table fits what is published: {len(parts)} figures contradict each other, {size} ({shown}); correct one "
         "of them, or say how they were changed (rounded, perturbed)"
@@ -53,20 +58,24 @@ def explain(equations: Equations) -> InfeasibleError:
 
 def conflict(equations: Equations, seconds: float = SECONDS) -> Conflict:
     """Return published figures that contradict each other, the fewest that do if that is found in time."""
-    involved, rows = _around(equations)
+    end = time.monotonic() + PATIENCE
+    involved, rows = _around(equations, end)
     stated = _stated(equations, involved)
-    kept = list(_moved(equations, stated, rows))
+    kept = list(_moved(equations, stated, rows, end))
     for i in list(kept):
+        if time.monotonic() > end:
+            break
         rest = [k for k in kept if k != i]
-        if not _fits(equations, rest, rows):
+        if not _fits(equations, rest, rows, end):
             kept = rest
+    needed = time.monotonic() <= end
     # Fewer figures may conflict through equations that lie elsewhere.
     everywhere = np.arange(equations.starts.size - 1)
     fewest = None
     if everywhere.size <= MOST_ROWS:
         stated = _stated(equations, np.unique(equations.columns))
         fewest = _fewest(equations, stated, everywhere, kept, time.monotonic() + seconds)
-    return Conflict(tuple(kept if fewest is None else fewest), fewest is not None)
+    return Conflict(tuple(kept if fewest is None else fewest), fewest is not None, needed or fewest is not None)
 
 
 def _stated(equations: Equations, involved: IntArray) -> IntArray:
@@ -170,7 +179,7 @@ def _against(
     return [int(columns[others[j]]) for j in range(k) if answer.x[n + j] > 0.5]
 
 
-def _around(equations: Equations) -> tuple[IntArray, IntArray]:
+def _around(equations: Equations, end: float) -> tuple[IntArray, IntArray]:
     """Return the positions and equations of the first connected part that nothing fits."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -187,7 +196,7 @@ def _around(equations: Equations) -> tuple[IntArray, IntArray]:
     for part in np.unique(of_row):
         rows = np.flatnonzero(of_row == part)
         columns = np.unique(equations.columns[np.isin(row, rows)])
-        if not _fits(equations, columns.tolist(), rows):
+        if not _fits(equations, columns.tolist(), rows, end):
             return columns, rows
     everything = np.arange(equations.starts.size - 1)
     return np.unique(equations.columns), everything
@@ -204,8 +213,8 @@ def _program(equations: Equations, rows: IntArray) -> tuple[IntArray, IntArray, 
     return columns, lengths, matrix
 
 
-def _fits(equations: Equations, figures: list[int], rows: IntArray) -> bool:
-    """Say whether some whole values fit the ranges of these figures, all others being free."""
+def _fits(equations: Equations, figures: list[int], rows: IntArray, end: float) -> bool:
+    """Say whether some whole values fit the ranges of these figures, all others being free, or may where it is late."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     columns, _, matrix = _program(equations, rows)
@@ -219,11 +228,12 @@ def _fits(equations: Equations, figures: list[int], rows: IntArray) -> bool:
         constraints=LinearConstraint(matrix, zero, zero),
         bounds=Bounds(low, high),
         integrality=np.ones(columns.size),
+        options={"time_limit": max(end - time.monotonic(), 0.01)},
     )
     return bool(answer.status != 2)
 
 
-def _moved(equations: Equations, stated: IntArray, rows: IntArray) -> list[int]:
+def _moved(equations: Equations, stated: IntArray, rows: IntArray, end: float) -> list[int]:
     """Return a set of figures that conflict, started from the multipliers of the least repair."""
     from scipy.optimize import linprog
     from scipy.sparse import eye_array, hstack
@@ -234,11 +244,13 @@ def _moved(equations: Equations, stated: IntArray, rows: IntArray) -> list[int]:
     cost = np.concatenate([np.zeros(columns.size), np.ones(2 * rows.size)])
     high = [None if u >= UNBOUNDED else float(u) for u in equations.upper[columns]]
     ranges = [*zip(equations.lower[columns].astype(float), high, strict=True), *[(0, None)] * (2 * rows.size)]
-    answer = linprog(cost, A_eq=stuck, b_eq=zero, bounds=ranges, method="highs")
+    left = {"time_limit": max(end - time.monotonic(), 0.01)}
+    answer = linprog(cost, A_eq=stuck, b_eq=zero, bounds=ranges, method="highs", options=left)
     if answer.status == 0 and answer.fun > 1e-7:
         y: FloatArray = np.asarray(answer.eqlin.marginals)
         pull = np.abs(matrix.T @ y) > 1e-9  # type: ignore[attr-defined]
-        first = [int(i) for i in columns[pull] if i in set(stated.tolist())]
-        if not _fits(equations, first, rows):
+        first: list[int] = columns[pull & np.isin(columns, stated)].tolist()
+        if not _fits(equations, first, rows, end):
             return first
-    return [int(i) for i in columns if i in set(stated.tolist())]
+    every: list[int] = columns[np.isin(columns, stated)].tolist()
+    return every

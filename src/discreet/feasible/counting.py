@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -73,18 +74,14 @@ def count_tables(
     """
     if (group.most >= UNBOUNDED).any() or (group.least <= -UNBOUNDED).any():
         raise LimitError("infinitely many tables fit, because some value has no bound; publish a total, or bound it")
-    order = _order(group)
+    order = _order(group, deadline)
+    _check(deadline)
     rows = np.repeat(np.arange(group.rhs.size), np.diff(group.starts))
     sign = np.zeros((group.rhs.size, group.variables.size), np.int64)
     sign[rows, group.columns] = group.signs
     # What the unknowns that are still to come can add to each equation, at least and at most.
-    low = np.where(sign > 0, sign * group.least, sign * group.most)[:, order]
-    high = np.where(sign > 0, sign * group.most, sign * group.least)[:, order]
-    rest_low = np.concatenate(
-        [np.cumsum(low[:, ::-1], axis=1)[:, ::-1], np.zeros((group.rhs.size, 1), np.int64)], axis=1
-    )
-    rest_high = np.concatenate(
-        [np.cumsum(high[:, ::-1], axis=1)[:, ::-1], np.zeros((group.rhs.size, 1), np.int64)], axis=1
+    rest_low, rest_high = (
+        _rest(sign, ends, order, deadline) for ends in ((group.least, group.most), (group.most, group.least))
     )
     mark = np.random.default_rng(2).integers(1, 2**63, group.rhs.size, dtype=np.uint64)
     code = np.zeros(1, np.uint64)
@@ -100,8 +97,7 @@ def count_tables(
             most = np.minimum(most, b if s > 0 else -a)
         fan = np.maximum(most - least + 1, 0)
         total = int(fan.sum())
-        if deadline is not None and time.monotonic() > deadline:
-            raise LimitError("time ran out while tables were counted; allow more time, or use law interval")
+        _check(deadline)
         if total > STATES:
             raise LimitError(
                 f"more than {STATES:,} partial tables have to be told apart; estimate, or use law interval"
@@ -119,7 +115,23 @@ def count_tables(
     if needs.shape[0] != 1:
         return Counted(0, tuple(Law(np.zeros(0, np.int64), np.zeros(0)) for _ in order))
     laws: list[Law | None] = [None] * order.size
-    return _marginals(group, order, layers, ways[0], weights, laws)
+    return _marginals(group, order, layers, ways[0], weights, laws, deadline)
+
+
+def _rest(sign: IntArray, ends: tuple[IntArray, IntArray], order: IntArray, deadline: float | None) -> IntArray:
+    """Return the sum of the terms of each equation from every step on, with plus and minus terms at given ends."""
+    _check(deadline)
+    terms = np.where(sign > 0, sign * ends[0], sign * ends[1])
+    _check(deadline)
+    sums = np.zeros((sign.shape[0], order.size + 1), np.int64)
+    np.cumsum(terms[:, order[::-1]], axis=1, out=sums[:, 1:])
+    return sums[:, ::-1]
+
+
+def _check(deadline: float | None) -> None:
+    """Give up where time has run out."""
+    if deadline is not None and time.monotonic() > deadline:
+        raise LimitError("time ran out while tables were counted; allow more time, or use law interval")
 
 
 def _marginals(
@@ -129,15 +141,18 @@ def _marginals(
     tables: Any,
     weights: Mapping[int, FloatArray] | None,
     laws: list[Law | None],
+    deadline: float | None,
 ) -> Counted:
     """Go forwards and backwards once more with weights, scaled so that nothing overflows."""
     forward = [np.ones(1)]
     for step, layer in enumerate(layers):
+        _check(deadline)
         ways = forward[-1][layer.parent] * _weight(weights, int(order[step]), layer.value, group)
         ahead = np.bincount(layer.child, weights=ways, minlength=int(layer.child.max()) + 1)
         forward.append(ahead / ahead.max())
     back: FloatArray = np.ones(1)
     for step in range(order.size - 1, -1, -1):
+        _check(deadline)
         layer, j = layers[step], int(order[step])
         reach = back[layer.child] * _weight(weights, j, layer.value, group)
         share: FloatArray = np.bincount(
@@ -165,7 +180,7 @@ def _gather(ways: Any, parent: IntArray, child: IntArray, size: int) -> Any:
     return total
 
 
-def _order(group: Group) -> IntArray:
+def _order(group: Group, deadline: float | None) -> IntArray:
     """Return an order of the unknowns that keeps few equations open at a time."""
     rows = np.repeat(np.arange(group.rhs.size), np.diff(group.starts))
     touches: list[list[int]] = [[] for _ in range(group.variables.size)]
@@ -174,25 +189,37 @@ def _order(group: Group) -> IntArray:
     left = np.diff(group.starts).copy()
     opened = np.zeros(group.rhs.size, bool)
     order: list[int] = []
-    pending = set(range(group.variables.size))
     width = (group.most - group.least).astype(np.float64)
     spans = np.zeros(group.rhs.size)
     np.add.at(spans, rows, width[group.columns])
-    while pending:
+
+    def grade(j: int) -> tuple[int, int, float, float, int]:
         # Close what is nearly closed; open as little as possible, and narrow unknowns first.
-        best = min(
-            pending,
-            key=lambda j: (
-                sum(not opened[e] for e in touches[j]),
-                min(int(left[e]) for e in touches[j]),
-                min(float(spans[e]) for e in touches[j]),
-                width[j],
-                j,
-            ),
+        mine = touches[j]
+        return (
+            sum(not opened[e] for e in mine),
+            min(int(left[e]) for e in mine),
+            min(float(spans[e]) for e in mine),
+            float(width[j]),
+            j,
         )
-        pending.remove(best)
+
+    # Grades only fall, so that of an unknown's entries in the heap the latest comes first.
+    heap = [grade(j) for j in range(group.variables.size)]
+    heapify(heap)
+    pending = np.ones(group.variables.size, bool)
+    while heap:
+        best = heappop(heap)[-1]
+        if not pending[best]:
+            continue
+        _check(deadline)
+        pending[best] = False
         order.append(best)
         for e in touches[best]:
             opened[e] = True
             left[e] -= 1
+        beside = {j for e in touches[best] for j in group.columns[group.starts[e] : group.starts[e + 1]].tolist()}
+        for j in beside:
+            if pending[j]:
+                heappush(heap, grade(j))
     return np.array(order, np.int64)

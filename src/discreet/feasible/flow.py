@@ -33,12 +33,15 @@ def network_bounds(
     wanted: IntArray,
     out_lower: IntArray,
     out_upper: IntArray,
+    settled: IntArray,
     status: IntArray,
+    stop: IntArray,
 ) -> None:
     """Bound every wanted edge of a batch of networks; edges and nodes say where each network begins.
 
     `least` and `most` are bounds that are known to hold: once a value reaches one, nothing more can be gained. The
-    last node of each network is the ground, whose balance is free.
+    last node of each network is the ground, whose balance is free. `settled` says which edges were bounded before it
+    was told to stop.
     """
     for g in range(edges.size - 1):
         e0, e1, n0, n1 = edges[g], edges[g + 1], nodes[g], nodes[g + 1]
@@ -67,9 +70,9 @@ def network_bounds(
         queue = np.zeros(size, np.int64)
         least_seen, most_seen = x.copy(), x.copy()
         status[g] = DONE
-        stamp = complete(excess, t, h, x, low, up, begin, around, seen, 0, via, queue, least_seen, most_seen)
+        stamp = complete(excess, t, h, x, low, up, begin, around, seen, 0, via, queue, least_seen, most_seen, stop)
         if stamp < 0:
-            status[g] = INFEASIBLE
+            status[g] = INFEASIBLE if stamp == -1 else DONE
             continue
         least_seen[:] = x
         most_seen[:] = x
@@ -93,10 +96,14 @@ def network_bounds(
                 queue,
                 least_seen,
                 most_seen,
+                stop,
             )
         for e in range(count):
             if wanted[e0 + e] == 0:
+                settled[e0 + e] = 1
                 continue
+            if stop[0] != 0:
+                break
             while most_seen[e] < most[e0 + e]:
                 if x[e] < most_seen[e]:
                     most_seen[e] = x[e]  # values only move along circles: climb again from here
@@ -117,3 +124,4 @@ def network_bounds(
                 x[e] -= push(t[e], h[e], drop, t, h, x, low, up, via, least_seen, most_seen)
                 least_seen[e] = x[e]
             out_lower[e0 + e] = least_seen[e]
+            settled[e0 + e] = 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
 
 from discreet.core.numerics import IntArray
+from discreet.feasible.clock import Clock
 from discreet.feasible.condensing import NothingError, StuckError
 from discreet.feasible.highs import Model, NothingFitsError, sparse_bounds
 from discreet.feasible.reduction import Group
@@ -31,7 +31,7 @@ def solve_group(
     *,
     goal: IntArray | None = None,
     whole: bool = True,
-    deadline: float | None = None,
+    clock: Clock | None = None,
     tick: Callable[[int], None] = lambda count: None,
 ) -> Found:
     """Bound the wanted unknowns of a group, or look for tables that attain goals.
@@ -41,38 +41,41 @@ def solve_group(
         wanted: which unknowns matter.
         goal: for both sides, the value at which a search may end; bounds are looked for without one.
         whole: branch where corners are not whole.
-        deadline: the moment, on the monotonic clock, at which the rest is left as it is.
+        clock: says when the rest is left as it is.
         tick: told how many unknowns were looked at.
 
     Raises:
         NothingError: no table fits.
+        LateError: the clock rang before anything was found.
     """
+    clock = clock or Clock()
     try:
         if group.rhs.size * group.variables.size > LARGEST:
             raise StuckError
-        solver = Solver(group, wanted, goal)
+        solver = Solver(group, wanted, goal, clock)
         if whole and not solver.has_table:
-            table = _best(Model(group, whole=True), np.zeros(group.variables.size), True, deadline)
+            table = _best(Model(group, whole=True), np.zeros(group.variables.size), True, clock)
             if table is not None:
                 solver.give(table)
-        solver.run(NODES[0] if whole else 0, deadline, tick)
+        solver.run(NODES[0] if whole else 0, tick)
         if whole and solver.open().any():
-            solver.run(NODES[1], deadline, hard=True)
+            solver.run(NODES[1], hard=True)
         found = solver.found()
     except StuckError:
-        found = _by_highs(group, wanted, goal, deadline, tick)
+        found = _by_highs(group, wanted, goal, clock, tick)
     if whole and not found.settled.all():
-        _close(group, found, goal, deadline)
+        _close(group, found, goal, clock)
     return found
 
 
-def _left(deadline: float | None) -> float:
-    return PATIENCE if deadline is None else min(deadline - time.monotonic(), PATIENCE)
+def _left(clock: Clock) -> float:
+    left = clock.left
+    return PATIENCE if left is None else min(left, PATIENCE)
 
 
-def _best(model: Model, costs: np.ndarray, upper: bool, deadline: float | None) -> IntArray | None:
+def _best(model: Model, costs: np.ndarray, upper: bool, clock: Clock) -> IntArray | None:
     """Return a best table of whole numbers, None where time ran out."""
-    left = _left(deadline)
+    left = _left(clock)
     if left <= 0:
         return None
     try:
@@ -83,11 +86,11 @@ def _best(model: Model, costs: np.ndarray, upper: bool, deadline: float | None) 
 
 
 def _by_highs(
-    group: Group, wanted: IntArray, goal: IntArray | None, deadline: float | None, tick: Callable[[int], None]
+    group: Group, wanted: IntArray, goal: IntArray | None, clock: Clock, tick: Callable[[int], None]
 ) -> Found:
     """Bound unknowns over real numbers where the tableau cannot."""
     try:
-        found = sparse_bounds(group, wanted, deadline, tick)
+        found = sparse_bounds(group, wanted, clock, tick)
     except NothingFitsError:
         raise NothingError from None
     found.settled[:, wanted == 0] = 1
@@ -104,19 +107,19 @@ def _judge(found: Found, goal: IntArray | None) -> None:
     found.settled[done] = 1
 
 
-def _close(group: Group, found: Found, goal: IntArray | None, deadline: float | None) -> None:
+def _close(group: Group, found: Found, goal: IntArray | None, clock: Clock) -> None:
     """Find what is left by integer programs; each table found counts for all unknowns."""
     model: Model | None = None
     failed = 0
     for side, k in zip(*np.nonzero(found.settled == 0), strict=True):
         if found.settled[side, k]:
             continue
-        if _left(deadline) <= 0 or failed == HOPELESS:
+        if _left(clock) <= 0 or failed == HOPELESS:
             return
         model = Model(group, whole=True) if model is None else model
         costs = np.zeros(group.variables.size)
         costs[k] = 1.0
-        table = _best(model, costs, bool(side), deadline)
+        table = _best(model, costs, bool(side), clock)
         if table is None or not group.fits(table):
             failed += 1
             continue

@@ -7,13 +7,13 @@ last corner. Every corner is used for all unknowns, so that most bounds need no 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.feasible.clock import Clock
 from discreet.feasible.reduction import Group
 from discreet.feasible.solving import NOT_SEEN, Found
 from discreet.table.kinds import UNBOUNDED
@@ -109,10 +109,10 @@ def proved(group: Group, y: FloatArray, k: int, upper: bool) -> int | None:
 
 
 def sparse_bounds(
-    group: Group, wanted: IntArray, deadline: float | None, tick: Callable[[int], None] = lambda count: None
+    group: Group, wanted: IntArray, clock: Clock, tick: Callable[[int], None] = lambda count: None
 ) -> Found:
     """Bound the wanted unknowns of a large group over real numbers; nothing is marked as settled."""
-    search = _Corners(group, deadline)
+    search = _Corners(group, clock)
     search.sweep()
     for k in np.flatnonzero(wanted).tolist():
         search.bound_both(k)
@@ -123,9 +123,9 @@ def sparse_bounds(
 class _Corners:
     """The search for the bounds of one group, and what the corners that it has visited show about all unknowns."""
 
-    def __init__(self, group: Group, deadline: float | None) -> None:
+    def __init__(self, group: Group, clock: Clock) -> None:
         n = group.variables.size
-        self.group, self.deadline = group, deadline
+        self.group, self.clock = group, clock
         self.bound = np.stack([group.least, group.most])
         self.relaxed = self.bound.astype(np.float64)
         self.seen = np.stack([np.full(n, NOT_SEEN), np.full(n, -NOT_SEEN)])
@@ -134,10 +134,6 @@ class _Corners:
         self.at: FloatArray | None = None
         self.bases: list[Any] = []
         self.nearest = np.full((2, n), -1)
-
-    def late(self) -> bool:
-        """Say whether time has run out."""
-        return self.deadline is not None and time.monotonic() > self.deadline
 
     def note(self, x: FloatArray) -> None:
         """Learn from a corner: how far it goes for every unknown, and whether its values are whole."""
@@ -157,14 +153,14 @@ class _Corners:
         """Visit corners at which many unknowns attain their outer bounds at once."""
         for side in (0, 1):
             sign, before = (1 if side else -1), -1
-            while not self.late():
+            while not self.clock.late:
                 short = sign * self.reached[side] < sign * self.bound[side] - CLOSE
                 missing = short & (np.abs(self.bound[side]) < UNBOUNDED)
                 count = int(missing.sum())
                 if not count or (before >= 0 and count > 0.97 * before):
                     break
                 before = count
-                x = self.model.best(missing.astype(np.float64), bool(side))
+                x = self.model.best(missing.astype(np.float64), bool(side), self.clock.left)
                 if x is None:
                     break
                 self.note(x)
@@ -173,14 +169,14 @@ class _Corners:
         """Find the bounds of one unknown, unless some corner attains what single equations allow."""
         for side in (0, 1):
             sign = 1 if side else -1
-            if sign * self.reached[side, k] >= sign * self.relaxed[side, k] - CLOSE or self.late():
+            if sign * self.reached[side, k] >= sign * self.relaxed[side, k] - CLOSE or self.clock.late:
                 continue
             near = int(self.nearest[side, k])
             if near >= 0 and (self.at is None or sign * (self.reached[side, k] - self.at[k]) > 0.5):
                 self.model.solver.setBasis(self.bases[near])
             costs = np.zeros(self.group.variables.size)
             costs[k] = 1.0
-            x = self.model.best(costs, bool(side), None if self.deadline is None else self.deadline - time.monotonic())
+            x = self.model.best(costs, bool(side), self.clock.left)
             if x is None:
                 continue
             self.at = x

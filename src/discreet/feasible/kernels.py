@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.numerics import IntArray
+from discreet.feasible.clock import Clock
 from discreet.feasible.flow import DONE, network_bounds
 from discreet.feasible.reduction import Group
 from discreet.feasible.shape import orient
@@ -23,9 +24,12 @@ def oriented(group: Group) -> Edges | None:
 
 
 def network_batch(
-    batch: list[tuple[Group, Edges]], wanted: list[IntArray], goals: list[IntArray] | None = None
-) -> list[IntArray | None]:
-    """Return the bounds of each network, lower and upper; None where nothing fits.
+    batch: list[tuple[Group, Edges]],
+    wanted: list[IntArray],
+    goals: list[IntArray] | None = None,
+    clock: Clock | None = None,
+) -> list[tuple[IntArray, IntArray] | None]:
+    """Return the bounds of each network, lower and upper, and 1 for what was settled in time; None where nothing fits.
 
     With goals, searches end there: a result that falls short of its goal is the bound itself.
     """
@@ -39,7 +43,7 @@ def network_batch(
         aims = np.concatenate(goals, axis=1)
         least, most = np.maximum(least, aims[0]), np.minimum(most, aims[1])
     out = np.stack([least, most])
-    status = np.zeros(len(batch), np.int64)
+    settled, status = np.zeros_like(least), np.zeros(len(batch), np.int64)
     network_bounds(
         edges,
         nodes,
@@ -53,6 +57,9 @@ def network_batch(
         np.concatenate(wanted),
         out[0],
         out[1],
+        settled,
         status,
+        (clock or Clock()).rung,
     )
-    return [out[:, edges[i] : edges[i + 1]] if status[i] == DONE else None for i in range(len(batch))]
+    spans = [slice(edges[i], edges[i + 1]) for i in range(len(batch))]
+    return [(out[:, span], settled[span]) if code == DONE else None for span, code in zip(spans, status, strict=True)]

@@ -17,7 +17,8 @@ import numpy as np
 from discreet.core.compiled import compiled
 from discreet.core.errors import LimitError
 from discreet.core.numerics import IntArray
-from discreet.feasible.condensing import StuckError
+from discreet.feasible.clock import Clock
+from discreet.feasible.condensing import LateError, StuckError
 from discreet.feasible.highs import Model
 from discreet.feasible.reduction import Group
 from discreet.feasible.solving import Solver
@@ -38,6 +39,7 @@ class Lattice:
     columns: IntArray
     rates: IntArray
     tables: tuple[IntArray, ...]
+    clock: Clock
 
     def walk(
         self,
@@ -51,26 +53,27 @@ class Lattice:
     ) -> None:
         """Run a chain from a table, which is left at its last one, and count the values at every `thin`-th step."""
         _walk(
-            self.starts, self.columns, self.rates, self.least, self.most, x, offset, counts, draws, thin, burn, rng
+            self.starts, self.columns, self.rates, self.least, self.most, x, offset, counts, draws, thin, burn, rng,
+            self.clock.rung,
         )  # fmt: skip
 
 
-def lattice_of(group: Group, count: int, rng: np.random.Generator, seconds: float | None = None) -> Lattice:
+def lattice_of(group: Group, count: int, rng: np.random.Generator, clock: Clock) -> Lattice:
     """Return the moves between the tables of a group, and some tables in which one unknown is extreme.
 
     Raises:
-        LimitError: the equations cannot be solved in whole numbers, or no first table was found.
+        LimitError: the equations cannot be solved in whole numbers, or no first table was found in time.
     """
     n = group.variables.size
     try:
-        solver = Solver(group, np.zeros(n, np.int64))
+        solver = Solver(group, np.zeros(n, np.int64), None, clock)
         if not solver.has_table:
-            x = Model(group, whole=True).best(np.zeros(n), True, seconds)
+            x = Model(group, whole=True).best(np.zeros(n), True, clock.left)
             if x is not None:
                 solver.give(np.rint(x).astype(np.int64))
         if not solver.has_table or (solver.joined.scale != 1).any():
             raise StuckError
-    except StuckError:
+    except (StuckError, LateError):
         raise LimitError(
             f"{n} hidden values that depend on each other are too many to count the tables, and no way was found to "
             "draw from them; use the law 'interval'"
@@ -92,7 +95,7 @@ def lattice_of(group: Group, count: int, rng: np.random.Generator, seconds: floa
         solver.wanted[k] = 1
         solver.run(EFFORT)
         tables.append(solver.pool.table.copy())
-    return Lattice(joined.of, outer[0], outer[1], starts, columns, rates, tuple(tables))
+    return Lattice(joined.of, outer[0], outer[1], starts, columns, rates, tuple(tables), clock)
 
 
 @compiled
@@ -109,11 +112,14 @@ def _walk(
     thin: int,
     burn: int,
     rng: np.random.Generator,
+    stop: IntArray,
 ) -> None:
     n, d = x.size, starts.size - 1
     step, touched = np.zeros(n, np.int64), np.zeros(n, np.int64)
     inside = np.zeros(n, np.bool_)
     for turn in range(burn + draws * thin):
+        if stop[0] != 0:
+            return
         count = 0
         while True:
             c = rng.integers(0, d)

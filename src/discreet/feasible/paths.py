@@ -109,8 +109,12 @@ def complete(
     queue: IntArray,
     least_seen: IntArray,
     most_seen: IntArray,
+    stop: IntArray,
 ) -> int:
-    """Send what nodes have too much to where it is missing: to neighbours first, then along paths; -1 if it cannot."""
+    """Send what nodes have too much to where it is missing: to neighbours first, then along paths.
+
+    Return the last stamp, -1 where that cannot be done, -2 when it is told to stop.
+    """
     size = begin.size - 1
     for n in range(size):
         k = begin[n]
@@ -127,6 +131,8 @@ def complete(
             excess[other] += sent
     for n in range(size):
         while excess[n] > 0:
+            if stop[0] != 0:
+                return -2
             stamp += 1
             end = path(n, -1, excess, -1, t, h, x, low, up, begin, around, seen, stamp, via, queue)
             if end < 0:

@@ -7,6 +7,7 @@ linear program or by hand does not matter: a proof is checked by adding up.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -130,8 +131,8 @@ def check(equations: Equations, proof: Proof) -> bool:
     return proof.bound == inwards(value, proof.upper)
 
 
-def prove(found: Bounds, position: int, *, upper: bool) -> Proof | None:
-    """Return a proof of a bound, None where the value has none."""
+def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None = None) -> Proof | None:
+    """Return a proof of a bound, None where the value has none, or none was found by a time by ``time.monotonic()``."""
     from discreet.feasible.highs import Model
 
     equations, reduced = found.equations, found.reduction
@@ -158,13 +159,15 @@ def prove(found: Bounds, position: int, *, upper: bool) -> Proof | None:
     model = Model(group)
     costs = np.zeros(group.variables.size)
     costs[k] = 1.0
-    model.best(costs, upper)
+    left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+    if left == 0.0 or (model.best(costs, upper, left) is None and left is not None):
+        return None
     y = fractions(model.multipliers())
     multipliers = {e: value for e, value in zip(group.equations.tolist(), y, strict=True) if value}
     proof = _complete(found, position, upper, bound, multipliers)
     if proof is None or not proof.searched:
         return proof
-    return replace(proof, cases=split(found, group, position, upper=upper, bound=bound))
+    return replace(proof, cases=split(found, group, position, upper=upper, bound=bound, deadline=deadline))
 
 
 def _complete(found: Bounds, position: int, upper: bool, bound: int, multipliers: dict[int, Fraction]) -> Proof | None:

@@ -188,6 +188,7 @@ def rounds(
     queue: IntArray,
     least_seen: IntArray,
     most_seen: IntArray,
+    stop: IntArray,
 ) -> int:
     """Complete tables around many outer bounds, and note which values they attain; x stays as it is.
 
@@ -204,6 +205,8 @@ def rounds(
     scratch_low, scratch_up = low.copy(), low.copy()
     wasted, tries = 0, TRIES
     for turn in range(1, 8 * size):
+        if stop[0] != 0:
+            break
         chosen = _choose(turn, tries, t, h, x, most, wanted, begin, around, most_seen, next_one, used, excess, touched)
         if chosen == 0 and tries == TRIES:
             tries = count
@@ -228,6 +231,9 @@ def rounds(
                         n, t, h, x, low, up, begin, around, excess, touched, marks, lacking, lacks, link, filled
                     )
                 while excess[n] > 0:
+                    if stop[0] != 0:
+                        complete = False
+                        break
                     stamp += 1
                     end = path(n, -1, excess, -1, t, h, x, low, up, begin, around, seen, stamp, via, queue)
                     if end < 0:

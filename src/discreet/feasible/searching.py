@@ -15,6 +15,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.parallel import available_cores
 from discreet.core.progress import Progress
+from discreet.feasible.clock import Clock
 from discreet.feasible.conflict import explain
 from discreet.feasible.reduction import Group
 from discreet.table.equations import Equations
@@ -47,7 +48,7 @@ class Search:
             raise RequestError(f"workers is {workers}; give 1 or more")
         self.equations, self.wanted, self.progress = equations, wanted, progress
         self.groups = [group for group in groups if not group.is_tree and wanted[group.variables].any()]
-        self.deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.clock = Clock(None if time_limit is None else time.monotonic() + time_limit)
         self.workers = workers or available_cores()
         self.done = 0
         self.todo = sum(int(wanted[group.variables].sum()) for group in self.groups)
@@ -60,7 +61,11 @@ class Search:
             goal: for both sides of every position, the value at which a search may end; bounds are looked for without.
             whole: look for tables of whole numbers where corners show none.
         """
-        from discreet.feasible.condensing import NothingError
+        with self.clock:
+            return self._run(goal, whole)
+
+    def _run(self, goal: IntArray | None, whole: bool) -> list[tuple[Group, Found | None]]:
+        from discreet.feasible.condensing import LateError, NothingError
         from discreet.feasible.general import solve_group
         from discreet.feasible.kernels import oriented
 
@@ -80,11 +85,14 @@ class Search:
             size += group.columns.size
 
         def any_shape(group: Group) -> Found | None:
-            if self._late():
+            if self.clock.late:
                 return None
             aim = None if goal is None else goal[:, group.variables]
             asked = self.wanted[group.variables].astype(np.int64)
-            return solve_group(group, asked, goal=aim, whole=whole, deadline=self.deadline, tick=self._tick)
+            try:
+                return solve_group(group, asked, goal=aim, whole=whole, clock=self.clock, tick=self._tick)
+            except LateError:
+                return None
 
         found: list[tuple[Group, Found | None]] = []
         for batch, results in zip(
@@ -101,28 +109,29 @@ class Search:
     def _networks(self, batch: list[Network], goal: IntArray | None) -> list[Found | None]:
         from discreet.feasible.condensing import NothingError
         from discreet.feasible.kernels import network_batch
-        from discreet.feasible.solving import Found
+        from discreet.feasible.solving import NOT_SEEN, Found
 
-        if self._late():
+        if self.clock.late:
             return [None] * len(batch)
         wanted = [self.wanted[group.variables].astype(np.int64) for group, _ in batch]
         goals = None if goal is None else [goal[:, group.variables] for group, _ in batch]
         results: list[Found | None] = []
         sign = np.array([[-1], [1]])
-        for place, (bound, (group, _)) in enumerate(zip(network_batch(batch, wanted, goals), batch, strict=True)):
-            if bound is None:
+        answers = network_batch(batch, wanted, goals, self.clock)
+        for place, (answer, (group, _)) in enumerate(zip(answers, batch, strict=True)):
+            if answer is None:
                 raise explain(self.equations) from NothingError()
+            bound, settled = answer
+            open_ = np.broadcast_to(settled == 0, bound.shape)
             outer = bound
             if goals is not None:
                 # Where the goal was met, nothing is known of what lies beyond.
-                met = sign * bound >= sign * goals[place]
-                outer = np.where(met, np.stack([group.least, group.most]), bound)
-            results.append(Found(outer, outer.astype(np.float64), bound, np.ones_like(bound)))
+                open_ = open_ | (sign * bound >= sign * goals[place])
+                outer = np.where(open_, np.stack([group.least, group.most]), bound)
+            seen = np.where(settled > 0, bound, -sign * NOT_SEEN)
+            results.append(Found(outer, outer.astype(np.float64), seen, np.stack([settled, settled])))
         self._tick(sum(int(asked.sum()) for asked in wanted))
         return results
-
-    def _late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
 
     def _spread(self, work: Callable[[Item], Outcome], items: list[Item]) -> list[Outcome]:
         """Do all work on threads, and tell how far it is from this one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,9 +20,11 @@ from discreet.feasible.branching import (
     repair,
     settle,
 )
-from discreet.feasible.condensing import NothingError, StuckError, condense
+from discreet.feasible.clock import Clock
+from discreet.feasible.condensing import LateError, NothingError, StuckError, condense
 from discreet.feasible.reduction import Group
-from discreet.feasible.tableau import FAILED, NOTHING_FITS, Tableau, feasible
+from discreet.feasible.shifts import attain, first_table
+from discreet.feasible.tableau import FAILED, LATE, NOTHING_FITS, Tableau, feasible
 from discreet.table.kinds import UNBOUNDED
 
 PIVOTS = 20_000
@@ -32,6 +33,8 @@ LEVELS, DEEPEST = 80, 2_000
 STEPS = 24
 """How many values a bound over whole numbers may be moved in before another solver takes over."""
 BLOCK = 32
+SPACIOUS = 100_000
+"""Entries of the tableau, empty ones too, beyond which tables are looked for without it first."""
 CROWDED = 100_000
 """Entries of the solved equations beyond which each exchange takes too long."""
 NOT_SEEN = np.iinfo(np.int64).max
@@ -56,11 +59,16 @@ class Solver:
 
     ``goal`` (lower and upper) is what ends a search. Without one, bounds are looked for: goals begin at what single
     equations leave, and move in where it is proved that no table attains them, until one does.
+
+    Raises:
+        NothingError: no table fits.
+        StuckError: another solver has to do it.
+        LateError: the clock rang before a first table was found.
     """
 
-    def __init__(self, group: Group, wanted: IntArray, goal: IntArray | None = None) -> None:
-        self.group, self.follow = group, goal is None
-        self.joined = joined = condense(group)
+    def __init__(self, group: Group, wanted: IntArray, goal: IntArray | None, clock: Clock) -> None:
+        self.group, self.follow, self.clock = group, goal is None, clock
+        self.joined = joined = condense(group, clock.rung)
         n, r = joined.size, joined.scale.size
         if np.count_nonzero(joined.solved) > CROWDED:
             raise StuckError
@@ -80,6 +88,7 @@ class Solver:
         self.tableau = Tableau(
             columns, basis.copy(), beside.copy(), place, x, low, up, joined.solved, joined.scale, joined.start,
             basis, beside, np.zeros(n + 1, np.int64), np.zeros((2, PIVOTS), np.int64), np.zeros(1, np.int64),
+            clock.rung,
         )  # fmt: skip
         self.pool = self._pool(range_, ends)
         self.stack = _stack(LEVELS, n)
@@ -112,11 +121,15 @@ class Solver:
     def _start(self) -> None:
         """Find a first table, of whole numbers if there is one."""
         t, n = self.tableau, self.joined.size
+        if self.joined.solved.size > SPACIOUS and (self.joined.scale == 1).all() and self._shift():
+            return
         code = repair(t, 100 + 2 * n)
         if code == FAILED:
             code = feasible(t, 60 + 3 * n)
         if code == NOTHING_FITS:
             raise NothingError
+        if code == LATE:
+            raise LateError
         if code == FAILED:
             raise StuckError
         deep = min(n, DEEPEST)
@@ -124,6 +137,16 @@ class Solver:
             attained(t, self.pool, _stack(deep, n), 0, 1, int(self.pool.lower[0]), 3 * deep)
         if self.has_table:
             moves(t, self.pool)
+
+    def _shift(self) -> bool:
+        """Find tables without the tableau; say whether there is one to start from."""
+        home = first_table(self.pool, self.bound, self.joined.solved, self.clock.rung)
+        if home is None:
+            return False
+        attain(self.pool, home, self.bound, self.wanted, self.clock.rung)
+        self.tableau.x[:] = self.pool.table
+        moves(self.tableau, self.pool)
+        return True
 
     def give(self, table: IntArray) -> None:
         """Learn from a table of the group's unknowns."""
@@ -134,34 +157,28 @@ class Solver:
         """True where a table of whole numbers is known."""
         return bool(self.pool.tables[0])
 
-    def run(
-        self,
-        nodes: int,
-        deadline: float | None = None,
-        tick: Callable[[int], None] | None = None,
-        *,
-        hard: bool = False,
-    ) -> None:
+    def run(self, nodes: int, tick: Callable[[int], None] | None = None, *, hard: bool = False) -> None:
         """Settle all goals; with `hard`, those that were left, in ranges that whole numbers have narrowed."""
         t = self.tableau
         if hard and self.has_table:
             t.low[:], t.up[:] = self.bound
             t.x[:] = self.pool.table
         for first in range(0, self.joined.size, BLOCK):
-            if deadline is not None and time.monotonic() > deadline:
-                break
             last = min(first + BLOCK, self.joined.size)
             code = settle(
                 t, self.pool, self.stack, self.wanted, first, last, self.bound, self.relaxed, self.state, nodes, STEPS,
                 self.follow, not hard,
             )  # fmt: skip
+            if code == LATE:
+                break
             if code == FAILED:
                 raise StuckError
             if tick is not None:
                 tick(int(self.members[first:last].sum()))
+        self._notice()
 
-    def notice(self) -> None:
-        """Settle what tables found elsewhere attain."""
+    def _notice(self) -> None:
+        """Settle what tables that were found for others, or without the tableau, attain."""
         sign = np.array([[-1], [1]])
         if self.has_table:
             self.state[sign * self.pool.seen >= sign * self.pool.goal] = FOUND

@@ -22,6 +22,8 @@ PARTS = 60.0
 HUGE = 2**40
 OPTIMAL, UNBOUNDED, STUCK = 0, 1, 2
 FITS, NOTHING_FITS, FAILED = 0, 1, 2
+LATE = 3
+"""Time ran out."""
 
 
 class Tableau(NamedTuple):
@@ -29,7 +31,7 @@ class Tableau(NamedTuple):
 
     ``place`` is the row of a basic unknown, and -1 - c of one that stands in column c. The first solution is kept in
     whole numbers: ``solved[c, i] / scale[i]``, with the constants ``start[i] / scale[i]``. ``log`` remembers exchanges,
-    ``logged[0]`` of them, so that they can be taken back.
+    ``logged[0]`` of them, so that they can be taken back. Work ends when ``stop[0]`` is set (:class:`.clock.Clock`).
     """
 
     columns: FloatArray
@@ -47,6 +49,7 @@ class Tableau(NamedTuple):
     spot: IntArray
     log: IntArray
     logged: IntArray
+    stop: IntArray
 
 
 @compiled
@@ -59,12 +62,12 @@ def gcd(a: int, b: int) -> int:
 
 
 @compiled
-def solve(M: IntArray, width: IntArray, pivots: IntArray) -> int:
+def solve(M: IntArray, width: IntArray, pivots: IntArray, stop: IntArray) -> int:
     """Solve equations (the last column holds their right-hand sides) in whole numbers, in place.
 
     Each row is solved for one unknown, `pivots` says which, -1 for equations that follow from others. Short rows and
     unknowns that stand in few equations come first, so that rows stay short. Returns a state of fit, FAILED where
-    numbers grow too large.
+    numbers grow too large, LATE when it is told to stop.
     """
     m, n = M.shape[0], M.shape[1] - 1
     length, used = np.zeros(m, np.int64), np.zeros(n, np.int64)
@@ -77,6 +80,8 @@ def solve(M: IntArray, width: IntArray, pivots: IntArray) -> int:
     done = np.zeros(m, np.bool_)
     spot = np.zeros(n + 1, np.int64)
     for _ in range(m):
+        if stop[0] != 0:
+            return LATE
         p, shortest = -1, n + 2
         for i in range(m):
             if not done[i] and length[i] < shortest:
@@ -178,10 +183,12 @@ def pivot(t: Tableau, p: int, q: int) -> None:
 
 @compiled
 def take_back(t: Tableau, mark: int) -> bool:
-    """Take back all exchanges since a mark; the values stay. False where too many were made to remember."""
+    """Take back all exchanges since a mark; the values stay. False where too many were made to remember, or if late."""
     if t.logged[0] > t.log.shape[1]:
         return False
     while t.logged[0] > mark:
+        if t.stop[0] != 0:
+            return False
         last = t.logged[0] - 1
         pivot(t, t.log[0, last], t.log[1, last])
         t.logged[0] = last
@@ -264,6 +271,8 @@ def feasible(t: Tableau, turns: int) -> int:
     d, r = C.shape
     short = np.zeros(r)
     for turn in range(turns):
+        if t.stop[0] != 0:
+            return LATE
         violated = 0
         for i in range(r):
             k = t.basis[i]
@@ -306,6 +315,8 @@ def climb(t: Tableau, k: int, sign: float, enough: float) -> int:
     d, r = t.columns.shape
     idle = 0
     for turn in range(100 + 5 * (d + r)):
+        if t.stop[0] != 0:
+            return LATE
         if sign * x[k] >= enough - CLOSE:
             return OPTIMAL
         row = t.place[k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,7 +43,7 @@ def by_method(
     from 1, 2, 3, 4, 5 with weights 1/3, 2/3, 1, 2/3, 1/3; methods that are not random weigh all alike. How likely a
     figure is, its :class:`~discreet.table.kinds.Kind` says; no method is known here by name.
     """
-    likelihood = _Likelihood(found.equations)
+    likelihood = _Likelihood(found.equations, deadline)
 
     def draw(group: Group) -> tuple[FloatArray, FloatArray]:
         """Draw tables that are alike, as those behind a simulated table are; others can only be counted."""
@@ -59,13 +60,15 @@ def by_method(
 class _Likelihood:
     """The weights of true values by how the published figures were made."""
 
-    def __init__(self, equations: Equations) -> None:
-        self.equations = equations
+    def __init__(self, equations: Equations, deadline: float | None) -> None:
+        self.equations, self.deadline = equations, deadline
 
     def of_group(self, group: Group) -> Mapping[int, FloatArray]:
         """Return the weights of the unknowns whose kind tells some values from others."""
         found: dict[int, FloatArray] = {}
         for k, i in enumerate(group.variables.tolist()):
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                raise LimitError("time ran out while values were weighed; allow more time, or use law interval")
             kind = self.equations.kind(i)
             if kind is None or not kind.weighs:
                 continue
