@@ -193,3 +193,32 @@ def test_the_installed_command_runs(tmp_path: Path) -> None:
     found = start("assess", "--example", "sex", "--record", record, "--json")
     assert json.loads(found.out)["verdict"] == "release"
     assert start("replay", record).code == 0
+
+
+@pytest.mark.parametrize("name", ["release.parquet", "release.csv"])
+@pytest.mark.parametrize("method", ["suppress --rule threshold=3", "random-rounding"])
+def test_a_release_is_not_taken_for_an_original(folder: Path, name: str, method: str) -> None:
+    assert run("protect", *method.split(), "religion.csv", "-o", name).code == 0
+    told = refused(run("assess", name))
+    if (name, method) != ("release.csv", "suppress --rule threshold=3"):
+        assert "holds a release" in told
+        assert f"discreet audit {name}" in told
+    else:
+        assert "suppressed figure" in told
+    assert not Path("release.record.json").exists()
+    # What the message names works.
+    assert run("audit", name).code in (0, 1)
+    assert run("assess", "religion.csv", "--release", name).code in (0, 1)
+
+
+def test_records_in_columns_of_a_dictionary(folder: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"area": ["a", "b", "b", "c"] * 30, "sex": ["m", "f", "f", "f"] * 30}
+    pq.write_table(pa.table(columns), "plain.parquet")
+    coded = {column: pa.array(entries).dictionary_encode() for column, entries in columns.items()}
+    pq.write_table(pa.table(coded), "coded.parquet")
+    plain, same = (json.loads(run("assess", f"{one}.parquet", "--json").out) for one in ("plain", "coded"))
+    assert same["verdict"] == plain["verdict"]
+    assert same["reasons"] == plain["reasons"]

@@ -253,3 +253,38 @@ def test_a_reader_who_goes_away(table: Path) -> None:
         done = subprocess.run([command, *arguments], stdout=write, stderr=subprocess.PIPE, check=False)
         os.close(write)
         assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_programs_can_ask_for_the_figures_known_best(table: Path, tmp_path: Path) -> None:
+    whole, best = answer(table), answer(table, "--top", 1)
+    assert best.pop("not_shown") == 3
+    assert best.pop("cells") == whole["cells"][:1]
+    assert whole.pop("cells")
+    assert best == whole
+    assert answer(table, "--top", 9)["not_shown"] == 0
+    # A file that is written beside it holds every figure, with its proof.
+    written = tmp_path / "all.csv"
+    assert len(answer(table, "--top", 1, "-o", written)["cells"]) == 1
+    rows = rows_of(written)
+    assert len(rows) == 4
+    assert all(row["proof"] for row in rows)
+
+
+def test_a_tabulation_is_no_release(tmp_path: Path) -> None:
+    """It holds what is confidential; the audit of it as a release would be of something nobody reads."""
+    records = tmp_path / "firms.csv"
+    records.write_text("firm,area,turnover\n" + "".join(f"f{i},{'ns'[i % 2]},{i + 3}\n" for i in range(12)))
+    table = tmp_path / "firms.parquet"
+    by = ["--by", "area", "--value", "turnover", "--contributor", "firm"]
+    assert run("tabulate", records, *by, "-o", table).code == 0
+    for command in (["audit", table], ["ledger", "add", table, "--ledger", tmp_path / "l.sqlite"]):
+        told = refused(run(*command))
+        assert "not what is published" in told
+        assert "discreet protect suppress" in told
+    # What the message names works, and the tabulation is its original.
+    release = tmp_path / "release.parquet"
+    assert run("protect", "suppress", table, "--rule", "p=10", "-o", release).code == 0
+    assert run("audit", release, "--original", table, "--rule", "p=10").code == 0
+    whole = tmp_path / "release.csv"
+    assert run("assess", table, "--as-is", "-o", whole, "--record", tmp_path / "r.json").code == 0
+    assert run("ledger", "add", whole, "--ledger", tmp_path / "l.sqlite").code == 0

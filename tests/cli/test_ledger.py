@@ -126,3 +126,19 @@ def test_a_missing_period_and_foreign_categories(folder: Path) -> None:
     foreign = run("ledger", "check", "zone.csv")
     assert (foreign.code, foreign.out.split()[0]) == (1, "incomplete")
     assert "dimension geo has other categories in «city»" in " ".join(foreign.out.split())
+
+
+def test_a_reader_of_one_earlier_release(folder: Path) -> None:
+    assert run("ledger", "add", "old.csv", "--title", "Fives").code == 0
+    Path("sexes.csv").write_text("sex,count\nf,70\nm,65\n", encoding="utf-8")
+    assert run("ledger", "add", "sexes.csv").code == 0
+    both = json.loads(run("ledger", "check", "new.csv", "--json").out)
+    one = run("ledger", "check", "new.csv", "--beside", "Fives", "--json")
+    assert one.code == 1
+    data = json.loads(one.out)
+    assert data["findings"] == both["findings"]
+    assert (data["left_out"], both["left_out"]) == (1, 0)
+    other = run("ledger", "check", "new.csv", "--beside", "sexes")
+    assert (other.code, other.out.split()[0]) == (0, "safe")
+    assert "1 release of the ledger was left out" in " ".join(other.out.split())
+    assert "no release 'Tens'" in refused(run("ledger", "check", "new.csv", "--beside", "Tens"))

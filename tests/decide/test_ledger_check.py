@@ -220,6 +220,30 @@ def test_withdrawn_releases_count_unless_nobody_saw_them(ledger: Ledger) -> None
         ledger.withdraw("zzz", reason="x")
 
 
+def test_a_reader_who_holds_some_of_the_releases(ledger: Ledger) -> None:
+    """Only those that are named are put together, which says nothing about joining the ledger."""
+    hidden = ledger.add(shown([None, 12, 30], {"size": ["s", "m", "l"]}), title="By size")
+    ledger.add(shown([45], {"size": ["Total"]}), title="All")
+    ledger.add(shown([7, 9], {"age": ["old", "new"]}), title="By age")
+    new = shown([None, 12], {"size": ["s", "m"]})
+    whole = ledger.check(new, title="Again")
+    assert (whole.left_out, "left out" in whole.sentence) == (0, False)
+    both = ledger.check(new, title="Again", beside=[hidden.id, "All"])
+    assert [(e.title) for e in both.linked] == ["By size", "All"]
+    assert (both.findings, both.left_out) == (whole.findings, 1)
+    one = ledger.check(shown([45], {"size": ["Total"]}), title="Again", beside=["By age"])
+    assert (one.verdict, one.linked, one.apart, one.left_out) == ("safe", (), 1, 2)
+    assert "2 releases of the ledger were left out: this does not say whether it can join" in one.sentence
+    assert ledger.check(shown([45], {"size": ["Total"]}), title="Again", beside=[hidden.id]).verdict == "unsafe"
+    with pytest.raises(RequestError, match="no release 'By sex'"):
+        ledger.check(new, beside=["By sex"])
+    with pytest.raises(RequestError, match="no earlier release is named"):
+        ledger.check(new, beside=[])
+    ledger.withdraw(hidden.id, reason="draft", unseen=True)
+    with pytest.raises(RequestError, match="nobody saw it"):
+        ledger.check(new, beside=[hidden.id])
+
+
 def test_releases_that_cannot_be_about_the_same_people_are_refused(ledger: Ledger) -> None:
     ledger.add(shown([[3, 9], [4, 8]], {"a": ["x", "y"], "b": ["u", "v"]}), title="First")
     with pytest.raises(DiscreetError, match=r"«First» and «Second» cannot all be true.*--period"):

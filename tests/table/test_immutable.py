@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from discreet import DataError, Release, Table, datasets
+from discreet.table.axis import Axis
+from discreet.table.hierarchy import Hierarchy
 
 
 def test_attributes_and_arrays_are_frozen() -> None:
@@ -87,3 +89,15 @@ def test_releases_are_frozen_and_copied_whole() -> None:
     for again in (copy.deepcopy(release), pickle.loads(pickle.dumps(release))):
         assert again == release
         assert again.table.counts.flags.writeable is False
+
+
+def test_the_finest_categories_are_found_once_and_cannot_be_changed() -> None:
+    axis = Axis("region", (Hierarchy.from_parents({"a1": "a", "a2": "a", "b1": "b"}),))
+    assert axis.leaf_codes is axis.leaf_codes
+    assert axis.leaves == ("a1", "a2", "b1")
+    with pytest.raises(ValueError, match="read-only"):
+        axis.leaf_codes[0] = 0
+    for again in (pickle.loads(pickle.dumps(axis)), copy.deepcopy(axis)):
+        assert again == axis
+        assert hash(again) == hash(axis)
+        assert again.leaf_codes.tolist() == axis.leaf_codes.tolist()

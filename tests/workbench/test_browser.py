@@ -6,6 +6,7 @@ import json
 import random
 import shlex
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -234,19 +235,27 @@ def test_the_methodologist_suppresses_magnitudes(opened: Any, tmp_path: Path) ->
         made = json.loads(same(server, person.command()))
         assert person.text("#hidden") == str(made["hidden"])
         assert made["sentence"] in person.text("#sentence")
+        # A release that hides figures has no R2, which is said in plain words.
+        assert f"hides {made['hidden']} figures, so that it has no R2" in person.text("#no-r2")
+        assert page.query_selector("#r2") is None
         page.select_option("#option-form", "intervals")
         page.wait_for_function("() => document.querySelector('#command').textContent.includes('--as=intervals')")
         page.wait_for_selector(".grid[aria-label=after] .cell:has-text('–')")
         person.leave()
 
 
+def folder_of(server: Server) -> Path:
+    """Return the folder of a workbench."""
+    (folder,) = Path(tempfile.gettempdir()).glob(f"discreet-workbench-{server.process.pid}-*")
+    return folder
+
+
 def same(server: Server, command: str) -> str:
     """Run the command that a page shows, as it stands, in the folder of the session; return what it prints."""
     import os
 
-    (folder,) = Path(os.environ.get("TMPDIR", "/tmp")).glob(f"discreet-workbench-{server.process.pid}-*")
     here = os.getcwd()
-    os.chdir(folder)
+    os.chdir(folder_of(server))
     try:
         return run(*shlex.split(command)[1:], "--json").out
     finally:
@@ -258,6 +267,9 @@ def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Pat
     first = tmp_path / "all.csv"
     first.write_text("area,count\nnorth,120\nsouth,90\nTotal,210\n")
     assert run("ledger", "add", first, "--ledger", ledger, "--title", "all people", "--period", "2024").code == 0
+    other = tmp_path / "schools.csv"
+    other.write_text("school,count\na,40\nb,33\n")
+    assert run("ledger", "add", other, "--ledger", ledger, "--title", "pupils", "--population", "pupils").code == 0
     second = tmp_path / "adults.csv"
     second.write_text(
         "area,age,count\nnorth,adult,119\nnorth,child,x\nsouth,adult,60\nsouth,child,x\nTotal,adult,179\nTotal,child,x\n"
@@ -269,12 +281,29 @@ def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Pat
         assert "hidden" in checker.text("#recognised")
         checker.step("see")
         page.wait_for_selector("#audit")
+        assert "not a number" not in checker.text("#screen")
+        for step in ("protect", "compare"):
+            checker.step(step)
+            assert "is a release" in checker.text("#alone")
         checker.step("attack")
         page.wait_for_selector("#verdict")
         assert page.get_attribute("#verdict", "data-verdict") == "safe"
+        # Some of the earlier releases, then all of them.
         page.click("#earlier summary")
-        page.wait_for_selector("#earlier td:has-text('all people')")
+        page.check("#earlier td:has-text('pupils') input")
+        page.wait_for_selector("#ledger-verdict")
+        assert "1 release of the ledger was left out" in checker.text("#ledger-verdict")
+        page.uncheck("#earlier td:has-text('pupils') input")
+        page.wait_for_selector("#ledger-verdict", state="detached")
+        page.wait_for_selector("#verdict[data-verdict=safe]")
+        page.check("#earlier td:has-text('all people') input")
+        page.wait_for_selector("#verdict[data-verdict=unsafe]")
+        printed = json.loads(same(server, checker.command()))
+        assert (printed["verdict"], printed["left_out"]) == ("unsafe", 1)
+        assert printed["sentence"] in checker.text("#ledger-verdict")
+        assert "--beside=" in checker.command()
         page.check("#with-ledger")
+        page.wait_for_function("() => !document.querySelector('#command').textContent.includes('--beside')")
         page.fill("#period", "2024")
         page.press("#period", "Tab")
         page.wait_for_function("() => document.querySelector('#command').textContent.includes('--period=2024')")
@@ -289,10 +318,20 @@ def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Pat
         assert page.is_checked("input[value=alone]")
         page.click("#assess")
         page.wait_for_selector("#ledger-verdict[data-verdict=unsafe]")
+        page.wait_for_selector("#reject")
+        assert page.get_attribute("#verdict", "data-verdict") == "unsafe"
+        assert "beside earlier releases" in checker.text("#verdict")
         assert "--max-dr=0.7" in checker.command()
         assert page.is_disabled("#enter")
-        page.wait_for_selector("#reject")
         assert page.is_disabled("#approve")
+        # Verdict, entry and signature follow what the ledger says, whichever way it changes.
+        for period, verdict, closed in (("2020", "safe", False), ("2024", "unsafe", True)):
+            page.fill("#period", period)
+            page.press("#period", "Tab")
+            page.wait_for_selector(f"#ledger-verdict[data-verdict={verdict}]")
+            page.wait_for_selector(f"#verdict[data-verdict={verdict}]")
+            page.wait_for_selector(f"#approve:{'disabled' if closed else 'enabled'}")
+            assert page.is_disabled("#enter") is closed
         page.fill("input[name=who]", "Bo Checker")
         page.fill("textarea[name=comment]", "differences with last year's table")
         page.click("#reject")
@@ -301,7 +340,7 @@ def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Pat
         page.evaluate("() => window.scrollTo(0, 0)")
         checker.picture("decide-release")
         checker.leave()
-    assert len(json.loads(run("ledger", "list", "--ledger", ledger, "--json").out)["releases"]) == 1
+    assert len(json.loads(run("ledger", "list", "--ledger", ledger, "--json").out)["releases"]) == 2
 
 
 def test_a_release_enters_the_ledger_once_it_is_safe(opened: Any, tmp_path: Path) -> None:
@@ -370,7 +409,10 @@ def test_attackers_of_every_kind_see_what_the_command_prints(opened: Any, tmp_pa
     first, second = tmp_path / "ages.csv", tmp_path / "areas.csv"
     first.write_text("area,age,count\nn,a,x\nn,b,x\nn,Total,12\ns,a,x\ns,b,x\ns,Total,30\nTotal,a,20\nTotal,b,22\n")
     second.write_text(first.read_text().replace("n,a,x", "n,a,7").replace("n,b,x", "n,b,5"))
-    with serving(first, second) as server:
+    people = tmp_path / "people.csv"
+    parts = [("n", "a", 7), ("n", "b", 5), ("s", "a", 13), ("s", "b", 17)]
+    people.write_text("person,area,age,amount\n" + "".join(f"p{k},{x},{y},{v}\n" for k, (x, y, v) in enumerate(parts)))
+    with serving(first, second, people) as server:
         person = Person(opened, server.address)
         page = person.page
         page.click("[data-file='ages.csv']")
@@ -381,6 +423,7 @@ def test_attackers_of_every_kind_see_what_the_command_prints(opened: Any, tmp_pa
             ("outsider", None, ""),
             ("insider", "#option-insider", "area=n,age=a:6"),
             ("coalition", "#option-coalition", "area=n,age=a:3\narea=n,age=b:2"),
+            ("respondents", "#option-contributions", "people.csv"),
             ("holder", "[data-linked='areas.csv']", ""),
         ):
             before = person.command()
@@ -388,11 +431,19 @@ def test_attackers_of_every_kind_see_what_the_command_prints(opened: Any, tmp_pa
                 page.check(field)
             elif field is not None:
                 page.check(f"input[value={who}]")
-                page.wait_for_selector(field)
-                page.fill(field, text)
+                # Nothing is said of an attacker before it is known what they know.
+                page.wait_for_selector("#needed")
+                assert page.query_selector("#verdict") is None
+                if who == "respondents":
+                    page.select_option(field, text)
+                    page.fill("#option-contributor", "person")
+                    page.fill("#option-contribution", "amount")
+                else:
+                    page.fill(field, text)
             if field is not None:
                 page.wait_for_function("old => document.querySelector('#command').textContent !== old", arg=before)
-                word = {"insider": "--insider", "coalition": "--coalition", "holder": "areas.csv"}[who]
+                words = {"insider": "--insider=a", "coalition": "--coalition=a", "holder": "areas.csv"}
+                word = words.get(who, "--contribution=amount")
                 page.wait_for_function("w => document.querySelector('#command').textContent.includes(w)", arg=word)
             page.wait_for_selector("#verdict")
             printed = json.loads(same(server, person.command()))
@@ -401,7 +452,12 @@ def test_attackers_of_every_kind_see_what_the_command_prints(opened: Any, tmp_pa
             shown[who] = (printed["verdict"], max(cell["upper"] - cell["lower"] for cell in printed["cells"]))
             for cell in printed["cells"][:3]:
                 assert (cell["proof"] or "") in person.text("#attack-result")
+            if who == "respondents":
+                # Whoever is alone in a cell works out the three others.
+                assert {cell["attacker"] for cell in printed["cells"]} >= {"p0", "p1", "p2", "p3"}
+                assert page.query_selector(".grid .cell.flag:has-text('= 7')") is not None
         assert len(set(shown.values())) > 1
+        assert shown["respondents"][0] == "unsafe"
         assert shown["holder"][0] == "unsafe"
         person.leave()
 
@@ -516,6 +572,45 @@ def test_the_keyboard_reaches_and_explains_cells(opened: Any, server: Server) ->
     person.leave()
 
 
+def test_the_keyboard_stays_where_it_was_when_a_screen_is_drawn_anew(opened: Any, tmp_path: Path) -> None:
+    with serving(records(tmp_path / "firms.csv")) as server:
+        person = Person(opened, server.address)
+        page = person.page
+        page.click("[data-file='firms.csv']")
+        page.focus("[data-by=district]")
+        page.keyboard.press("Space")
+        page.wait_for_selector("#use")
+        page.wait_for_function("() => document.activeElement.dataset.by === 'district'")
+        page.click("#use")
+        page.wait_for_selector("#sensitive")
+        person.step("protect")
+        page.wait_for_selector("#audit")
+        page.focus("#method")
+        page.select_option("#method", "protect conventional-rounding")
+        page.wait_for_function("() => document.querySelector('#command').textContent.includes('conventional')")
+        assert page.evaluate("document.activeElement.id") == "method"
+        person.step("attack")
+        page.wait_for_selector("#verdict")
+        page.focus("input[value=outsider]")
+        page.keyboard.press("ArrowDown")
+        page.wait_for_selector("#needed")
+        assert page.evaluate("document.activeElement.value") == "insider"
+        person.leave()
+
+
+def test_a_refused_command_is_the_one_that_is_shown(opened: Any, tmp_path: Path) -> None:
+    with serving(small_table(tmp_path / "patients.csv")) as server:
+        person = Person(opened, server.address)
+        page = person.page
+        page.click("[data-file='patients.csv']")
+        page.wait_for_selector("#use")
+        change({}, person)
+        page.fill("#option-base", "1")
+        page.wait_for_selector("#result .error")
+        assert "--base=1" in person.command()
+        person.leave()
+
+
 def test_every_control_has_a_name_for_a_screen_reader(opened: Any, server: Server) -> None:
     person = Person(opened, server.address + "?session=labels")
     page = person.page
@@ -533,8 +628,13 @@ def test_it_reads_at_every_width_and_in_the_dark(opened: Any, server: Server, wi
     page = person.page
     page.click("[data-file='religion.csv']")
     page.wait_for_selector("#use")
-    for step in ("see", "protect", "attack", "decide"):
+    for step in ("see", "protect", "compare", "attack", "decide"):
         person.step(step)
+        if step == "compare":
+            page.fill("#draws", "2")
+            page.fill("#methods", "conventional-rounding:base=5\nrandom-rounding:base=3")
+            page.click("#start")
+            page.wait_for_selector("#comparison[data-done=yes]")
         page.wait_for_timeout(100)
         over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert over <= 0, (step, over)
@@ -561,6 +661,20 @@ def test_script_in_labels_stays_text(opened: Any, server: Server) -> None:
     person.leave()
 
 
+def test_of_a_large_release_the_figures_known_best_are_told(opened: Any, thousand: Server) -> None:
+    person = Person(opened, thousand.address + "?session=best")
+    page = person.page
+    page.click("[data-file='large.csv']")
+    page.wait_for_selector("#use")
+    change({}, person)
+    assert "100,000 figures were judged" in page.inner_text(".card:has(#audit)")
+    assert person.text("#not-shown").startswith("The 2,000 figures known best are coloured; none of the other 98,000")
+    # One that is not among them is not called published exactly.
+    page.click(".grid[aria-label=after] .cell:not([class*=' r'])")
+    assert "no better known than they are" in person.text("#detail")
+    person.leave()
+
+
 def test_a_long_comparison_survives_a_reload_and_can_be_cancelled(opened: Any, thousand: Server) -> None:
     person = Person(opened, thousand.address + "?session=long")
     page = person.page
@@ -579,4 +693,35 @@ def test_a_long_comparison_survives_a_reload_and_can_be_cancelled(opened: Any, t
     page.click("text=Cancel")
     page.wait_for_selector("#cancelled")
     assert page.query_selector("#partial [data-point^='conventional']") is not None
+    person.leave()
+
+
+def test_what_is_cancelled_is_taken_up_again(opened: Any, thousand: Server) -> None:
+    person = Person(opened, thousand.address + "?session=resume")
+    page = person.page
+    page.click("[data-file='thousand.csv']")
+    page.wait_for_selector("#use")
+    person.step("compare")
+    page.fill("#draws", "3000")
+    page.fill("#methods", "conventional-rounding:base=5\nrandom-rounding:base=3")
+    page.click("#start")
+    page.wait_for_selector("#partial [data-point^='conventional']")
+    page.click("text=Cancel")
+    page.wait_for_selector("#cancelled")
+    points = f"{folder_of(thousand)}/{shlex.split(person.command())[-2].partition('=')[2]}"
+    kept = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(points).glob("*.json")}
+    assert kept
+    page.click("#start")
+    page.wait_for_selector("#comparison[data-done=yes]")
+    # What was finished is taken as it was, and the whole is what one go gives.
+    again = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(points).glob("*.json")}
+    assert len(again) > len(kept)
+    assert {name: again[name] for name in kept} == kept
+    words = [word for word in shlex.split(person.command()) if not word.startswith("--resume")]
+    printed = json.loads(same(thousand, shlex.join(words)))
+    assert printed["sentence"] in person.text("#recommendation")
+    rows = page.eval_on_selector_all("#comparison tbody tr", "rows => rows.map((row) => row.innerText)")
+    assert [f"{point['utility']['mean']:.4f}" in row for point, row in zip(printed["points"], rows, strict=True)] == [
+        True
+    ] * len(rows)
     person.leave()

@@ -14,6 +14,7 @@ import threading
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -371,15 +372,26 @@ def test_policies_are_listed_with_their_limits(server: Server) -> None:
 
 
 def test_two_people_sign_and_nobody_twice(server: Server) -> None:
-    signed = server.json(
-        "POST", "api/sessions/sign/signatures", {"who": "Ada", "decision": "approved", "release": "religion.csv"}
-    )
-    assert signed["sha256"]
-    again = server.json("POST", "api/sessions/sign/signatures", {"who": "ada ", "decision": "rejected"})
-    assert again["status"] == 400
-    assert server.json("POST", "api/sessions/sign/signatures", {"who": "", "decision": "approved"})["status"] == 400
-    assert server.json("POST", "api/sessions/sign/signatures", {"who": "Bo", "decision": "maybe"})["status"] == 400
-    assert server.json("POST", "api/sessions/sign/signatures", {"who": "Bo", "decision": "approved"})["status"] == 200
+    server.upload("other.csv", b"area,count\nn,12\n")
+
+    def sign(who: str, decision: str, release: str = "religion.csv", **more: str) -> Any:
+        return server.json(
+            "POST", "api/sessions/sign/signatures", {"who": who, "decision": decision, "release": release, **more}
+        )
+
+    assert sign("Ada", "approved")["sha256"]
+    again = sign("ada ", "rejected")
+    assert (again["status"], "signed already" in again["error"]) == (400, True)
+    assert sign("", "approved")["status"] == 400
+    assert sign("Bo", "maybe")["status"] == 400
+    assert sign("Bo", "approved")["status"] == 200
+    assert sign("Cy", "approved")["status"] == 400
+    # Another release is signed anew, by the same people if need be.
+    assert sign("Ada", "approved", "other.csv")["status"] == 200
+    for verdict in ("withhold", "unsafe", "incomplete"):
+        told = sign("Bo", "approved", "other.csv", verdict=verdict)
+        assert (told["status"], "nothing can be approved" in told["error"]) == (400, True)
+    assert sign("Bo", "rejected", "other.csv", verdict="unsafe")["status"] == 200
 
 
 def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:

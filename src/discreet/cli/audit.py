@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +12,9 @@ from discreet.cli import options, show
 from discreet.cli.audit_texts import fact_of, hierarchies_of, insider_of, kind_of, merged_of
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
+
+if TYPE_CHECKING:
+    from discreet.auditing.result import Audit
 
 EXAMPLES = {
     "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
@@ -172,11 +176,14 @@ def audit(
         ),
     ] = None,
     top: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--top", help="How many of the figures known best to show.", min=0, rich_help_panel=options.OUTPUT
+            "--top",
+            help="How many of the figures known best to show; 10, and with --json all.",
+            min=0,
+            rich_help_panel=options.OUTPUT,
         ),
-    ] = 10,
+    ] = None,
 ) -> None:
     """Work out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
 
@@ -192,6 +199,7 @@ def audit(
     from discreet.table.kinds import EXACT
     from discreet.table.release_files import read_release
 
+    shown = 10 if top is None else top
     kind = kind_of(rounded, base, bound)
     reading: dict[str, Any] = {
         "value": value,
@@ -262,7 +270,7 @@ def audit(
             most=most,
             relaxed=relaxed,
             time_limit=time_limit,
-            proofs=None if json or output is not None else max(top, 1),
+            proofs=None if output is not None or (json and top is None) else max(shown, 1),
             seed=seed,
             workers=workers,
             progress=bar,
@@ -273,22 +281,40 @@ def audit(
         console.print(f"[bold {colour}]{result.verdict}[/bold {colour}]")
         console.print(result.sentence, markup=False)
         console.print(str(result.criterion), style="dim", markup=False)
-        if result.cells and top:
+        if len(result.findings) and shown:
             console.print()
-            header, *rows = result.table(top)
+            header, *rows = result.table(shown)
             show.table(console, header, rows)
             console.print()
-            for cell in result.worst(min(top, 5)):
+            for cell in result.worst(min(shown, 5)):
                 if cell.proof:
                     console.print(f"  {cell.proof}", markup=False)
             if result.linked:
                 console.print("\nNarrower because of another table:")
-                rows = [[c.name, *_interval(c.alone), *_interval((c.lower, c.upper))] for c in result.linked[:top]]
+                rows = [[c.name, *_interval(c.alone), *_interval((c.lower, c.upper))] for c in result.linked[:shown]]
                 show.table(console, ["cell", "one table alone", "together"], rows)
 
-    show.deliver("audit", result, json, output, face)
+    if json and top is not None:
+        if output is not None:
+            show.write_result("audit", result, output)
+        print(show.as_json("audit", _Best(result, top)))
+    else:
+        show.deliver("audit", result, json, output, face)
     if result.verdict != "safe":
         raise typer.Exit(1)
+
+
+class _Best:
+    """An audit with the figures known best, and the number of the others."""
+
+    def __init__(self, audit: Audit, n: int) -> None:
+        self.audit, self.n = audit, n
+
+    def to_dict(self) -> dict[str, Any]:
+        # An audit makes its cells when they are asked for; a copy that has some of them makes no others.
+        brief = copy.copy(self.audit)
+        vars(brief)["cells"] = self.audit.worst(self.n)
+        return {**brief.to_dict(), "not_shown": max(len(self.audit.findings) - self.n, 0)}
 
 
 def _original(path: Path, judged: bool, hierarchy: list[str] | None, reading: dict[str, Any]) -> Any:

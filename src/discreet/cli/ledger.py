@@ -165,6 +165,10 @@ def check(
             rich_help_panel=LIMITS,
         ),
     ] = 3,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option("--beside", help="Look at this earlier release only, by id or title; several can be named."),
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Seconds; the rest is not called safe.", min=0.0)
     ] = None,
@@ -206,6 +210,7 @@ def check(
             dr=max_dr,
             threshold=threshold or None,
             fewest=fewest,
+            beside=beside,
             time_limit=time_limit,
             workers=workers,
             progress=bar,
@@ -308,6 +313,7 @@ for _name, _command, _examples in (
         {
             "discreet ledger check new.csv --period 2024": "beside all earlier releases",
             "discreet ledger check new.csv --min-width 10": "every protected figure must stay 10 wide",
+            "discreet ledger check new.csv --beside 3f2a91": "what a reader of one earlier release learns",
         },
     ),
     ("withdraw", withdraw, {"discreet ledger withdraw 3f2a91 --reason 'wrong year'": "take a release back"}),

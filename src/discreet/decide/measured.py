@@ -87,15 +87,17 @@ class Measured:
         if self.point.name != "none" and not policy.allows(self.point.name, magnitudes):
             found.append(f"policy {policy.name!r} does not allow {self.point.name}")
         if worst["known"]:
-            found.append(f"{worst['known']:g} sensitive cells are known exactly")
+            found.append(f"{_many(worst['known'])} {'is' if worst['known'] == 1 else 'are'} known exactly")
         if worst["unfinished"]:
-            found.append(f"the audit of {worst['unfinished']:g} sensitive cells did not finish")
+            found.append(f"the audit of {_many(worst['unfinished'])} did not finish")
         if limits.dr is not None and worst["dr"] > limits.dr:
             found.append(f"a disclosure risk of {worst['dr']:.4g} is above {limits.dr:g}")
         if limits.width is not None and worst["width"] < limits.width:
             found.append(f"an interval {worst['width']:g} wide is below {limits.width:g}")
         if worst["levels"]:
-            found.append(f"{worst['levels']:g} sensitive cells miss their protection levels")
+            found.append(
+                f"{_many(worst['levels'])} {'misses its' if worst['levels'] == 1 else 'miss their'} protection levels"
+            )
         r2 = self.figure("r2")
         if limits.r2 is not None and r2 is not None and r2 > limits.r2:
             found.append(f"R2 of {r2:.4f} is above {limits.r2:g}")
@@ -206,6 +208,10 @@ def _known_share(subject: Subject, evidence: Evidence) -> float:
     every = sum(len(part) for part in evidence.release.parts())
     worked_out = sum(cell.values <= 1 for cell in evidence.audit.cells)
     return min((exact + worked_out) / max(every, 1), 1.0)
+
+
+def _many(count: float) -> str:
+    return f"{count:g} sensitive cell{'' if count == 1 else 's'}"
 
 
 def _extremes(

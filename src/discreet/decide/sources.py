@@ -75,6 +75,7 @@ def _file(path: Path, name: str | None, response: str | None, reading: dict[str,
     title = name or path.stem
     said = {**reading, **({} if response is None else {"response": response})}
     others = _others(reading)
+    from discreet.table.release_writing import method_of
     from discreet.table.tabulation_file import is_tabulation, read_tabulation
 
     suffix = path.suffix.lower()
@@ -85,6 +86,11 @@ def _file(path: Path, name: str | None, response: str | None, reading: dict[str,
         if strange is not None:
             raise RequestError(f"{path} is a tabulation, which needs no {strange}; leave it out")
         return Source(Subject.of(read_tabulation(path), name=title, response=chosen), path, said)
+    if path.is_file() and (method := method_of(path)) is not None:
+        raise RequestError(
+            f"{path} holds a release ({method}), not the original that is assessed; name the original, and this as its "
+            f"release (--release {path.name}), or see what the release alone gives away (discreet audit {path.name})"
+        )
     if any(key in reading for key in RECORDS):
         found = _tabulated(str(path), reading)
         return Source(Subject.of(found, name=title, response=response), path, said, others=others)
@@ -154,9 +160,12 @@ def _tabulated(records: Any, reading: dict[str, Any]) -> Tabulation:
 
 def _guess_records(arrow: Any, shown: str, error: Exception) -> dict[str, Any]:
     """Take a file that is no table for records, if all its columns can classify; otherwise raise what was wrong."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     names = [str(name) for name in arrow.column_names]
+    plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in arrow.schema]
+    arrow = arrow.cast(pa.schema(list(zip(names, plain, strict=True))))
     counts = {name: pc.count_distinct(arrow[name]).as_py() for name in names}
     wide = [name for name, count in counts.items() if count > MOST_CATEGORIES]
     # A cross-table has a row for each category of its first column; records repeat themselves.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -56,10 +57,12 @@ class Axis:
         """The code of the total."""
         return self.codes[0]
 
-    @property
+    @cached_property
     def leaf_codes(self) -> IntArray:
-        """The positions of the finest categories."""
-        return np.array([i for i, below in enumerate(self.under) if below == {i}], np.int64)
+        """The positions of the finest categories; the array cannot be written to."""
+        found = np.array([i for i, below in enumerate(self.under) if below == {i}], np.int64)
+        found.flags.writeable = False
+        return found
 
     @property
     def leaves(self) -> tuple[str, ...]:

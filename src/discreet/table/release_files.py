@@ -75,6 +75,12 @@ def read_release(
         note = note_of(arrow)
         if note is not None:
             return release_from_arrow(arrow, note)
+        if b'"tabulation"' in (arrow.schema.metadata or {}).get(b"discreet", b""):
+            raise DataError(
+                "this is a table as discreet tabulate makes it, with what is confidential, not what is published; "
+                "protect it and name what that writes (discreet protect suppress FILE -o release.parquet), or, where "
+                "all of it may be published, write that first (discreet assess FILE --as-is -o release.csv)"
+            )
         figures = figures_from_arrow(
             arrow,
             where,

@@ -201,6 +201,20 @@ def note_of(arrow: pa.Table) -> dict[str, Any] | None:
     return note if isinstance(note, dict) and note.get("kind") == "release" else None
 
 
+def method_of(path: Path) -> str | None:
+    """Return how the release was made that a file holds, None where nothing in the file says that it is one."""
+    import pyarrow.parquet as pq
+
+    try:
+        if path.suffix.lower() != ".parquet":
+            with path.open("rb") as stream:
+                return "its figures say how they were made" if PUBLISHED_AS.encode() in stream.readline(2**16) else None
+        note = note_of(pq.read_schema(path).empty_table())
+    except (pa.ArrowException, OSError):
+        return None
+    return None if note is None else str(note.get("method", ""))
+
+
 def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
     """Rebuild a release from the columns and the note of its Parquet file."""
     if note.get("schema") != SCHEMA:

@@ -125,7 +125,12 @@ class Workspace:
             raise RequestError("a signature needs a name")
         if decision not in ("approved", "rejected"):
             raise RequestError(f"the decision is {decision!r}; it is approved or rejected")
-        standing = [one for one in session.signatures if self.stands(one)]
+        verdict, release = str(signature.get("verdict", "")), str(signature.get("release") or "")
+        if decision == "approved" and verdict in ("withhold", "unsafe", "incomplete"):
+            raise RequestError(
+                f"the verdict is {verdict!r}, on which nothing can be approved; reject it, or protect more"
+            )
+        standing = [one for one in session.signatures if one["release"] == release and self.stands(one)]
         if any(one["who"].casefold() == who.casefold() for one in standing):
             raise RequestError(f"{who} has signed already; the second signature is another person's")
         if len(standing) > 1:
@@ -134,9 +139,9 @@ class Workspace:
             "who": who,
             "decision": decision,
             "comment": str(signature.get("comment", ""))[:4000],
-            "release": str(signature.get("release", "")),
-            "sha256": sha256(self.path(str(signature["release"]))) if signature.get("release") else None,
-            "verdict": str(signature.get("verdict", "")),
+            "release": release,
+            "sha256": sha256(self.path(release)) if release else None,
+            "verdict": verdict,
             "policy": str(signature.get("policy", "")),
             "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }

@@ -102,7 +102,8 @@ class Check:
     """Whether a new release can be published beside all earlier ones, and what readers could work out if it were.
 
     ``unrelated`` names dimensions whose categories could not be related, so that nothing is called safe; ``assumed``
-    says which releases state no period or population and were taken to be about the same.
+    says which releases state no period or population and were taken to be about the same. ``left_out`` counts the
+    releases of the ledger that were not to be looked at: with any of them, nothing is said about joining the ledger.
     """
 
     verdict: Verdict
@@ -115,6 +116,7 @@ class Check:
     unfinished: int = 0
     unrelated: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    left_out: int = 0
 
     @property
     def new(self) -> tuple[Finding, ...]:
@@ -142,7 +144,13 @@ class Check:
         old = len(self.findings) - len(self.new)
         known = f" Without it, {_many(old, 'figure')} can be worked out from earlier releases already." if old else ""
         taken = "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
-        return f"«{self.title}», {met}: {found}.{known}{taken}"
+        part = (
+            f" {_many(self.left_out, 'release')} of the ledger {'was' if self.left_out == 1 else 'were'} left out: "
+            "this does not say whether it can join the ledger."
+            if self.left_out
+            else ""
+        )
+        return f"«{self.title}», {met}: {found}.{known}{taken}{part}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -158,6 +166,7 @@ class Check:
             "unfinished": self.unfinished,
             "unrelated": list(self.unrelated),
             "assumed": list(self.assumed),
+            "left_out": self.left_out,
         }
 
     def rows(self, n: int) -> list[list[str]]:

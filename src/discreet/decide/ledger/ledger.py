@@ -165,6 +165,7 @@ class Ledger:
         dr: float | None = None,
         threshold: float | None = THRESHOLD,
         fewest: int = FEWEST,
+        beside: Sequence[str] | None = None,
         time_limit: float | None = None,
         workers: int | None = None,
         progress: Progress | None = None,
@@ -185,6 +186,8 @@ class Ledger:
             dr: the largest disclosure risk 1/H of a protected figure, all values in its interval being alike.
             threshold: counts that no release shows must not be worked out if they are below this; None for all.
             fewest: changes between two times or populations must be made by this many people at least.
+            beside: ids or titles of the earlier releases that a reader holds; all of them by default, and only that
+                says whether the release can join the ledger.
             time_limit: seconds; what is not finished then is not called safe.
             workers: threads.
             progress: told how far the work is.
@@ -194,7 +197,8 @@ class Ledger:
         if dr is not None and not dr > 0:
             raise RequestError(f"the largest risk is {dr}; it is above 0")
         entry = _described(release, title, population, period, variable, None)
-        old = [e for e in self.entries() if not e.unseen and e.same_variable(entry)]
+        every = self.entries() if beside is None else self._held(beside)
+        old = [e for e in every if not e.unseen and e.same_variable(entry)]
         same = [e for e in old if e.may_be_about(entry.population, entry.period)]
         linked = _linked(entry, same)
         compared = [e for e in old if e not in same and set(e.dimensions) & set(entry.dimensions)]
@@ -224,11 +228,25 @@ class Ledger:
             tuple(moved),
             tuple(linked),
             tuple(compared),
-            len(self.entries()) - len(linked) - len(compared),
+            len(every) - len(linked) - len(compared),
             joint.unfinished,
             joint.unrelated,
             _assumed(entry, linked),
+            len(self) - len(every),
         )
+
+    def _held(self, names: Sequence[str]) -> tuple[Entry, ...]:
+        """Return the releases that somebody holds, by ids or titles; one that nobody saw is held by nobody."""
+        if not names:
+            raise RequestError("no earlier release is named; name some, or leave this out to check all of them")
+        chosen = {self.entry(name).id for name in names}
+        found = tuple(e for e in self.entries() if e.id in chosen)
+        unseen = next((e for e in found if e.unseen), None)
+        if unseen is not None:
+            raise RequestError(
+                f"release {unseen} was withdrawn and nobody saw it, so that nobody holds it; leave it out"
+            )
+        return found
 
     # --- its life -----------------------------------------------------------------------------------------
 

@@ -51,6 +51,6 @@ export async function follow(job, { watch = null, signal = null } = {}) {
   if (signal) signal.removeEventListener("abort", stop);
   if (watch) watch(job);
   if (job.state === "cancelled") throw new Refused("cancelled");
-  if (job.state !== "done") throw new Refused(job.error);
+  if (job.state !== "done") throw Object.assign(new Refused(job.error), { command: job.command });
   return job;
 }

@@ -4,7 +4,7 @@ import { get, remove } from "./api.js";
 import { el, failure, fill, toast } from "./dom.js";
 import { canUndo, change, listen, restore, state, undo } from "./state.js";
 import { open } from "./open.js";
-import { see } from "./see.js";
+import { alone, see } from "./see.js";
 import { protect } from "./protect.js";
 import { compare } from "./compare.js";
 import { attack } from "./attack.js";
@@ -26,7 +26,7 @@ function steps() {
 
 function context() {
   const parts = [];
-  if (state.table) parts.push("Table ", el("strong", {}, state.table));
+  if (state.table) parts.push(alone() ? "Release " : "Table ", el("strong", {}, state.table));
   if (state.release) parts.push(" · Release ", el("strong", {}, state.release));
   if (bench.ledger) parts.push(" · Ledger ", el("strong", {}, bench.ledger));
   fill(document.getElementById("context"), parts.length ? parts : "Open a table, records or a release to begin.");

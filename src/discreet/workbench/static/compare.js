@@ -5,7 +5,7 @@ import { bench, go, showCommand } from "./app.js";
 import { dataTable, el, failure, fill, progressBar } from "./dom.js";
 import { AXES, riskMap, title } from "./map.js";
 import { methods } from "./protect.js";
-import { readAs } from "./see.js";
+import { alone, nothingToProtect, readAs } from "./see.js";
 import { change, state } from "./state.js";
 
 const folderOf = (values) => { let h = 5381; for (const c of JSON.stringify(values)) h = ((h * 33) ^ c.codePointAt(0)) >>> 0; return `points-${h.toString(36)}`; };
@@ -16,6 +16,7 @@ export const policyPick = (chosen) => el("label", { for: "policy" }, el("span", 
 export const source = (command) => ({ file: state.table, ...readAs(command) });
 
 export async function compare(screen, { still }) {
+  if (alone()) { fill(screen, nothingToProtect()); showCommand(`discreet audit ${state.table}`); return; }
   const asked = { draws: 200, method: [], ...state.compare };
   const result = el("div", { id: "comparison" });
   const start = el("button", { type: "button", class: "primary", id: "start" }, "Compare");
@@ -86,7 +87,7 @@ const limitOf = (axis) => {
 function show(node, c) {
   const open = (p) => {
     const command = `protect ${p.method}`;
-    if (!bench.commands[command]) { node.prepend(el("p", { class: "error", role: "alert" }, `${title(p)} is the table itself: see the first screens.`)); return; }
+    if (!bench.commands[command]) { go("see"); return; } // the table as it is
     const known = new Set(bench.commands[command].parameters.map((q) => q.name));
     const given = Object.fromEntries(Object.entries(p.parameters || {}).filter(([name]) => known.has(name)).map(([name, v]) => [name, Array.isArray(v) && name !== "rule" ? v.join(",") : v]));
     if (known.has("rule") && !given.rule && p.method !== "redesign") given.rule = texts(c);
@@ -101,7 +102,7 @@ function show(node, c) {
   const pick = el("label", { class: "inline" }, el("span", {}, "risk on the map"), el("select", { id: "axis", on: { change: (e) => { change({ compare: { ...state.compare, axis: e.target.value } }); show(node, c); } } }, axes.map((name) => el("option", { value: name, selected: name === axis }, AXES[name]))));
   fill(node, el("div", { class: `verdict ${best ? "good" : "bad"}`, id: "recommendation" }, el("strong", {}, best ? `Take ${title(best)}` : "No method meets the policy"), el("p", {}, c.sentence)), pick,
     riskMap(c.points, { axis, limit: limitOf(axis), frontier: axis === axes[0] ? c.frontier : [], chosen: best && title(best), onChoose: open }),
-    el("p", { class: "legend" }, el("span", {}, "● meets the policy"), el("span", {}, "■ fails it"), el("span", {}, "filled: efficient"), el("span", {}, "line: the frontier"), el("span", {}, "dashes: the policy's limit"), el("span", {}, "choose a point to open its release")),
+    el("p", { class: "legend" }, el("span", {}, "● ○ meets the policy"), el("span", {}, "■ □ fails it"), el("span", {}, axis === axes[0] ? "filled: efficient" : `filled: efficient by ${axes[0] === "r2" ? "R2" : "what can be worked out"}`), axis === axes[0] && el("span", {}, "line: the frontier"), el("span", {}, "dashes: the policy's limit"), el("span", {}, "choose a point to open its release")),
     el("section", { class: "panel" }, dataTable(["method", "R2", "", "worst DR", "determined", "utility", "", "policy"], c.points.map((p) => [el("button", { type: "button", class: "link", on: { click: () => open(p) } }, title(p)), figure(p.r2), error(p.r2), figure(p.worst_dr, 3), figure(p.determined, 3), figure(p.utility), error(p.utility), p.error || (p.meets ? "meets" : (p.faults || [])[0] || "fails")]), { words: [7] })));
   node.dataset.done = "yes";
 }

@@ -6,12 +6,13 @@ import { nameOf } from "./cells.js";
 import { policyName, policyPick, source } from "./compare.js";
 import { dataTable, el, failure, figure, fill, progressBar, risk, toast } from "./dom.js";
 import { inLedger } from "./ledger.js";
-import { readAs, secrecy } from "./see.js";
+import { alone, readAs, secrecy } from "./see.js";
 import { change, state } from "./state.js";
 
-const WORDS = { release: ["Release it as it is", "good"], protect: ["Release it after protection", "good"], withhold: ["Do not release", "bad"], safe: ["Nothing hidden can be worked out", "good"], unsafe: ["Do not release: too much can be worked out", "bad"], incomplete: ["Not decided", "warn"] };
+const WORDS = { release: ["Release it as it is", "good"], protect: ["Release it after protection", "good"], withhold: ["Do not release", "bad"], safe: ["Nothing hidden can be worked out", "good"], unsafe: ["Do not release: too much can be worked out", "bad"], incomplete: ["Not decided", "warn"], given: ["This release may be published", "good"], beside: ["Do not release: beside earlier releases it gives figures away", "bad"], open: ["Not decided: it could not be checked against all earlier releases", "warn"] };
+const MAY = ["release", "protect", "safe"]; // verdicts on which a release can be approved
 const [RELEASED, INTERNAL, PUBLIC, RECORD, AUDIT] = ["release.csv", "report-internal.html", "report-public.html", "record.json", "audit.txt"].map(own);
-const alone = () => state.content === "release" && !/\.tab$/i.test(state.table);
+const SHOWN = 5; // figures of an audit that are told
 
 export async function decide(screen, { still }) {
   const only = alone();
@@ -35,7 +36,12 @@ function sessionPanel() {
   return el("section", { class: "panel" }, el("h2", {}, "This session"), el("p", { class: "small quiet" }, "A saved session holds the original and is as confidential. discreet workbench FILE --replay runs its commands again."), el("p", {}, el("a", { class: "button", id: "save", href: `api/sessions/${session}/archive`, download: "session.discreet" }, "Save it")), el("label", { for: "saved" }, el("span", {}, "open a saved one"), picker));
 }
 
-async function reach(chosen, node, still) {
+let turn = 0;
+
+async function reach(chosen, node, onScreen) {
+  turn += 1;
+  const mine = turn;
+  const still = () => onScreen() && mine === turn; // what is newer replaces what is older
   const stop = new AbortController();
   const bar = progressBar(() => stop.abort());
   fill(node, bar.node);
@@ -60,19 +66,29 @@ async function begun(command, values, how) {
 // A release without its original: what any reader can work out, against the policy's limits.
 async function audit(node, how, still) {
   const { limits } = bench.policies.find((p) => p.name === policyName());
-  const asked = { releases: [state.table], ...readAs("audit"), max_dr: limits.dr, min_width: limits.width, output: AUDIT };
+  const asked = { releases: [state.table], ...readAs("audit"), max_dr: limits.dr, min_width: limits.width, output: AUDIT, top: SHOWN };
   const job = await begun("audit", asked, how);
   if (!still()) return;
   const a = job.result;
   change({ verdict: a.verdict });
   await refreshFiles();
   const parts = frame(node, a.verdict, a.sentence, [a.criterion.safe_means && `Safe means: ${a.criterion.safe_means}.`]);
-  fill(parts.more, a.cells.length ? el("section", { class: "panel" }, el("h2", {}, "What is known best"), a.cells.slice(0, 5).map((c) => [el("h3", {}, nameOf(c.cell)), secrecy([c])])) : null);
+  fill(parts.more, a.cells.length ? el("section", { class: "panel" }, el("h2", {}, "What is known best"), a.cells.map((c) => [el("h3", {}, nameOf(c.cell)), secrecy([c])]), a.not_shown ? el("p", { class: "small quiet" }, `and ${figure(a.not_shown)} more, none of them known better`) : null) : null);
   fill(parts.reports, el("h2", {}, "What leaves this page"), el("div", { class: "chips" }, link(state.table, `Release (${state.table})`, "export"), link(AUDIT, "The audit (confidential)", "audit-report")));
-  const checked = await inLedger(parts.ledger, state.table, still);
-  if (still()) showCommand(job.command);
-  const verdict = checked && checked.verdict === "unsafe" ? "unsafe" : a.verdict;
-  await signatures(parts.signing, { verdict, policy: policyName(), release: state.table }, still);
+  await settle(parts, job, a.verdict, { policy: policyName(), release: state.table }, still);
+}
+
+// What earlier releases make of a verdict, every time that they are asked; then who signs.
+async function settle(parts, job, verdict, about, still) {
+  const sign = async (check) => {
+    const stands = !MAY.includes(verdict) || !bench.ledger || (check && check.verdict === "safe");
+    const now = stands ? verdict : check && check.verdict === "unsafe" ? "unsafe" : "incomplete";
+    parts.judge(stands ? null : now === "unsafe" ? "beside" : "open", stands ? [] : [check ? check.sentence : "The ledger gave no answer."]);
+    await signatures(parts.signing, { ...about, verdict: now }, still);
+    if (still()) showCommand(job.command);
+  };
+  if (bench.ledger && about.release) await inLedger(parts.ledger, about.release, still, sign);
+  else { await inLedger(parts.ledger, about.release, still, sign); await sign(null); }
 }
 
 async function assess(chosen, node, how, still) {
@@ -86,20 +102,25 @@ async function assess(chosen, node, how, still) {
   change({ verdict: a.verdict });
   await refreshFiles();
   const release = values.release || (a.verdict === "withhold" ? null : RELEASED);
-  const parts = frame(node, a.verdict, a.sentence, a.reasons);
+  const parts = frame(node, a.verdict, a.sentence, a.reasons, chosen.mode === "release" && a.verdict === "release" ? "given" : a.verdict);
   const card = (value, words) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, words));
   fill(parts.more, el("div", { class: "cards" }, a.before && card(risk(a.before.value), "risk before"), a.after && card(risk(a.after.value), "risk after"), a.utility && a.utility.utility !== undefined && a.utility.utility !== null ? card(Number(a.utility.utility).toFixed(3), "utility") : null, a.audit && card(a.audit.verdict, "audit")),
     a.cells && a.cells.length ? el("section", { class: "panel" }, el("h2", {}, "Worst cells"), worst(a.cells)) : null);
   publish(parts.reports, release, values);
-  await inLedger(parts.ledger, release, still);
-  if (still()) showCommand(job.command);
-  await signatures(parts.signing, { verdict: a.verdict, policy: a.policy.name, release }, still);
+  await settle(parts, job, a.verdict, { policy: a.policy.name, release }, still);
 }
 
-function frame(node, verdict, sentence, reasons) {
-  const [words, kind] = WORDS[verdict];
+function frame(node, verdict, sentence, reasons, phrase = verdict) {
+  const head = el("div", {});
   const parts = { more: el("div", {}), reports: el("section", { class: "panel" }), ledger: el("div", { id: "ledger" }), signing: el("div", { id: "signing" }) };
-  fill(node, el("div", { class: `verdict ${kind}`, id: "verdict", "data-verdict": verdict }, el("strong", {}, words), el("p", {}, sentence), el("ul", {}, reasons.filter(Boolean).map((r) => el("li", {}, r)))), parts.more, parts.reports, parts.ledger, parts.signing);
+  // Says it again where the ledger changes it: what is safe alone need not be safe beside earlier releases.
+  parts.judge = (other, why) => {
+    const [words, kind] = WORDS[other || phrase];
+    const now = { beside: "unsafe", open: "incomplete" }[other] || verdict;
+    fill(head, el("div", { class: `verdict ${kind}`, id: "verdict", "data-verdict": now }, el("strong", {}, words), el("p", {}, other ? `Alone: ${sentence}` : sentence), el("ul", {}, [...why, ...reasons].filter(Boolean).map((r) => el("li", {}, r)))));
+  };
+  parts.judge(null, []);
+  fill(node, head, parts.more, parts.reports, parts.ledger, parts.signing);
   return parts;
 }
 
@@ -136,6 +157,6 @@ async function signatures(node, about, still) {
     const given = Object.fromEntries(new FormData(e.target));
     try { await post(`sessions/${session}/signatures`, { ...given, ...about, decision: e.submitter.value }); await signatures(node, about, still); } catch (error) { form.append(failure(error)); }
   } } }, el("label", {}, el("span", {}, "name"), el("input", { name: "who", required: true, autocomplete: "name" })), el("label", {}, el("span", {}, "comment"), el("textarea", { name: "comment", rows: 2 })),
-    el("button", { type: "submit", value: "approved", id: "approve", disabled: about.verdict === "withhold" || about.verdict === "unsafe" }, "Approve the release"), " ", el("button", { type: "submit", value: "rejected", id: "reject" }, "Reject it"));
+    el("button", { type: "submit", value: "approved", id: "approve", disabled: !MAY.includes(about.verdict) }, "Approve the release"), " ", el("button", { type: "submit", value: "rejected", id: "reject" }, "Reject it"));
   fill(node, el("section", { class: "panel" }, el("h2", {}, "Sign-off"), list, standing.length < 2 ? form : el("p", {}, "Two people have signed.")));
 }

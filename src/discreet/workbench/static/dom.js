@@ -21,7 +21,27 @@ export function append(node, children) {
   }
 }
 
-export const fill = (node, ...children) => { node.replaceChildren(); append(node, children); return node; };
+// What is drawn anew keeps the keyboard where it was: the control of the same name gets the focus back, also when it
+// appears only later. Whoever moves on meanwhile is left alone.
+let lost = null;
+document.addEventListener("focusin", () => { lost = null; });
+const NAMES = ["by", "pick", "hierarchy", "linked", "entry", "file"];
+function nameOf(control) {
+  if (control.id) return `#${CSS.escape(control.id)}`;
+  const own = NAMES.find((name) => control.dataset && name in control.dataset);
+  if (own) return `[data-${own}="${CSS.escape(control.dataset[own])}"]`;
+  return control.name ? `[name="${CSS.escape(control.name)}"]${control.type === "radio" ? `[value="${CSS.escape(control.value)}"]` : ""}` : null;
+}
+
+export function fill(node, ...children) {
+  const active = document.activeElement;
+  if (active && active !== document.body && node !== active && node.contains(active)) lost = nameOf(active);
+  node.replaceChildren();
+  append(node, children);
+  const again = lost && node.isConnected && document.activeElement === document.body ? node.querySelector(lost) : null;
+  if (again) again.focus({ preventScroll: true });
+  return node;
+}
 // Formatters are kept: making one takes far longer than using it.
 const formatters = new Map();
 function formatter(least, most) {
@@ -43,7 +63,9 @@ export function toast(text) {
   timer = setTimeout(() => node.classList.remove("on"), 2600);
 }
 
+// A refusal is shown with the command that was refused, so that the page never names another one below it.
 export function failure(error) {
+  if (error.command) document.getElementById("command").textContent = error.command;
   return el("div", { class: "error", role: "alert" }, error.message || String(error));
 }
 

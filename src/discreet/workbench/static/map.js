@@ -2,11 +2,14 @@
 
 import { el } from "./dom.js";
 
-const WIDTH = 860, HEIGHT = 470, LEFT = 80, RIGHT = 24, TOP = 30, BOTTOM = 48;
+const LEFT = 80, RIGHT = 24, TOP = 30, BOTTOM = 48;
+let WIDTH = 860, HEIGHT = 470;
 export const AXES = { r2: "risk R2: lower is safer", worst_dr: "worst disclosure risk 1/H of a sensitive cell", determined: "share of sensitive cells that can be worked out" };
 
 // `axis` is the measure upwards; `limit` what the policy allows of it. Points without end stand on the upper edge.
 export function riskMap(points, { axis = "r2", limit = null, frontier = [], chosen = null, onChoose }) {
+  // On a narrow screen the map is drawn smaller, not shrunk: its words stay readable.
+  [WIDTH, HEIGHT] = window.innerWidth < 860 ? [430, 400] : [860, 470];
   const value = (p, name) => (p[name] ? p[name].mean : null);
   const endless = (p) => axis === "worst_dr" && p[axis] && p[axis].mean === null;
   const drawn = points.filter((p) => (value(p, axis) !== null || endless(p)) && value(p, "utility") !== null);
@@ -19,7 +22,7 @@ export function riskMap(points, { axis = "r2", limit = null, frontier = [], chos
   const at = (p) => [x(value(p, "utility")), endless(p) ? TOP : y(value(p, axis))];
   const ticks = (low, high, n) => Array.from({ length: n + 1 }, (_, i) => low + ((high - low) * i) / n);
   const parts = [];
-  for (const u of ticks(floor, ceiling, 5)) parts.push(el("svg:line", { class: "axis", x1: x(u), x2: x(u), y1: TOP, y2: HEIGHT - BOTTOM }), el("svg:text", { x: x(u), y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, u.toFixed(3)));
+  for (const u of ticks(floor, ceiling, WIDTH > 500 ? 5 : 3)) parts.push(el("svg:line", { class: "axis", x1: x(u), x2: x(u), y1: TOP, y2: HEIGHT - BOTTOM }), el("svg:text", { x: x(u), y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, u.toFixed(3)));
   for (const r of ticks(lowest, most, 5)) parts.push(el("svg:line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y(r), y2: y(r) }), el("svg:text", { x: LEFT - 8, y: y(r) + 4, "text-anchor": "end" }, r.toFixed(3)));
   parts.push(el("svg:text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, "text-anchor": "middle" }, "utility: 1 keeps everything →"),
     el("svg:text", { x: 16, y: HEIGHT / 2, "text-anchor": "middle", transform: `rotate(-90 16 ${HEIGHT / 2})` }, AXES[axis]));

@@ -6,7 +6,7 @@ import { Places, labelsOf, nameOf, printed } from "./cells.js";
 import { el, failure, figure, fill, progressBar, risk } from "./dom.js";
 import { form } from "./form.js";
 import { Grid, layOut } from "./grid.js";
-import { readAs, rulesOf, secrecy } from "./see.js";
+import { MOST, alone, beyond, bitsLegend, nothingToProtect, readAs, rulesOf, secrecy, tone } from "./see.js";
 import { change, state } from "./state.js";
 
 const PAUSE = 15; // milliseconds of rest before a change is tried
@@ -27,6 +27,7 @@ let cancel = null;
 let making = null;
 
 export async function protect(screen, { still }) {
+  if (alone()) { fill(screen, nothingToProtect()); showCommand(`discreet audit ${state.table}`); return; }
   const all = methods();
   const usual = state.magnitudes ? "protect suppress" : "protect random-rounding";
   const name = all.some((m) => m.name === state.method) ? state.method : usual;
@@ -75,20 +76,20 @@ async function attempt(name, view, still) {
     making = run(name, request(name, output), { watch: (job) => bar.show(job), signal });
     const made = await making;
     if (!current()) return;
-    showCommand(made.command);
     change({ release: output, releaseCommand: made.command, verdict: null });
     const [before, after, measured] = await Promise.all([
       view.original,
       run("inspect", { file: output, cells: true }),
-      run("risk", { table: state.table, released: output, ...readAs("risk") }).catch((error) => ({ error })),
+      made.result.hidden ? { unmeasured: true } : run("risk", { table: state.table, released: output, ...readAs("risk") }).catch((error) => ({ error })),
     ]);
     if (!current()) return;
     clearTimeout(late);
+    showCommand(made.command);
     view.sides = view.sides || sides(node, before.result.cells, after.result.cells);
     view.sides.show(made.result, after.result.cells, measured);
     node.dataset.drawn = String(mine);
     refreshFiles();
-    const audited = await run("audit", { releases: [output], top: 20 }, { signal }).catch((error) => ({ error }));
+    const audited = await run("audit", { releases: [output], top: MOST }, { signal }).catch((error) => ({ error }));
     if (current()) view.sides.judge(audited);
   } catch (error) {
     clearTimeout(late);
@@ -124,11 +125,11 @@ function sides(node, before, first) {
     const from = places.of(cells);
     const to = new Int32Array(before.values.length).fill(-1);
     from.forEach((was, i) => { if (was >= 0) to[was] = i; });
-    now = { cells, from, to, hidden: new Set(cells.hidden), intervals: intervalsOf(cells), judged: new Map(), all: null };
+    now = { cells, from, to, hidden: new Set(cells.hidden), intervals: intervalsOf(cells), judged: new Map(), all: null, places: null, rest: 0 };
   };
   adopt(first);
   const left = new Grid(layOut(before), { name: "before", face: beforeFace, width: widest(first) });
-  const right = new Grid(layOut(first), { name: "after", face, width: widest(first), onSelect: (i) => describe(detail, now.cells, i, now.all && now.all.filter((c) => now.places.at(c.cell) === i), now.from[i] < 0 || unpublished.has(now.from[i]) ? null : printed(before, now.from[i])) });
+  const right = new Grid(layOut(first), { name: "after", face, width: widest(first), onSelect: (i) => describe(detail, now, i, now.from[i] < 0 || unpublished.has(now.from[i]) ? null : printed(before, now.from[i])) });
   let busy = false;
   const together = (one, other) => one.node.addEventListener("scroll", () => { if (busy) return; busy = true; other.node.scrollTop = one.node.scrollTop; other.node.scrollLeft = one.node.scrollLeft; requestAnimationFrame(() => { busy = false; }); });
   together(left, right);
@@ -136,14 +137,16 @@ function sides(node, before, first) {
   const cards = el("div", { class: "cards" });
   const words = el("div", {});
   const judged = el("div", { class: "card" });
+  const more = el("p", { class: "small quiet", id: "not-shown" });
   fill(node, cards, words, el("div", { class: "sides" }, el("div", {}, el("h3", {}, "Before (confidential)"), left.node), el("div", {}, el("h3", {}, "After (what is published)"), right.node)),
-    el("p", { class: "legend" }, el("span", {}, "• changed or hidden"), el("span", {}, el("i", { class: "ih" }), "× hidden"), [1, 2, 3, 4, 5].map((n) => el("span", {}, el("i", { class: `i${n}` }), ["3 bits left and more", "2 to 3 bits", "1.2 to 2 bits", "hardly any doubt", "worked out exactly"][n - 1])), el("span", {}, "! unsafe")), detail);
+    el("p", { class: "legend" }, el("span", {}, "• changed or hidden"), el("span", {}, el("i", { class: "ih" }), "× hidden"), bitsLegend()), more, detail);
   return {
     show(made, cells, measured) {
       adopt(cells);
       fill(judged, el("b", {}, "…"), el("span", {}, "auditing"));
+      fill(more);
       fill(cards, figures(made, measured.result), judged);
-      fill(words, el("p", { id: "sentence" }, made.sentence), measured.error ? el("p", { class: "small quiet" }, measured.error.message) : null);
+      fill(words, el("p", { id: "sentence" }, made.sentence), unmeasured(made, measured));
       right.show(layOut(cells), face);
       left.draw(true);
     },
@@ -152,8 +155,10 @@ function sides(node, before, first) {
       const a = audited.result;
       now.places = new Places(now.cells);
       now.all = a.cells;
+      now.rest = a.not_shown;
+      fill(more, beyond(a));
       for (const c of a.cells) if (c.subject === "value") { const i = now.places.at(c.cell); const had = now.judged.get(i); if (i !== undefined && (!had || levelOf(c) > levelOf(had))) now.judged.set(i, c); }
-      fill(judged, el("b", { id: "audit", class: { safe: "good", unsafe: "bad" }[a.verdict] || "warn" }, a.verdict), el("span", {}, a.sentence));
+      fill(judged, el("b", { id: "audit", class: tone(a.verdict) }, a.verdict), el("span", {}, `${a.sentence} To an outsider; Attack tries others.`));
       right.draw(true);
     },
   };
@@ -173,8 +178,15 @@ function figures(made, m) {
   ];
 }
 
-function describe(node, cells, i, judged, was) {
-  const text = cells.hidden.includes(i) ? "hidden" : intervalsOf(cells).get(i) || printed(cells, i);
+// Why there is no R2, in plain words.
+function unmeasured(made, measured) {
+  if (measured.unmeasured) return el("p", { class: "small quiet", id: "no-r2" }, `R2 compares a release with the original count by count. This one hides ${figure(made.hidden)} figures, so that it has no R2; the audit says what can be worked out of them.`);
+  return measured.error ? el("p", { class: "small quiet", id: "no-r2" }, `R2 is not known: ${measured.error.message}`) : null;
+}
+
+function describe(node, { cells, all, places, hidden, rest }, i, was) {
+  const judged = all && all.filter((c) => places.at(c.cell) === i);
+  const text = hidden.has(i) ? "hidden" : intervalsOf(cells).get(i) || printed(cells, i);
   fill(node, el("h2", {}, nameOf(labelsOf(cells, i))), el("p", {}, "Published: ", el("strong", {}, text), was === null ? "" : `; the truth, which stays here: ${was}.`),
-    judged === null ? el("p", { class: "quiet" }, "auditing …") : secrecy(judged));
+    judged === null ? el("p", { class: "quiet" }, "auditing …") : secrecy(judged, { rest }));
 }

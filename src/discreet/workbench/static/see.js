@@ -1,7 +1,7 @@
 // See: the table coloured by what the rules and the measures say of its cells, and each cell explained.
 
 import { run } from "./api.js";
-import { bench, showCommand } from "./app.js";
+import { bench, go, showCommand } from "./app.js";
 import { Places, labelsOf, nameOf, printed } from "./cells.js";
 import { dataTable, el, failure, figure, fill, risk } from "./dom.js";
 import { Grid, layOut } from "./grid.js";
@@ -14,6 +14,10 @@ export function readAs(command) {
   return Object.fromEntries(found.filter(([name]) => known.has(name)));
 }
 
+// A release without its original: there is nothing to protect, only to audit. A .tab file holds the truth beside it.
+export const alone = () => state.content === "release" && !/\.tab$/i.test(state.table);
+export const nothingToProtect = () => el("section", { class: "panel", id: "alone" }, el("h2", {}, `${state.table} is a release`), el("p", {}, "It says what is published; protection begins with the original. Open the original to protect it, or see what this release gives away."), el("p", {}, el("button", { type: "button", class: "primary", on: { click: () => go("attack") } }, "Attack the release"), " ", el("button", { type: "button", on: { click: () => go("decide") } }, "Reach a verdict on it")));
+
 export function rulesOf() {
   if (state.rules.length) return state.rules;
   return state.magnitudes ? ["p=10", "threshold=3"] : ["threshold=3"];
@@ -24,10 +28,13 @@ export const termsBar = (terms) => {
   const whole = Math.max(all.reduce((a, b) => a + b, 0), 1e-12);
   return el("div", { class: "terms", role: "img", "aria-label": `zeros ${risk(all[0])}, concentration ${risk(all[1])}, size ${risk(all[2])}` }, all.map((t, i) => el("i", { class: `t${i}`, style: { width: `${(100 * t) / whole}%` } })));
 };
-export const termsKey = (terms) => el("p", { class: "small quiet key" }, ["zeros", "concentration", "size"].map((name, i) => [el("i", { class: `t${i}` }), `${name} ${terms ? risk(terms[name]) : ""}`]));
+export const termsKey = (terms) => el("p", { class: "small quiet key" }, ["zeros", "concentration", "size"].map((name, i) => el("span", {}, el("i", { class: `t${i}` }), `${name} ${risk(terms[name])}`)));
 
 // Sensitive cells darken with how far they are beyond the rule's limit.
 const levelBy = (s) => { const far = Math.max(...s.figures.map((f) => (f.limit ? f.excess / f.limit : 1))); return far >= 0.6 ? 5 : far >= 0.3 ? 4 : 3; };
+
+export const MOST = 2000; // figures that an audit tells the page, those known best; the others are counted
+export const beyond = (audit) => (audit.not_shown ? `The ${figure(audit.cells.length)} figures known best are coloured; none of the other ${figure(audit.not_shown)} is known better.` : "");
 
 export async function see(screen, { still }) {
   const rules = rulesOf();
@@ -40,7 +47,7 @@ export async function see(screen, { still }) {
   ]);
   if (!still()) return;
   const { cells } = shown.result;
-  const audited = cells.hidden.length ? await attempt("audit", { releases: [state.table], ...readAs("audit") }) : null;
+  const audited = cells.hidden.length ? await attempt("audit", { releases: [state.table], ...readAs("audit"), top: MOST }) : null;
   if (!still()) return;
   showCommand((found.result ? found : audited || found).command || shown.command);
   draw(screen, still, { cells, rules, found, measured, audited });
@@ -65,23 +72,31 @@ function draw(screen, still, { cells, rules, found, measured, audited }) {
     return { text: hidden.has(i) ? "×" : printed(cells, i), hidden: hidden.has(i), level: s ? levelBy(s) : worst && worst.determined ? 5 : 0, flag: Boolean(s) || Boolean(worst && worst.verdict === "unsafe"), words };
   };
   const grid = new Grid(layout, { face, name: state.table, rowNote: down && slices.size ? { title: "risk", text: (r) => noted(down, layout.rows[r]) } : null, columnNote: across && slices.size ? (c) => noted(across, layout.columns[c]) : null,
-    onSelect: (i) => explain(detail, { cells, i, s: sensitive.get(i), judged: known.get(i), slices, hidden, rules: found.result ? rules : null }, still) });
+    onSelect: (i) => explain(detail, { cells, i, s: sensitive.get(i), judged: known.get(i), slices, hidden, rules: found.result ? rules : null, rest: audited && audited.result ? audited.result.not_shown : 0 }, still) });
   const m = measured.result;
   const card = (id, value, words) => el("div", { class: "card" }, el("b", { id }, value), el("span", {}, words));
   const cards = el("div", { class: "cards" },
-    m && card("r1", risk(m.value), `${m.measure}, from 0 (low) to 1 (high)`),
+    m && card("r1", risk(m.value), `${m.measure}${state.magnitudes ? " of the counts" : ""}, from 0 (low) to 1 (high)`),
     found.result && card("sensitive", figure(found.result.sensitive.length), `sensitive of ${figure(found.result.cells)} cells`),
     hidden.size ? card("hidden", figure(hidden.size), `hidden of ${figure(cells.values.length)} figures`) : null,
-    audited && audited.result && card("audit", audited.result.verdict, audited.result.sentence),
-    m && card("people", figure(m.people), "people"),
+    audited && audited.result && el("div", { class: "card" }, el("b", { id: "audit", class: tone(audited.result.verdict) }, audited.result.verdict), el("span", {}, audited.result.sentence)),
+    m && card("people", figure(m.people), "people, firms or others counted"),
     m && card("empty", `${figure(m.empty)} of ${figure(m.cells)}`, "inner cells are empty"));
   const side = el("div", {}, detail, m && el("section", { class: "panel" }, el("h2", {}, `${m.measure} and its terms`), el("p", { class: "small" }, m.sentence), termsBar(m.terms), termsKey(m.terms), worstSlices(m.slices)), found.result && settings(screen, still, rules));
-  const troubles = [found, measured, audited].filter((one) => one && one.error).map((one) => el("p", { class: "small quiet" }, one.error.message));
-  fill(screen, cards, el("div", { class: "columns" }, el("div", {}, grid.node, legend(), troubles), side));
+  const failed = [found, measured, audited].filter((one) => one && one.error);
+  const troubles = hidden.size && !(audited && audited.error) && failed.length ? ["Rules and risk measures need every figure. Of a release that hides some, the audit says what can be worked out."] : [...new Set(failed.map((one) => one.error.message))];
+  const more = audited && audited.result ? beyond(audited.result) : "";
+  fill(screen, cards, el("div", { class: "columns" }, el("div", {}, grid.node, legend(Boolean(found.result), Boolean(audited && audited.result)), [more, ...troubles].filter(Boolean).map((words) => el("p", { class: "small quiet" }, words))), side));
   grid.draw(true);
 }
 
-const legend = () => el("p", { class: "legend" }, el("span", {}, "sensitive by a rule (!):"), [3, 4, 5].map((n) => el("span", {}, el("i", { class: `i${n}` }), ["just", "clearly", "far beyond its limit"][n - 3])), el("span", {}, el("i", { class: "ih" }), "× hidden"));
+export const tone = (verdict) => ({ safe: "good", unsafe: "bad" })[verdict] || "warn";
+const swatch = (name, words) => el("span", {}, el("i", { class: name }), words);
+const legend = (rules, audited) => el("p", { class: "legend" },
+  rules && [el("span", {}, "sensitive by a rule (!):"), [3, 4, 5].map((n) => swatch(`i${n}`, ["just", "clearly", "far beyond its limit"][n - 3]))],
+  audited && [swatch("ih", "× hidden"), !rules && swatch("i5", "worked out exactly"), !rules && el("span", {}, "! unsafe")]);
+// What the colours of an audited release mean: the fewer bits are left open, the darker.
+export const bitsLegend = () => [[1, 2, 3, 4, 5].map((n) => swatch(`i${n}`, ["3 bits left open and more", "2 to 3 bits", "1.2 to 2 bits", "hardly any doubt", "worked out exactly"][n - 1])), el("span", {}, "! unsafe")];
 
 function settings(screen, still, rules) {
   const value = (name) => rules.filter((r) => r.startsWith(`${name}=`)).map((r) => r.slice(name.length + 1))[0] || "";
@@ -100,22 +115,23 @@ function worstSlices(slices) {
 }
 
 // What each attacker knows of a figure, as the audit printed it: interval, bits, risk, and the proof.
-export function secrecy(judged) {
-  if (!judged || !judged.length) return el("p", { class: "small" }, "Published exactly: everybody knows it, 0 bits are left open.");
+export function secrecy(judged, { rest = 0, published = true } = {}) {
+  if (!judged || !judged.length) return el("p", { class: "small" }, rest ? "Not among the figures that are told: it is published exactly, or no better known than they are." : published ? "Published exactly: everybody knows it, 0 bits are left open." : "Published as it is, everybody would know it: 0 bits would be left open.");
+  const span = (c) => (c.upper === null ? `${figure(c.lower)} or more: nothing that is published sets an upper end` : `Between ${figure(c.lower)} and ${figure(c.upper)}${c.bits === undefined ? "" : `: ${figure(c.values)} values, ${c.bits === null ? "∞" : c.bits.toFixed(2)} bits, risk ${c.dr === null ? "∞" : c.dr.toFixed(4)}`}`);
   return judged.map((c) => el("div", { class: "known", "data-attacker": c.attacker },
     el("h3", {}, `${c.attacker}${c.subject && c.subject !== "value" ? `, of the ${c.subject}` : ""}`),
-    el("p", {}, c.determined ? el("strong", { class: "bad" }, `Worked out exactly: ${figure(c.lower)}`) : `Between ${figure(c.lower)} and ${figure(c.upper)}${c.bits === undefined ? "" : `: ${figure(c.values)} values, ${c.bits === null ? "∞" : c.bits.toFixed(2)} bits, risk ${c.dr === null ? "∞" : c.dr.toFixed(4)}`}.`, ` ${c.verdict}${c.faults.length ? `: ${c.faults.join("; ")}` : ""}`),
+    el("p", {}, c.determined ? el("strong", { class: "bad" }, `Worked out exactly: ${figure(c.lower)}.`) : `${span(c)}.`, ` ${c.verdict[0].toUpperCase()}${c.verdict.slice(1)}${c.faults.length ? `: ${c.faults.join("; ")}` : ""}.`),
     c.alone ? el("p", { class: "small" }, `Without the other tables: ${figure(c.alone[0])} to ${figure(c.alone[1])}.`) : null,
     c.proof ? el("p", { class: "small proof" }, el("code", {}, c.proof)) : null));
 }
 
-async function explain(node, { cells, i, s, judged, slices, hidden, rules }, still) {
+async function explain(node, { cells, i, s, judged, slices, hidden, rules, rest }, still) {
   const labels = labelsOf(cells, i);
   const mine = Object.entries(labels).map(([d, l]) => [d, l, slices.get(`${d}\u0000${l}`)]).filter(([, , x]) => x);
   const told = el("div", { id: "told" });
   node.dataset.explained = "";
   fill(node, el("h2", {}, nameOf(labels)), el("p", { class: "number" }, hidden.has(i) ? "hidden" : printed(cells, i)), told,
-    el("h3", {}, "What a reader knows"), secrecy(judged),
+    el("h3", {}, "What a reader knows"), secrecy(judged, { rest: hidden.has(i) ? rest : 0, published: state.content === "release" }),
     mine.length ? [el("h3", {}, "Risk around it"), dataTable(["slice", "risk"], mine.map(([d, l, x]) => [`${d} ${l}`, risk(x.value)]))] : null);
   node.chosen = i;
   try {
@@ -135,6 +151,6 @@ function explained(e, s) {
     el("ul", { class: "reasons" }, e.rules.map((r) => el("li", {}, el("span", { class: r.sensitive ? "bad" : "good" }, r.sensitive ? "✗ " : "✓ "), `${r.rule}: ${r.reason}`))),
     s ? el("p", { class: "small" }, `Protection asked for: ${figure(e.lower, 1)} below and ${figure(e.upper, 1)} above.`) : null,
     el("h3", {}, "Who could know more"),
-    el("p", { class: "small" }, e.sentence || (e.contributions && e.contributions.length ? `Largest contributions: ${e.contributions.map((x) => figure(x)).join(" and ")}.` : "Those counted here know their own part; Attack shows what an insider, a coalition or a holder of other tables works out.")),
+    el("p", { class: "small" }, e.sentence || (e.contributions && e.contributions.length ? `${e.contributions.length > 1 ? "Largest contributions" : "Largest contribution"}: ${e.contributions.map((x) => figure(x)).join(" and ")}.` : "Those counted here know their own part; Attack shows what an insider, a coalition or a holder of other tables works out.")),
   ];
 }
