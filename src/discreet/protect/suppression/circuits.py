@@ -17,6 +17,8 @@ from discreet.core.compiled import compiled
 
 ROWS, COLUMNS = 1536, 6152
 """The largest tableau; a circuit that would need more is looked for otherwise."""
+EFFORT = 3e7
+"""The most changes of a tableau in one search, a count that is the same on any machine."""
 FOUND, NONE, DEAR, LARGE = 0, 1, 2, 3
 """A circuit was found, there is none, none is cheap enough, or the tableau is too small."""
 STEPS = 3000
@@ -59,6 +61,7 @@ def cheapest(
     up: Any,
     limit: float,
     work: Any,
+    patience: float = EFFORT,
 ) -> tuple[int, int, float]:
     """Find the cheapest circuit in which one cell moves up by `size`.
 
@@ -78,6 +81,7 @@ def cheapest(
     cell_at[0], column_of[cell], value[0] = cell, 0, 1.0
     outcome, total, count = LARGE, 0.0, 0
     entering, leaving, target, way = 0, -1, 0.0, 1.0
+    effort = 0
     for step in range(STEPS):
         # Equations of a cell that begins to move enter the tableau.
         who = cell_at[entering]
@@ -110,7 +114,7 @@ def cheapest(
                 level[nr] -= signs[i] * value[column_of[j]]
             row_of[e], equation_at[nr] = nr, e
             nr += 1
-        if full:
+        if full or effort > patience:
             break
         if step > 0:
             # The pivot that the last step decided on, now that all rows are there.
@@ -136,6 +140,7 @@ def cheapest(
             for i in range(nr):
                 f = T[i, entering]
                 if i != leaving and f != 0.0:
+                    effort += width
                     for t in range(width):
                         T[i, touched[t]] -= f * T[leaving, touched[t]]
                     T[i, entering] = 0.0

@@ -39,7 +39,7 @@ def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None
         barred[wide.member[inside & (problem.member < 0) & cells.listed]] = True
         cost = np.where(barred, 1.0, 1e-4)
         nothing = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
-        found = rescue(wide, k, max(size, 1), way, cost, nothing)
+        found = rescue(wide, k, max(size, 1), way, cost, nothing, nothing[0])
         if found is not None:
             need = found[0][barred[found[0]]]
             names = [wide.cell(int(j)) for j in need[:FEW]]

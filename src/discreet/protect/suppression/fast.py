@@ -12,7 +12,6 @@ import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.protect.suppression.circuits import FOUND
 from discreet.protect.suppression.conflict import cannot
 from discreet.protect.suppression.demands import BOTH, DOWN, UP, Demanded
 from discreet.protect.suppression.insiders import Knowledge
@@ -33,15 +32,31 @@ class Search(Demanded):
     # --- meeting them -------------------------------------------------------------------------------------
 
     def meet(self) -> None:
-        """Meet every demand that is not met, those that cost most alone first."""
+        """Meet every demand that is not met, those that cost most alone first.
+
+        What takes too long is left for the end, when more cells are hidden.
+        """
+        self._grow()
+        todo = np.flatnonzero(self.where[:, 1] == 0)
+        alone = self._survey(todo)
+        left = self.where[todo, 1] == 0
+        todo, alone = todo[left], alone[left]
+        found = np.isfinite(alone)
+        hard = self._meet(todo[np.lexsort((todo, -np.where(found, alone, 0.0), ~found))]).tolist()
+        for k, q in enumerate(hard):
+            self._tick(k, len(hard), "cells met that are hard to protect")
+            self._insist(q)
+
+    def _meet(self, order: IntArray) -> IntArray:
+        """Meet demands in their order; return those that were not."""
         from discreet.protect.suppression import kernels
 
-        todo, alone = self._alone()
-        order = todo[np.argsort(-alone, kind="stable")]
         demands = self.demands()
         by_cell = _index(demands[0], self.problem.size)
+        missed = [np.zeros(0, np.int64)]
         for start in range(0, order.size, BLOCK):
-            self._tick(start, order.size, "demands met")
+            if order.size > 1:
+                self._tick(start, order.size, "demands met")
             self.pool, self.end, failed = kernels.meet(
                 order[start : start + BLOCK],
                 by_cell,
@@ -56,41 +71,33 @@ class Search(Demanded):
                 self.head,
                 self.work,
             )
-            for q in failed.tolist():
-                self._rescue(q)
-        self._tick(order.size, order.size, "demands met")
+            missed.append(failed)
+        return np.concatenate(missed)
 
-    def _alone(self) -> tuple[IntArray, FloatArray]:
-        """Return the demands that are not met for nothing, and what each would cost alone.
-
-        Where no single circuit leads both ways, two are asked for.
-        """
+    def _insist(self, q: int) -> None:
+        """Meet a demand by integer programming; where no circuit leads both ways, by two; or say why it cannot be."""
+        if not self._meet(np.array([q])).size or self._rescue(q):
+            return
+        if self.way[q] != BOTH:
+            raise cannot(self.problem, self.cell[q], self.size[q], self.way[q], self._name(q))
+        self.way[q] = UP
+        count = len(self.cell)
+        self.ask(self.cell[q], self.size[q], DOWN, self.attacker[q])
         self._grow()
-        todo = np.flatnonzero(self.where[:, 1] == 0)
-        alone, outcome = self._survey(todo)
-        stuck = todo[(outcome != FOUND) & (np.array(self.way, np.int64)[todo] == BOTH)]
-        if stuck.size:
-            count = len(self.cell)
-            for q in stuck.tolist():
-                self.way[q] = UP
-                self.ask(self.cell[q], self.size[q], DOWN, self.attacker[q])
-            self._grow()
-            again = np.concatenate([stuck, np.arange(count, len(self.cell))])
-            fine = ~np.isin(todo, stuck)
-            todo, alone = np.concatenate([todo[fine], again]), np.concatenate([alone[fine], self._survey(again)[0]])
-        left = self.where[todo, 1] == 0
-        return todo[left], alone[left]
+        for part in (q, *range(count, len(self.cell))):
+            self._insist(part)
 
-    def _survey(self, todo: IntArray) -> tuple[FloatArray, IntArray]:
+    def _survey(self, todo: IntArray) -> FloatArray:
+        """Return what each demand would cost alone, infinite where that is not seen; some are met for nothing."""
         from discreet.protect.suppression import kernels
 
         demands = self.demands()
         by_cell = _index(demands[0], self.problem.size)
-        alone, outcome = np.zeros(todo.size), np.zeros(todo.size, np.int64)
+        alone = np.zeros(todo.size)
         for start in range(0, todo.size, BLOCK):
             self._tick(start, todo.size, "sensitive cells looked at")
             part = slice(start, start + BLOCK)
-            self.pool, self.end, alone[part], outcome[part] = kernels.survey(
+            self.pool, self.end, alone[part] = kernels.survey(
                 todo[part],
                 by_cell,
                 self.arrays,
@@ -103,14 +110,15 @@ class Search(Demanded):
                 self.head,
                 self.work,
             )
-        return alone, outcome
+        return alone
 
-    def _rescue(self, q: int) -> None:
-        """Meet a demand that real numbers leave open by integer programming, or say why it cannot be met."""
+    def _rescue(self, q: int) -> bool:
+        """Meet a demand by integer programming; false where it cannot be met."""
         from discreet.protect.suppression import kernels
 
         _, at, down, up = self.facts
         start, stop = self.known_start[self.attacker[q]], self.known_start[self.attacker[q] + 1]
+        count = kernels.settle(q, np.inf, self.arrays, self.demands(), self.cost, self.work, 0)[1]
         found = rescue(
             self.problem,
             self.cell[q],
@@ -118,9 +126,10 @@ class Search(Demanded):
             self.way[q],
             self.cost,
             (at[start:stop], down[start:stop], up[start:stop]),
+            self.work[5][:count],
         )
         if found is None:
-            raise cannot(self.problem, self.cell[q], self.size[q], self.way[q], self._name(q))
+            return False
         cells, moves = found
         fresh = cells[~self.hidden[cells]]
         self.hidden[fresh], self.cost[fresh] = True, self.slight[fresh]
@@ -128,6 +137,7 @@ class Search(Demanded):
         self.end = kernels.keep(
             q, 1.0, cells.size, cells, moves.astype(np.float64), self.where, self.pool, self.end, self.head
         )
+        return True
 
     def _name(self, q: int) -> str | None:
         return None if self.attacker[q] == 0 else self.known.names[self.attacker[q] - 1]

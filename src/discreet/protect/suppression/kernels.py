@@ -11,19 +11,30 @@ from typing import Any
 import numpy as np
 
 from discreet.core.compiled import compiled
-from discreet.protect.suppression.circuits import DEAR, FOUND, LARGE, NONE, cheapest
+from discreet.protect.suppression.circuits import DEAR, EFFORT, FOUND, LARGE, NONE, cheapest
 
 TRIES = 24
 """How often a circuit with broken moves is looked for again without one of its broken cells."""
 CLOSE = 0.01
 """How near to a whole number a move must be to be taken for it; whether all sums stay is then checked exactly."""
+FINE = 2.0**20
+"""How many units a large amount is moved by."""
+PARTS = 12
+"""By how much units grow where moves are broken: most parts are halves, thirds, quarters or sixths."""
+HASTE = 30.0
+"""How much less effort goes into moving large amounts: integer programming does it better."""
 WIDER = 8.0
 """By how much the largest price that is tried grows."""
 
 
 @compiled
-def settle(q: int, limit: float, problem: Any, demands: Any, cost: Any, work: Any) -> tuple[int, int]:
-    """Find the cheapest circuit in whole numbers for a demand; the moves stand in the workspace."""
+def settle(
+    q: int, limit: float, problem: Any, demands: Any, cost: Any, work: Any, tries: int = TRIES
+) -> tuple[int, int]:
+    """Find the cheapest circuit in whole numbers for a demand; the moves stand in the workspace.
+
+    Where it has broken moves, it is looked for again as often as ``tries`` says; the last one stays in the workspace.
+    """
     down, up, least = problem[5], problem[6], problem[7]
     cell, size, mode, attacker, known_start, known_cell, known_down, known_up = demands
     a, b = (least, least) if mode[q] == 0 else (down, up) if mode[q] > 0 else (up, down)
@@ -38,7 +49,7 @@ def settle(q: int, limit: float, problem: Any, demands: Any, cost: Any, work: An
         elif mode[q] < 0:
             low, high = high, low
         a[j], b[j] = min(a[j], low), min(b[j], high)
-    outcome, count = _circuit(cell[q], float(size[q]), mode[q], a, b, limit, problem, cost, work)
+    outcome, count = _circuit(cell[q], float(size[q]), mode[q], a, b, limit, problem, cost, work, tries)
     for i in range(last - first - 1, -1, -1):
         a[known_cell[first + i]], b[known_cell[first + i]] = kept_a[i], kept_b[i]
     return outcome, count
@@ -46,33 +57,54 @@ def settle(q: int, limit: float, problem: Any, demands: Any, cost: Any, work: An
 
 @compiled
 def _circuit(
-    p: int, amount: float, mode: int, a: Any, b: Any, limit: float, problem: Any, cost: Any, work: Any
+    p: int, amount: float, mode: int, a: Any, b: Any, limit: float, problem: Any, cost: Any, work: Any, most_tries: int
 ) -> tuple[int, int]:
     """Find the cheapest circuit in whole numbers that moves a cell by an amount, within bounds a below and b above."""
     starts, columns, signs, begins, rows = problem[:5]
     base, most = problem[8], problem[9]
     found, moves = work[5], work[6]
-    barred, kept_cost = np.empty(TRIES, np.int64), np.empty(TRIES)
+    barred, kept_cost = np.empty(most_tries, np.int64), np.empty(most_tries)
     tries = 0
     reach = min(limit, base)
+    own = amount
+    # Large amounts are moved in steps of a unit, so that floating-point numbers tell whole ones from others.
+    unit = 1.0
+    while amount > unit * FINE:
+        unit *= 2.0
+    stepped, sifted = unit > 1, False
+    patience = EFFORT if own < PARTS else EFFORT / HASTE
     while True:
-        outcome, count, _ = cheapest(p, amount, starts, columns, signs, begins, rows, cost, a, b, reach, work)
+        if stepped:
+            amount = np.ceil(own / unit) * unit
+            a, b = np.floor(a / unit) * unit, np.floor(b / unit) * unit
+            stepped = False
+        outcome, count, _ = cheapest(p, amount, starts, columns, signs, begins, rows, cost, a, b, reach, work, patience)
+        if outcome == LARGE and own >= PARTS and not sifted:
+            # Many cells that can move a little make the search long: it is tried without them.
+            a, b = np.where(a < own / PARTS, 0.0, a), np.where(b < own / PARTS, 0.0, b)
+            sifted = True
+            continue
         if outcome != FOUND and reach < limit and outcome != LARGE:
             # Cheap cells are tried first: the tableau stays small.
             reach = min(limit, reach * WIDER) if reach < most else limit
             continue
         if outcome != FOUND:
             break
-        if _whole(p, amount, count, found, moves, a, b, mode) and _fits(
+        if _whole(p, own, count, found, moves, a, b, mode, unit) and _fits(
             count, found, moves, starts, columns, signs, begins, rows
         ):
             break
+        if most_tries > 0 and own >= PARTS * unit and unit < PARTS:
+            # Halves and thirds of coarser steps are whole.
+            unit *= PARTS
+            stepped = True
+            continue
         worst = -1
         for i in range(count):
-            broken = found[i] != p and abs(moves[i] - np.rint(moves[i])) > CLOSE
+            broken = found[i] != p and abs(moves[i] - np.rint(moves[i] / unit) * unit) > CLOSE * unit
             if broken and (worst < 0 or cost[found[i]] > cost[found[worst]]):
                 worst = i
-        if worst < 0 or tries == TRIES:
+        if worst < 0 or tries == most_tries:
             outcome = LARGE
             break
         barred[tries], kept_cost[tries] = found[worst], cost[found[worst]]
@@ -80,29 +112,30 @@ def _circuit(
         tries += 1
     for i in range(tries):
         cost[barred[i]] = kept_cost[i]
-    # Without the barred cells nothing was found; that says nothing about them.
-    if tries > 0 and outcome == NONE:
+    # Without some cells, or in coarser steps, nothing was found; that says nothing about others.
+    if (tries > 0 or unit > 1 or sifted) and outcome == NONE:
         outcome = LARGE
     return outcome, count
 
 
 @compiled
-def _whole(p: int, amount: float, count: int, found: Any, moves: Any, down: Any, up: Any, mode: int) -> bool:
+def _whole(p: int, own: float, count: int, found: Any, moves: Any, down: Any, up: Any, mode: int, unit: float) -> bool:
     """Make the moves whole, by the smallest factor within bounds if they are not; false where there is none."""
     for factor in range(1, 7):
         fine = True
         for i in range(count):
-            v = np.rint(moves[i] * factor)
+            v = np.rint(moves[i] * factor / unit) * unit
             j = found[i]
-            if abs(moves[i] * factor - v) > CLOSE:
+            if abs(moves[i] * factor - v) > CLOSE * unit:
                 fine = False
-            if (j != p or factor > 1) and (v > up[j] or -v > down[j]):
+            # A cell can move as far as it is asked to, but not always further.
+            if (j != p or v > own) and (v > up[j] or -v > down[j]):
                 fine = False
-            if j == p and factor > 1 and mode == 0 and v > down[j]:
+            if j == p and v > own and mode == 0 and v > down[j]:
                 fine = False
         if fine:
             for i in range(count):
-                moves[i] = np.rint(moves[i] * factor)
+                moves[i] = np.rint(moves[i] * factor / unit) * unit
             return True
     return False
 
@@ -185,15 +218,14 @@ def _share(
 def survey(
     order: Any, by_cell: Any, problem: Any, demands: Any, cost: Any, hidden: Any, where: Any, pool: Any, end: int,
     head: Any, work: Any,
-) -> tuple[Any, int, Any, Any]:  # fmt: skip
-    """Meet the demands that need no further cell; return what each of the others would cost alone, and outcomes."""
-    alone, outcomes = np.zeros(order.size), np.zeros(order.size, np.int64)
+) -> tuple[Any, int, Any]:  # fmt: skip
+    """Meet the demands that need no further cell; return what each of the others would cost alone."""
+    alone = np.zeros(order.size)
     for i in range(order.size):
         q = order[i]
         if where[q, 1] > 0:
             continue
         outcome, count = settle(q, np.inf, problem, demands, cost, work)
-        outcomes[i] = outcome
         if outcome != FOUND:
             alone[i] = np.inf
             continue
@@ -203,7 +235,7 @@ def survey(
             free = free and hidden[work[5][k]]
         if free:
             pool, end = _share(q, count, by_cell, demands, where, pool, end, head, work)
-    return pool, end, alone, outcomes
+    return pool, end, alone
 
 
 @compiled
@@ -396,8 +428,13 @@ def improve(
         if single and count_todo > 0:
             # One circuit through the cell shows what leading all others past it costs.
             least = problem[7]
+            amount = 1
+            for i in range(count_todo):
+                for k in range(where[todo[i], 0], where[todo[i], 0] + where[todo[i], 1]):
+                    if pool[0, k] == taken[0]:
+                        amount = max(amount, abs(pool[1, k]))
             limit = gain - 0.5 if exchange else np.inf
-            outcome, steps = _circuit(taken[0], 1.0, 0, least, least, limit, problem, cost, work)
+            outcome, steps = _circuit(taken[0], float(amount), 0, least, least, limit, problem, cost, work, TRIES)
             if outcome != FOUND:
                 steps, fine = 0, False
             for k in range(steps):

@@ -283,6 +283,7 @@ class _Proof:
         return unmet
 
     def _met_in_whole_numbers(self, q: int, chosen: BoolArray) -> bool:
+        from discreet.protect.suppression import kernels
         from discreet.protect.suppression.rescue import rescue
 
         ways = self.demands
@@ -290,7 +291,9 @@ class _Proof:
         start, stop = ways.known_start[ways.attacker[q]], ways.known_start[ways.attacker[q] + 1]
         cost = np.where(chosen, ways.slight, np.inf)
         known = (at[start:stop], down[start:stop], up[start:stop])
-        return rescue(self.problem, ways.cell[q], ways.size[q], ways.way[q], cost, known) is not None
+        count = kernels.settle(q, np.inf, ways.arrays, ways.demands(), cost, ways.work, 0)[1]
+        asked = ways.work[5][:count]
+        return rescue(self.problem, ways.cell[q], ways.size[q], ways.way[q], cost, known, asked) is not None
 
     def _slide(self, chosen: BoolArray) -> list[tuple[IntArray, FloatArray]]:
         """Return cuts for the sliding levels that a pattern does not keep."""

@@ -10,10 +10,12 @@ from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.suppression.problem import BoolArray, Problem
 
-STEPS = (3, 6, 1_000_000)
+STEPS = (4, 6, 1_000_000)
 """How many equations away from the cell circuits may lead, one attempt after another."""
 NODES = 20_000
 """The effort of one attempt, counted in nodes so that it is the same on any machine."""
+GAP = 0.05
+"""How far from the cheapest a circuit may be."""
 
 
 def rescue(
@@ -23,10 +25,12 @@ def rescue(
     way: int,
     cost: FloatArray,
     known: tuple[IntArray, FloatArray, FloatArray],
+    hint: IntArray,
 ) -> tuple[IntArray, IntArray] | None:
-    """Return a circuit of whole numbers that moves a class by `size`, or None where there is none.
+    """Return a circuit of whole numbers that moves a class by at least `size`, or None where there is none.
 
-    Moves are given as the demand counts them: up for a demand that asks for down, too.
+    Moves are given as the demand counts them: up for a demand that asks for down, too. It is looked for among the
+    cells of ``hint`` first: those of a circuit with broken moves.
     """
     down, up = problem.down.copy(), problem.up.copy()
     at, less, more = known
@@ -36,22 +40,28 @@ def rescue(
     elif way < 0:
         down, up = up, down
     region = np.zeros(problem.size, bool)
+    region[cell] = region[hint] = True
+    best = _solve(problem, np.flatnonzero(region), cell, size, cost, down, up) if hint.size else None
+    region[:] = False
     region[cell] = True
     done, before = 0, 0
     for steps in STEPS:
+        # More than the sensitive cell itself is much to pay: it may be had for less further away.
+        if best is not None and cost[best[0]].sum() <= max(problem.price[cell], 1):
+            break
         while done < steps:
             grown = _wider(problem, region, np.isfinite(cost))
             done += 1
             if int(grown.sum()) == int(region.sum()):
                 done = steps
             region = grown
-        if int(region.sum()) == before:
+        if int(region.sum()) == before or (best is not None and steps == STEPS[-1]):
             continue
         before = int(region.sum())
         found = _solve(problem, np.flatnonzero(region), cell, size, cost, down, up)
-        if found is not None:
-            return found
-    return None
+        if found is not None and (best is None or cost[found[0]].sum() < cost[best[0]].sum()):
+            best = found
+    return best
 
 
 def _wider(problem: Problem, region: BoolArray, usable: BoolArray) -> BoolArray:
@@ -78,10 +88,12 @@ def _solve(
     at = int(np.searchsorted(cells, cell))
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = 2 * n, both.shape[0]
-    lp.col_cost_ = np.concatenate([cost[cells], cost[cells]])
+    # A cell that can only move a part of the way bears its cost all the same.
+    each = cost[cells] / np.clip(np.maximum(down[cells], up[cells]), 1.0, float(size))
+    lp.col_cost_ = np.concatenate([each, each])
     lower, upper = np.zeros(2 * n), np.concatenate([up[cells], down[cells]])
     upper = np.where(upper >= 2**52, highspy.kHighsInf, upper)
-    lower[at], upper[at], upper[n + at] = size, size, 0.0
+    lower[at], upper[at], upper[n + at] = size, max(size, upper[at]), 0.0
     lp.col_lower_, lp.col_upper_ = lower, upper
     lp.row_lower_ = lp.row_upper_ = np.zeros(both.shape[0])
     lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
@@ -93,6 +105,7 @@ def _solve(
     solver.silent()
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("mip_max_nodes", NODES)
+    solver.setOptionValue("mip_rel_gap", GAP)
     solver.passModel(lp)
     solver.run()
     status = solver.getModelStatus()
