@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.feasible.oracle import world
-from tests.protect.suppression.oracle import MOST, best, is_safe, small_case, stated
+from tests.protect.suppression.oracle import MOST, Case, best, is_safe, small_case, stated
 
 from discreet.core.errors import InfeasibleError
-from discreet.evaluate.certified import certify, inspect
+from discreet.evaluate.certified import certify, faults, inspect
 from discreet.protect.suppression import branching
 from discreet.protect.suppression.method import Suppression
+from discreet.protect.suppression.primary import Wish
+from discreet.table import Table
+from discreet.table.tabulation import Tabulation
 
 
 def compare(seed: int, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -88,3 +91,48 @@ def test_the_audit_objects_to_a_pattern_that_is_not_enough() -> None:
     release = case.method.publish(alone).release
     assert found.counts["secondary"] > 0
     assert inspect(alone, release).verdict == "unsafe"
+
+
+def test_the_audit_against_the_oracle_where_insiders_were_forgotten() -> None:
+    verdicts = []
+    for seed in range(120):
+        case = small_case(seed, insiders=True)
+        if case is None:
+            continue
+        careless = replace(case.method, insiders="none")
+        try:
+            found = careless.pattern(case.tables)
+        except InfeasibleError:
+            continue
+        s = stated(replace(case, method=replace(case.method, insiders="respondents")))
+        judged = replace(found, known=s.known)
+        fine = not faults(judged, inspect(judged, careless.publish(found).release))
+        assert fine == is_safe(s, found.positions), seed
+        verdicts.append(fine)
+    assert 20 < verdicts.count(False) < len(verdicts) - 20
+
+
+def test_large_amounts_in_three_dimensions() -> None:
+    hidden = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        shape = (4, 3, 3)
+        values = np.rint(rng.lognormal(16, 1.5, shape)).astype(np.int64) * (rng.random(shape) < 0.9)
+        table = Table.from_array(
+            values, {name: [f"{name}{i}" for i in range(n)] for name, n in zip("abc", shape, strict=True)}
+        )
+        cells = Tabulation.from_table(table)
+        small = np.flatnonzero((cells.records > 0) & (cells.records < 2_000_000))
+        wishes = [
+            Wish(cells.label(int(i)), "suppress", lower=cells.records[i] // 7 + 1, upper=cells.records[i] // 7 + 1)
+            for i in small
+        ]
+        method = Suppression(wishes=tuple(wishes))
+        try:
+            found = certify(method, cells, workers=1)
+        except InfeasibleError:
+            continue
+        hidden += found.pattern.counts["secondary"]
+        s = stated(Case((cells,), method))
+        assert is_safe(s, found.pattern.positions), seed
+    assert hidden > 50
