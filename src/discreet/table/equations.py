@@ -213,7 +213,7 @@ def equations_of(
     for name in about:
         space.axis(name)
     sets = [frozenset(part.names) for part in parts] + ([frozenset(about)] if about else [])
-    named = blocks_of(sets)
+    named = blocks_of(sets, {axis.name: len(axis.nodes) for axis in space.axes})
     blocks = [
         {
             axis.name: axis if nodes is None else needed_sums(axis, block, parts, about, nodes, len(named))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from discreet.table.figures import Figures
 
 WHOLE = "Total"
+MANY = 20_000
+"""The most cells of a cycle of tables that is not cut into smaller blocks."""
+FEW = 7
+"""The most dimensions of which all orders of elimination are tried."""
 
 
 @dataclass(frozen=True)
@@ -240,17 +245,21 @@ def _unused(labels: list[str]) -> str:
     return total
 
 
-def blocks_of(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+def blocks_of(sets: Iterable[frozenset[str]], sizes: Mapping[str, int] | None = None) -> list[frozenset[str]]:
     """Return groups of dimensions within which additivity has to be stated cell by cell.
 
     Tables whose dimensions form a tree (acyclic hypergraph) are joined by the margins that they share and by nothing
     else: any non-negative whole tables that agree on those margins come from one joint table. Then each table keeps its
-    own block. Where they form a cycle, as activity × size, activity × region, size × region do, the cycle is one block.
+    own block. Where they form a cycle, as activity × size, activity × region, size × region do, the cycle is one block;
+    one of many cells is cut along chords into smaller blocks that form a tree.
 
     >>> sorted(map(sorted, blocks_of([frozenset("AS"), frozenset("AR")])))
     [['A', 'R'], ['A', 'S']]
     >>> [sorted(block) for block in blocks_of([frozenset("AS"), frozenset("AR"), frozenset("SR")])]
     [['A', 'R', 'S']]
+    >>> circle = [frozenset(pair) for pair in ("AS", "AL", "RS", "RL")]
+    >>> sorted(map(sorted, blocks_of(circle, {"A": 600, "R": 40, "S": 4, "L": 3})))
+    [['A', 'L', 'S'], ['L', 'R', 'S']]
     """
     largest = list(dict.fromkeys(sets))
     largest = [s for s in largest if not any(s < other for other in largest)]
@@ -260,10 +269,33 @@ def blocks_of(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
         ear = next((s for s in left if _is_ear(s, left)), None)
         if ear is None:
             # What no ear can be cut from is a cycle.
-            return [*ears, frozenset().union(*left)]
+            return [*ears, *_chordal(left, sizes or {})]
         left.remove(ear)
         ears.append(ear)
     return [*ears, *left]
+
+
+def _chordal(edges: list[frozenset[str]], sizes: Mapping[str, int]) -> list[frozenset[str]]:
+    """Return blocks that hold all edges and form a tree: one block, or where it has many cells, the smallest.
+
+    A dimension is eliminated by joining all edges that have it; what remains of them is an edge of the rest.
+    """
+    names = sorted(frozenset[str]().union(*edges))
+    best, fewest = [frozenset(names)], math.prod(sizes.get(name, 1) for name in names)
+    if fewest <= MANY:
+        return best
+    orders = permutations(names) if len(names) <= FEW else [tuple(sorted(names, key=lambda name: -sizes[name]))]
+    for order in orders:
+        left, blocks = list(edges), []
+        for name in order:
+            block = frozenset[str]().union(*(edge for edge in left if name in edge))
+            left = [edge for edge in left if name not in edge] + [block - {name}]
+            blocks.append(block)
+        blocks = [block for block in blocks if not any(block < other for other in blocks)]
+        cells = sum(math.prod(sizes[name] for name in block) for block in blocks)
+        if cells < fewest:
+            best, fewest = blocks, cells
+    return best
 
 
 def _is_ear(edge: frozenset[str], edges: list[frozenset[str]]) -> bool:

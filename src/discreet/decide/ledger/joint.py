@@ -166,7 +166,8 @@ class _Work:
         """Return the finest cells of every block of dimensions that no table shows."""
         space, positions = self.equations.space, self.equations.positions
         found = np.zeros(self.equations.lower.size, bool)
-        for block in blocks_of([frozenset(sheet.figures.names) for sheet in self.sheets]):
+        sizes = {axis.name: len(axis.nodes) for axis in space.axes}
+        for block in blocks_of([frozenset(sheet.figures.names) for sheet in self.sheets], sizes):
             inner = np.zeros(1, np.int64)
             for axis, stride in zip(space.axes, space.strides, strict=True):
                 codes = np.array(axis.leaves if axis.name in block else (0,), np.int64)

@@ -18,19 +18,19 @@ STEPS = 1000
 def costs_of(cells: Cells, cost: str, response: str | None, given: dict[int, float]) -> IntArray:
     """Return the cost of every position as a whole number, so that sums are the same on any machine.
 
-    ``value`` is the size of the figure in units of its last decimal, ``cells`` counts cells, ``log`` is
+    ``value`` is the size of the figure without its decimals, ``cells`` counts cells, ``log`` is
     1000·log2(1 + value), ``contributors`` and ``records`` count who is in the cell. Every cell costs 1 at least.
     """
     if cost == "value":
-        whole = np.abs(cells.values).astype(np.float64)
+        whole = np.abs(cells.values) / 10**cells.equations.decimals
     elif cost == "cells":
         whole = np.ones(cells.values.size)
     elif cost == "log":
         whole = STEPS * np.log2(1.0 + np.abs(cells.values))
     else:
         whole = cells.gather([_column(table, cost) for table in cells.tables])
-    found = np.maximum(np.rint(whole), 1).astype(np.int64)
-    factor = 10**cells.equations.decimals if cost == "value" else STEPS if cost == "log" else 1
+    found: IntArray = np.maximum(np.rint(whole), 1).astype(np.int64)
+    factor = STEPS if cost == "log" else 1
     for i, figure in given.items():
         found[i] = max(round(figure * factor), 1)
     return found

@@ -12,8 +12,12 @@ from discreet.protect.suppression.problem import BoolArray, Problem
 
 STEPS = (4, 6, 1_000_000)
 """How many equations away from the cell circuits may lead, one attempt after another."""
-NODES = 20_000
+NODES = 2_000
 """The effort of one attempt, counted in nodes so that it is the same on any machine."""
+FINE = 1024
+"""The most steps by which an amount is moved in the first attempt."""
+TRIES = 3
+"""How often a circuit is replaced by a cheaper one."""
 GAP = 0.05
 """How far from the cheapest a circuit may be."""
 
@@ -39,6 +43,29 @@ def rescue(
         down = up = np.minimum(down, up)
     elif way < 0:
         down, up = up, down
+    # Large amounts are moved in coarse steps first: whole numbers of many digits are beyond integer programming.
+    unit = 1
+    while size > unit * FINE:
+        unit *= 2
+    for step in (unit, 1) if unit > 1 else (1,):
+        steps = -(-size // step)
+        if step > 1 and steps * step > min(up[cell], down[cell] if way == 0 else np.inf):
+            continue
+        found = _search(problem, cell, steps, cost, _steps(down, step), _steps(up, step), hint)
+        if found is not None:
+            return found[0], found[1] * step
+    return None
+
+
+def _steps(room: FloatArray, step: int) -> FloatArray:
+    """Return how many steps cells can move; what has no bound stays without."""
+    return np.where(room >= 2**52, room, np.floor(room / step))
+
+
+def _search(
+    problem: Problem, cell: int, size: int, cost: FloatArray, down: FloatArray, up: FloatArray, hint: IntArray
+) -> tuple[IntArray, IntArray] | None:
+    """Look for a circuit among the cells of the hint, and then further and further away from the cell."""
     region = np.zeros(problem.size, bool)
     region[cell] = region[hint] = True
     best = _solve(problem, np.flatnonzero(region), cell, size, cost, down, up) if hint.size else None
@@ -90,9 +117,12 @@ def _solve(
     lp.num_col_, lp.num_row_ = 2 * n, both.shape[0]
     # A cell that can only move a part of the way bears its cost all the same.
     each = cost[cells] / np.clip(np.maximum(down[cells], up[cells]), 1.0, float(size))
+    # A solver tells costs apart that are not too different: what is next to nothing costs a billionth of the dearest.
+    each = np.maximum(each / each.max() * 1e6, 1e-3)
     lp.col_cost_ = np.concatenate([each, each])
     lower, upper = np.zeros(2 * n), np.concatenate([up[cells], down[cells]])
-    upper = np.where(upper >= 2**52, highspy.kHighsInf, upper)
+    # Nothing has to move a thousand times as far as the sensitive cell, and solvers lose their way in large ranges.
+    upper = np.minimum(upper, 1000.0 * size)
     lower[at], upper[at], upper[n + at] = size, max(size, upper[at]), 0.0
     lp.col_lower_, lp.col_upper_ = lower, upper
     lp.row_lower_ = lp.row_upper_ = np.zeros(both.shape[0])
@@ -105,6 +135,7 @@ def _solve(
     solver.silent()
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("mip_max_nodes", NODES)
+    solver.setOptionValue("mip_max_improving_sols", TRIES)
     solver.setOptionValue("mip_rel_gap", GAP)
     solver.passModel(lp)
     solver.run()
