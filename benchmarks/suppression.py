@@ -71,7 +71,7 @@ def peer(instance: Instance, how: str, folder: str) -> BoolArray:
         names,
         response="one",
         safety_rules="FREQ(4,30)",
-        suppress="MOD(1,5,1,0,0)" if how == "MOD" else "OPT(1)",
+        suppress="MOD(1)" if how == "MOD" else "OPT(1,10)",
         hrc=files,
         hierleadstring="@",
         totcode="Total",
