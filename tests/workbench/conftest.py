@@ -1,11 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from tests.workbench.people import browser
 from tests.workbench.serving import Server, serving
 
 from discreet import datasets
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Any]:
+    with browser() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

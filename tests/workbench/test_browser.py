@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.cli.running import run
-from tests.workbench.people import GAPS, Person, browser
+from tests.workbench.people import GAPS, Person
 from tests.workbench.serving import Server, serving
 
 pytestmark = pytest.mark.xdist_group("workbench")
@@ -47,12 +47,6 @@ FAINT = """() => {
         return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
     }).map((n) => n.outerHTML.slice(0, 100));
 }"""
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Any]:
-    with browser() as found:
-        yield found
 
 
 def small_table(path: Path) -> Path:

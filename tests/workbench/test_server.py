@@ -186,7 +186,8 @@ def test_a_parquet_file_of_endless_rows_ends_in_a_message(server: Server, tmp_pa
 
 
 def test_excel_files_are_read(server: Server) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    import openpyxl
+
     book = openpyxl.Workbook()
     for row in (["area", "sex", "count"], ["n", "m", 3], ["n", "f", 1], ["s", "m", 12], ["s", "f", 7]):
         book.active.append(row)
