@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 from typing import Any
@@ -86,5 +87,5 @@ def test_colours_of_risk_keep_their_order_for_everybody(opened: Any, scheme: str
             linear = [(v / 255 / 12.92) if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in colour]
             seen = [sum(weight * v for weight, v in zip(row, linear, strict=True)) for row in rows]
             light.append(sum(weight * v for weight, v in zip((0.2126, 0.7152, 0.0722), seen, strict=True)))
-        steps = [b - a for a, b in zip(light, light[1:], strict=False)]
+        steps = [b - a for a, b in itertools.pairwise(light)]
         assert all(step < -0.01 for step in steps) or all(step > 0.004 for step in steps), (sight, light)
