@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.feasible.pool import Pool, mend, note
 from discreet.feasible.rows import BAD, LARGE, proved
 from discreet.feasible.tableau import (
     CLOSE,
@@ -36,29 +37,6 @@ LONG, FAULTS = 20, 20
 """Exchanges after which they are taken back; errors after which another solver takes over."""
 
 
-class Pool(NamedTuple):
-    """The equations in compressed rows, and what the tables of whole numbers found so far show.
-
-    ``seen`` holds the least (row 0) and the largest value (row 1) of each unknown in any of them, ``table`` the last
-    one, ``tables[0]`` their number. ``goal`` is what ends the search for an unknown. Moves say how the others change
-    with each unknown that the equations leave open, where they do so in whole numbers.
-    """
-
-    starts: IntArray
-    columns: IntArray
-    signs: IntArray
-    rhs: IntArray
-    lower: IntArray
-    upper: IntArray
-    goal: IntArray
-    seen: IntArray
-    table: IntArray
-    tables: IntArray
-    move_starts: IntArray
-    move_columns: IntArray
-    move_rates: IntArray
-
-
 class Stack(NamedTuple):
     """Room for branching: unknowns branched on, their kept ranges, values and exchanges before it."""
 
@@ -68,26 +46,6 @@ class Stack(NamedTuple):
     up: FloatArray
     values: FloatArray
     mark: IntArray
-
-
-@compiled
-def note(pool: Pool, table: IntArray) -> bool:
-    """Add a table to the pool if it fits exactly."""
-    for j in range(table.size):
-        if table[j] < pool.lower[j] or table[j] > pool.upper[j]:
-            return False
-    for i in range(pool.rhs.size):
-        total = np.int64(0)
-        for k in range(pool.starts[i], pool.starts[i + 1]):
-            total += pool.signs[k] * table[pool.columns[k]]
-        if total != pool.rhs[i]:
-            return False
-    for j in range(table.size):
-        pool.seen[0, j] = min(pool.seen[0, j], table[j])
-        pool.seen[1, j] = max(pool.seen[1, j], table[j])
-        pool.table[j] = table[j]
-    pool.tables[0] += 1
-    return True
 
 
 @compiled
@@ -252,6 +210,32 @@ def attained(t: Tableau, pool: Pool, stack: Stack, k: int, sign: int, target: in
 
 
 @compiled
+def rounded(t: Tableau, pool: Pool, bound: IntArray, k: int, sign: int, target: int, effort: int) -> bool:
+    """Make a table of whole numbers of the present values, with x[k] at the target or beyond; say whether it was done.
+
+    The unknowns that the equations leave open are rounded, the others follow, and what lies out of its range then is
+    mended by shifts. Where ranges leave room, as those of large amounts do, little has to be.
+    """
+    r = pool.rhs.size
+    table = pool.rhs.copy()
+    for i in range(r):
+        if t.scale[i] != 1:
+            return False
+    for i in range(r):
+        for at in range(pool.starts[i] + 1, pool.starts[i + 1]):
+            table[i] -= pool.signs[at] * np.int64(np.rint(t.x[pool.columns[at]]))
+    whole = np.concatenate((table, np.rint(t.x[r:]).astype(np.int64)))
+    low, up = bound[0].copy(), bound[1].copy()
+    if sign > 0:
+        low[k] = target
+    else:
+        up[k] = target
+    if k >= r and (whole[k] < low[k] or whole[k] > up[k]):
+        return False
+    return mend(pool, whole, low, up, np.ones(r, np.int64), effort, t.stop) and note(pool, whole)
+
+
+@compiled
 def settle(
     t: Tableau,
     pool: Pool,
@@ -262,7 +246,9 @@ def settle(
     bound: IntArray,
     relaxed: FloatArray,
     state: IntArray,
+    turns: int,
     nodes: int,
+    effort: int,
     steps: int,
     follow: bool,
     pure: bool,
@@ -272,8 +258,9 @@ def settle(
     Each search starts from the last table of whole numbers, so that most of what it changes stays whole, and from the
     first solution of the equations, whose rows are short. `bound` holds what is proved. With `follow`, a goal that is
     proved to be out of reach moves to the bound; without, that ends the search (NONE). `pure` says that ranges have not
-    been narrowed by whole numbers, so that the bounds found over real numbers are to be kept. LATE when it is told to
-    stop: what it has not come to is UNDECIDED, and what it has proved stays proved.
+    been narrowed by whole numbers, so that the bounds found over real numbers are to be kept. A goal that is not
+    reached in so many turns stays UNDECIDED, unless they are more than the unknowns: then something is wrong. LATE when
+    it is told to stop: what it has not come to is UNDECIDED, and what it has proved stays proved.
     """
     faults, undone = 0, 0
     for k in range(first, last):
@@ -298,11 +285,13 @@ def settle(
                 if pool.tables[0] > 0:
                     for j in range(t.x.size):
                         t.x[j] = float(pool.table[j])
-                code = climb(t, k, float(sign), float(sign) * target)
+                code = climb(t, k, float(sign), float(sign) * target, turns)
                 if code == LATE:
                     return LATE
                 if code == STUCK:
-                    return FAILED
+                    if turns > t.x.size:
+                        return FAILED
+                    break
                 if code == UNBOUNDED:
                     if abs(target) >= 2**59:
                         state[side, k] = FOUND
@@ -329,7 +318,7 @@ def settle(
                     if follow:
                         pool.goal[side, k] = inner
                     continue
-                if not note_corner(t, pool):
+                if not note_corner(t, pool) and not rounded(t, pool, bound, k, sign, target, effort):
                     if abs(target) >= LARGE:
                         break
                     answer = attained(t, pool, stack, k, sign, target, nodes)

@@ -7,6 +7,7 @@ half of the unknowns of a suppressed table are such partners, and need no search
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.feasible.reduction import Group
 from discreet.feasible.tableau import FAILED, LATE, NOTHING_FITS, solve
 from discreet.table.kinds import UNBOUNDED
+
+Values = TypeVar("Values", IntArray, FloatArray)
 
 
 class StuckError(Exception):
@@ -81,9 +84,9 @@ class Condensed:
         plus = self.sign > 0
         return np.where(plus, sides[:, self.of], sides[::-1, self.of])
 
-    def inner(self, table: IntArray) -> IntArray:
+    def inner(self, table: Values) -> Values:
         """Return the values here of a table of the group's unknowns."""
-        found = np.zeros(self.size, np.int64)
+        found = np.zeros_like(table, shape=self.size)
         found[self.of] = self.sign * (table - self.offset)
         return found
 

@@ -9,13 +9,15 @@ import numpy as np
 from discreet.core.numerics import IntArray
 from discreet.feasible.clock import Clock
 from discreet.feasible.condensing import NothingError, StuckError
-from discreet.feasible.highs import Model, NothingFitsError, sparse_bounds
+from discreet.feasible.highs import Inside, Model, NothingFitsError, sparse_bounds
 from discreet.feasible.reduction import Group
 from discreet.feasible.solving import NOT_SEEN, Found, Solver
 from discreet.table.kinds import UNBOUNDED
 
-LARGEST = 25_000_000
+LARGEST = 100_000_000
 """The most entries, equations times unknowns, that are solved on a tableau."""
+EFFORT = 1_000_000
+"""Entries of moves that may be looked at to round one solution."""
 NODES = (100, 1000)
 """Branches to look for a table of whole numbers: at first, and with ranges that whole numbers have narrowed."""
 PATIENCE = 20.0
@@ -58,6 +60,8 @@ def solve_group(
             if table is not None:
                 solver.give(table)
         solver.run(NODES[0] if whole else 0, tick)
+        if whole and goal is not None and solver.open().any():
+            _reach(group, solver, goal, clock)
         if whole and solver.open().any():
             solver.run(NODES[1], hard=True)
         found = solver.found()
@@ -66,6 +70,18 @@ def solve_group(
     if whole and not found.settled.all():
         _close(group, found, goal, clock)
     return found
+
+
+def _reach(group: Group, solver: Solver, goal: IntArray, clock: Clock) -> None:
+    """Look for tables that attain goals by linear programs in slightly narrower ranges, whose solutions are rounded."""
+    model = Inside(group)
+    for side, k in zip(*np.nonzero(solver.open()), strict=True):
+        if clock.late:
+            return
+        if solver.open()[side, k]:
+            x = model.attain(int(k), int(goal[side, k]), bool(side), _left(clock))
+            if x is not None and solver.round(x, int(k), int(side), int(goal[side, k]), EFFORT):
+                solver.notice()
 
 
 def _left(clock: Clock) -> float:

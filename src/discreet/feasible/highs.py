@@ -82,6 +82,34 @@ class Model:
         return np.asarray(self.solver.getSolution().row_dual)
 
 
+class Inside(Model):
+    """A group over real numbers, with every value a little inside its range, so that rounding it leaves it there."""
+
+    MARGIN = 8
+    """The most that a value keeps from either end of its range; a narrow range leaves an eighth of its width."""
+
+    def __init__(self, group: Group) -> None:
+        margin = np.minimum(np.where(group.most >= UNBOUNDED, np.inf, group.most - group.least) / 8, self.MARGIN)
+        self.least = group.least + margin
+        self.most = np.where(group.most >= UNBOUNDED, np.inf, group.most - margin)
+        super().__init__(group)
+        self.solver.setOptionValue("simplex_strategy", 1)
+        self.solver.changeColsBounds(self.every.size, self.every, self.least, self.most)
+
+    def attain(self, k: int, goal: int, upper: bool, seconds: float) -> FloatArray | None:
+        """Return values that fit, with one of them at its goal or beyond; None where there are none or time ran out."""
+        low, high = float(self.least[k]), float(self.most[k])
+        self.solver.changeColBounds(
+            k, *((max(low, goal), max(high, goal)) if upper else (min(low, goal), min(high, goal)))
+        )
+        self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(seconds, 0.01))
+        self.solver.run()
+        found = self.solver.getModelStatus() == self.highspy.HighsModelStatus.kOptimal
+        values = np.asarray(self.solver.getSolution().col_value) if found else None
+        self.solver.changeColBounds(k, low, high)
+        return values
+
+
 def whole_multipliers(y: FloatArray) -> tuple[IntArray, int] | None:
     """Return multipliers as whole numbers over a small common denominator."""
     for D in range(1, DENOMINATORS + 1):

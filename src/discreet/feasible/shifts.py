@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
-from discreet.feasible.branching import Pool, note
+from discreet.feasible.pool import Pool, mend, note
 from discreet.table.kinds import UNBOUNDED
 
 FIRST = 400
@@ -43,7 +43,7 @@ def first_table(pool: Pool, bound: IntArray, solved: IntArray, stop: IntArray) -
     narrow[0, :r] = np.where(free_low[:r], low[:r], np.minimum(middle[:r], low[:r] + around))
     narrow[1, :r] = np.where(free_high[:r], high[:r], np.maximum(middle[:r], high[:r] - around))
     for ends in (narrow, bound):
-        if _mend(pool, x, ends[0].copy(), ends[1].copy(), weights, FIRST * pool.move_rates.size, stop):
+        if mend(pool, x, ends[0].copy(), ends[1].copy(), weights, FIRST * pool.move_rates.size, stop):
             return x if note(pool, x) else None
         weights[:] = 1
     return None
@@ -54,81 +54,6 @@ def attain(pool: Pool, home: IntArray, bound: IntArray, wanted: IntArray, stop: 
     for effort in NEXT:
         _attain(pool, home, bound, wanted, effort, stop)
         _attain(pool, pool.table.copy(), bound, wanted, effort, stop)
-
-
-@compiled
-def _change(pool: Pool, x: IntArray, low: IntArray, up: IntArray, weights: IntArray, c: int, step: int) -> float:
-    """Return by how much a shift along an open unknown makes what is out of range larger."""
-    total = 0.0
-    for s in range(pool.move_starts[c], pool.move_starts[c + 1]):
-        i = pool.move_columns[s]
-        a = x[i]
-        b = a + step * pool.move_rates[s]
-        before, after = max(low[i] - a, a - up[i]), max(low[i] - b, b - up[i])
-        total += weights[i] * (max(after, 0) - max(before, 0))
-    return total
-
-
-@compiled
-def _mend(pool: Pool, x: IntArray, low: IntArray, up: IntArray, weights: IntArray, effort: int, stop: IntArray) -> bool:
-    """Bring all values that follow from open ones into their ranges by shifts of those; say whether that was done.
-
-    Each turn takes a value that is out of its range, and shifts along the open unknown that gains most. Where none
-    gains, the value weighs more from then on.
-    """
-    r = pool.rhs.size
-    out, place, count = np.zeros(r, np.int64), np.full(r, -1), 0
-    for i in range(r):
-        if x[i] < low[i] or x[i] > up[i]:
-            out[count], place[i] = i, count
-            count += 1
-    turn = 0
-    while count > 0:
-        if effort <= 0 or stop[0] != 0:
-            return False
-        turn += 1
-        i = out[turn % count]
-        need = low[i] - x[i] if x[i] < low[i] else up[i] - x[i]
-        first, last = pool.starts[i] + 1, pool.starts[i + 1]
-        length = last - first
-        begin = (turn * 7919) % max(length, 1)
-        chosen, by, best = -1, 0, 0.0
-        for k in range(length):
-            at = first + (begin + k) % length
-            c = pool.columns[at] - r
-            j, rate = r + c, -pool.signs[at]
-            step = need // rate if abs(rate) == 1 else (1 if (need > 0) == (rate > 0) else -1)
-            step = min(max(step, low[j] - x[j]), up[j] - x[j])
-            if step == 0:
-                continue
-            effort -= pool.move_starts[c + 1] - pool.move_starts[c]
-            worth = _change(pool, x, low, up, weights, c, step)
-            if worth >= best and abs(step) > 1:
-                step = 1 if step > 0 else -1
-                effort -= pool.move_starts[c + 1] - pool.move_starts[c]
-                worth = _change(pool, x, low, up, weights, c, step)
-            if worth < best:
-                chosen, by, best = c, step, worth
-                if worth <= -weights[i] * abs(need):
-                    break
-        effort -= length
-        if chosen < 0:
-            weights[i] += 1
-            continue
-        x[r + chosen] += by
-        for s in range(pool.move_starts[chosen], pool.move_starts[chosen + 1]):
-            j = pool.move_columns[s]
-            x[j] += by * pool.move_rates[s]
-            outside = x[j] < low[j] or x[j] > up[j]
-            if outside and place[j] < 0:
-                out[count], place[j] = j, count
-                count += 1
-            elif not outside and place[j] >= 0:
-                count -= 1
-                moved = out[count]
-                out[place[j]], place[moved] = moved, place[j]
-                place[j] = -1
-    return True
 
 
 @compiled
@@ -159,6 +84,6 @@ def _attain(pool: Pool, home: IntArray, bound: IntArray, wanted: IntArray, effor
                 x[k] = goal
                 for s in range(pool.move_starts[k - r], pool.move_starts[k - r + 1]):
                     x[pool.move_columns[s]] += step * pool.move_rates[s]
-            mended = _mend(pool, x, low, up, weights, effort, stop) and note(pool, x)
+            mended = mend(pool, x, low, up, weights, effort, stop) and note(pool, x)
             patience += 4 if mended else -1
             low[k], up[k] = kept_low, kept_up

@@ -11,17 +11,17 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.feasible.branching import (
     FOUND,
     UNDECIDED,
-    Pool,
     Stack,
     attained,
     moves,
-    note,
     note_corner,
     repair,
+    rounded,
     settle,
 )
 from discreet.feasible.clock import Clock
 from discreet.feasible.condensing import LateError, NothingError, StuckError, condense
+from discreet.feasible.pool import Pool, note
 from discreet.feasible.reduction import Group
 from discreet.feasible.shifts import attain, first_table
 from discreet.feasible.tableau import FAILED, LATE, NOTHING_FITS, Tableau, feasible
@@ -32,6 +32,10 @@ LEVELS, DEEPEST = 80, 2_000
 """How deep branches go in the search for a bound, and in that for the first table."""
 STEPS = 24
 """How many values a bound over whole numbers may be moved in before another solver takes over."""
+TURNS, MANY = 60, 1_000
+"""Exchanges towards one goal in a group of many unknowns: a longer way is left to a solver of sparse equations."""
+EFFORT = 1_000
+"""Entries of moves that may be looked at for every branch that there may be, to round a corner instead."""
 BLOCK = 32
 SPACIOUS = 100_000
 """Entries of the tableau, empty ones too, beyond which tables are looked for without it first."""
@@ -152,6 +156,14 @@ class Solver:
         """Learn from a table of the group's unknowns."""
         note(self.pool, self.joined.inner(table))
 
+    def round(self, x: FloatArray, k: int, side: int, goal: int, effort: int) -> bool:
+        """Make a table of whole numbers of values of the group's unknowns, with one of them at its goal or beyond."""
+        j, offset, plus = self.joined.of[k], self.joined.offset[k], self.joined.sign[k] > 0
+        self.tableau.x[:] = self.joined.inner(x)
+        sign = 1 if (side == 1) == plus else -1
+        target = goal - offset if plus else offset - goal
+        return bool(rounded(self.tableau, self.pool, self.bound, j, sign, target, effort))
+
     @property
     def has_table(self) -> bool:
         """True where a table of whole numbers is known."""
@@ -159,15 +171,16 @@ class Solver:
 
     def run(self, nodes: int, tick: Callable[[int], None] | None = None, *, hard: bool = False) -> None:
         """Settle all goals; with `hard`, those that were left, in ranges that whole numbers have narrowed."""
-        t = self.tableau
+        t, n = self.tableau, self.joined.size
+        turns = 100 + 5 * n if self.follow or hard or n < MANY else TURNS
         if hard and self.has_table:
             t.low[:], t.up[:] = self.bound
             t.x[:] = self.pool.table
-        for first in range(0, self.joined.size, BLOCK):
-            last = min(first + BLOCK, self.joined.size)
+        for first in range(0, n, BLOCK):
+            last = min(first + BLOCK, n)
             code = settle(
-                t, self.pool, self.stack, self.wanted, first, last, self.bound, self.relaxed, self.state, nodes, STEPS,
-                self.follow, not hard,
+                t, self.pool, self.stack, self.wanted, first, last, self.bound, self.relaxed, self.state, turns, nodes,
+                EFFORT * nodes, STEPS, self.follow, not hard,
             )  # fmt: skip
             if code == LATE:
                 break
@@ -175,9 +188,9 @@ class Solver:
                 raise StuckError
             if tick is not None:
                 tick(int(self.members[first:last].sum()))
-        self._notice()
+        self.notice()
 
-    def _notice(self) -> None:
+    def notice(self) -> None:
         """Settle what tables that were found for others, or without the tableau, attain."""
         sign = np.array([[-1], [1]])
         if self.has_table:

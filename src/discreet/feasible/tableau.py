@@ -309,12 +309,12 @@ def feasible(t: Tableau, turns: int) -> int:
 
 
 @compiled
-def climb(t: Tableau, k: int, sign: float, enough: float) -> int:
-    """Make sign·x[k] as large as possible, or as large as is enough."""
+def climb(t: Tableau, k: int, sign: float, enough: float, turns: int) -> int:
+    """Make sign·x[k] as large as possible, or as large as is enough, in so many turns."""
     x, low, up = t.x, t.low, t.up
-    d, r = t.columns.shape
+    d = t.columns.shape[0]
     idle = 0
-    for turn in range(100 + 5 * (d + r)):
+    for turn in range(turns):
         if t.stop[0] != 0:
             return LATE
         if sign * x[k] >= enough - CLOSE:
