@@ -36,6 +36,7 @@ def workspace(cells: int, equations: int) -> tuple[Any, ...]:
         np.zeros(ROWS, np.int64),
         np.zeros(COLUMNS, np.int64),
         np.zeros(COLUMNS),
+        np.zeros(1, np.int64),
     )
 
 
@@ -66,10 +67,10 @@ def cheapest(
     """Find the cheapest circuit in which one cell moves up by `size`.
 
     Cells of infinite cost do not move; others stay within [-down, up]. Returns an outcome, the number of cells that
-    move, and the cost; the cells and their moves stand in the last two arrays of the workspace. Where there is no
-    circuit, these hold an equation that proves it.
+    move, and the cost; the cells and their moves stand in the workspace. Where there is no circuit, these hold an
+    equation that proves it. The last array of the workspace counts the effort of all searches.
     """
-    T, column_of, row_of, cell_at, equation_at, found, moves = work
+    T, column_of, row_of, cell_at, equation_at, found, moves, spent = work
     value, slope = np.zeros(COLUMNS), np.zeros(COLUMNS)
     held = np.full(COLUMNS, -1, np.int64)
     holds, level, side = np.full(ROWS, -1, np.int64), np.zeros(ROWS), np.ones(ROWS)
@@ -226,4 +227,5 @@ def cheapest(
         column_of[cell_at[c]] = -1
     for i in range(nr):
         row_of[equation_at[i]] = -1
+    spent[0] += effort
     return outcome, count, total

@@ -22,6 +22,8 @@ BLOCK = 2000
 """How many demands are met between two reports of progress."""
 ROUNDS = 6
 """How often all cells of a small pattern are tried for release."""
+EFFORT = 1e9
+"""The most changes of tableaus while groups of cells are tried."""
 SMALL, LARGE = 2000, 5000
 """The most secondary cells of a pattern that is gone through again and again, and in groups."""
 
@@ -161,7 +163,7 @@ class Search(Demanded):
             before = self.total
             self._release(*_singles(self.secondary()))
             if count <= LARGE:
-                self._release(*self._groups())
+                self._release(*self._groups(), effort=EFFORT)
             if self.total == before:
                 break
         if count <= SMALL:
@@ -209,12 +211,13 @@ class Search(Demanded):
         starts = np.flatnonzero(np.diff(row, prepend=-1))
         return np.append(starts, row.size), cells
 
-    def _release(self, groups: IntArray, members: IntArray, exchange: bool = True) -> int:
+    def _release(self, groups: IntArray, members: IntArray, exchange: bool = True, effort: float = np.inf) -> int:
         """Try to release groups of cells, in exchange for others or for nothing; return how often it succeeded."""
         from discreet.protect.suppression import kernels
 
         accepted = 0
         cost = self.cost if exchange else np.where(self.hidden, self.slight, np.inf)
+        most = float(self.work[7][0]) + effort
         for start in range(0, groups.size - 1, BLOCK):
             part = groups[start : start + BLOCK + 1]
             self._tick(start, groups.size - 1, f"cells tried for release, cost {self.total:,}")
@@ -235,6 +238,7 @@ class Search(Demanded):
                 exchange,
                 self.tried,
                 self.work,
+                most,
             )
             accepted += int(more)
         if not exchange:

@@ -358,13 +358,13 @@ def _detour(
 @compiled
 def improve(
     groups: Any, members: Any, price: Any, primary: Any, problem: Any, demands: Any, cost: Any, slight: Any,
-    hidden: Any, where: Any, pool: Any, end: int, head: Any, exchange: bool, tried: Any, work: Any,
+    hidden: Any, where: Any, pool: Any, end: int, head: Any, exchange: bool, tried: Any, work: Any, most: float,
 ) -> tuple[Any, int, int]:  # fmt: skip
     """Release groups of cells one after another where the demands that need them can be met more cheaply.
 
     All cells of a group are released; demands that used them get new circuits, which may suppress other cells in
     exchange. It is kept if the price of all suppressed cells falls. ``tried`` marks cells that cannot be released as
-    long as nothing changes near them.
+    long as nothing changes near them. It ends when the effort of searches has come to ``most``.
     """
     n = hidden.size
     accepted = 0
@@ -372,6 +372,8 @@ def improve(
     fresh, taken = np.empty(n, np.int64), np.empty(n, np.int64)
     via, shift = np.empty(n, np.int64), np.zeros(n, np.int64)
     for g in range(groups.size - 1):
+        if work[7][0] > most:
+            break
         gain = 0
         out = 0
         if groups[g + 1] - groups[g] == 1:

@@ -1,4 +1,4 @@
-"""Circuits in whole numbers by integer programming, for the few demands that real numbers alone cannot settle."""
+"""Circuits in whole numbers by linear and integer programming, for demands that take other searches too long."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ NODES = 2_000
 """The effort of one attempt, counted in nodes so that it is the same on any machine."""
 FINE = 1024
 """The most steps by which an amount is moved in the first attempt."""
+PARTS = 12
+"""What steps of large amounts are multiples of: moves by halves, thirds, quarters or sixths of a step are whole."""
 TRIES = 3
 """How often a circuit is replaced by a cheaper one."""
 GAP = 0.05
 """How far from the cheapest a circuit may be."""
+CLOSE = 1e-5
+"""How near to a whole number a move must be to be taken for it; whether all sums stay is then checked exactly."""
 
 
 def rescue(
@@ -43,17 +47,19 @@ def rescue(
         down = up = np.minimum(down, up)
     elif way < 0:
         down, up = up, down
-    # Large amounts are moved in coarse steps first: whole numbers of many digits are beyond integer programming.
-    unit = 1
+    # Large amounts are moved in coarse steps: parts of them are whole, and integer programming, which comes last, is
+    # lost among whole numbers of many digits.
+    unit = PARTS if size >= PARTS * PARTS else 1
     while size > unit * FINE:
         unit *= 2
-    for step in (unit, 1) if unit > 1 else (1,):
+    coarser = [(unit * more, False) for more in (1, 5, 35) if 1 < unit * more <= size // PARTS]
+    for step, whole in (*coarser, (unit, True), *([(1, True)] if unit > 1 else [])):
         steps = -(-size // step)
-        if step > 1 and steps * step > min(up[cell], down[cell] if way == 0 else np.inf):
-            continue
-        found = _search(problem, cell, steps, cost, _steps(down, step), _steps(up, step), hint)
-        if found is not None:
-            return found[0], found[1] * step
+        if step == 1 or steps * step <= min(up[cell], down[cell] if way == 0 else np.inf):
+            bounds = (_steps(down, step), _steps(up, step))
+            found = _search(problem, cell, steps, cost, bounds, hint, step, whole)
+            if found is not None:
+                return found
     return None
 
 
@@ -63,18 +69,38 @@ def _steps(room: FloatArray, step: int) -> FloatArray:
 
 
 def _search(
-    problem: Problem, cell: int, size: int, cost: FloatArray, down: FloatArray, up: FloatArray, hint: IntArray
+    problem: Problem,
+    cell: int,
+    size: int,
+    cost: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    hint: IntArray,
+    step: int,
+    whole: bool,
 ) -> tuple[IntArray, IntArray] | None:
-    """Look for a circuit among the cells of the hint, and then further and further away from the cell."""
+    """Look for a circuit among the cells of the hint, those suppressed already, and then further and further away."""
+
+    def within(region: BoolArray) -> tuple[IntArray, IntArray] | None:
+        region[cell] = True
+        return _solve(problem, np.flatnonzero(region), cell, size, cost, bounds, step, whole)
+
+    def price(found: tuple[IntArray, IntArray]) -> int:
+        return int(problem.price[found[0][~hidden[found[0]]]].sum())
+
+    hidden = cost < problem.price
+    best = None
+    if hint.size:
+        near = np.zeros(problem.size, bool)
+        near[hint] = True
+        best = within(near)
+    if best is None or price(best) > 0:
+        best = within(hidden.copy()) or best
     region = np.zeros(problem.size, bool)
-    region[cell] = region[hint] = True
-    best = _solve(problem, np.flatnonzero(region), cell, size, cost, down, up) if hint.size else None
-    region[:] = False
     region[cell] = True
     done, before = 0, 0
     for steps in STEPS:
         # More than the sensitive cell itself is much to pay: it may be had for less further away.
-        if best is not None and cost[best[0]].sum() <= max(problem.price[cell], 1):
+        if best is not None and price(best) <= max(problem.price[cell], 1):
             break
         while done < steps:
             grown = _wider(problem, region, np.isfinite(cost))
@@ -85,8 +111,8 @@ def _search(
         if int(region.sum()) == before or (best is not None and steps == STEPS[-1]):
             continue
         before = int(region.sum())
-        found = _solve(problem, np.flatnonzero(region), cell, size, cost, down, up)
-        if found is not None and (best is None or cost[found[0]].sum() < cost[best[0]].sum()):
+        found = within(region)
+        if found is not None and (best is None or price(found) < price(best)):
             best = found
     return best
 
@@ -102,11 +128,23 @@ def _wider(problem: Problem, region: BoolArray, usable: BoolArray) -> BoolArray:
 
 
 def _solve(
-    problem: Problem, cells: IntArray, cell: int, size: int, cost: FloatArray, down: FloatArray, up: FloatArray
+    problem: Problem,
+    cells: IntArray,
+    cell: int,
+    size: int,
+    cost: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    step: int,
+    whole: bool,
 ) -> tuple[IntArray, IntArray] | None:
+    """Return a cheap circuit within some cells, None where there is none.
+
+    It is one over real numbers if its moves are whole; integer programming is asked only where ``whole`` says so.
+    """
     import highspy
     from scipy.sparse import csr_array, hstack
 
+    down, up = bounds
     shape = (problem.starts.size - 1, problem.size)
     matrix = csr_array((problem.signs, problem.columns, problem.starts), shape=shape)[:, cells]
     matrix = matrix[np.diff(matrix.indptr) > 0]
@@ -130,8 +168,31 @@ def _solve(
     lp.a_matrix_.start_ = both.indptr.astype(np.int32)
     lp.a_matrix_.index_ = both.indices.astype(np.int32)
     lp.a_matrix_.value_ = both.data.astype(np.float64)
+    status, value = _run(highspy, lp)
+    if status == highspy.HighsModelStatus.kInfeasible:
+        return None
+    if value is not None:
+        move = _whole((value[:n] - value[n:]) * step, matrix)
+        if move is not None:
+            return cells[move != 0], move[move != 0]
+    if not whole:
+        return None
     lp.integrality_ = [highspy.HighsVarType.kInteger] * (2 * n)
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    status, value = _run(highspy, lp)
+    if status == highspy.HighsModelStatus.kInfeasible:
+        return None
+    move = None if value is None else _whole(np.rint(value[:n] - value[n:]) * step, matrix)
+    if move is None:
+        raise LimitError(
+            f"no table of whole numbers was found in which cell {problem.cell(cell)} moves by {size * step}; lower its "
+            "protection level, or let zeros be suppressed"
+        )
+    return cells[move != 0], move[move != 0]
+
+
+def _run(highspy: Any, lp: Any) -> tuple[Any, FloatArray | None]:
+    """Return how a program ended, and its solution if it has one."""
+    solver = highspy.Highs()
     solver.silent()
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("mip_max_nodes", NODES)
@@ -139,15 +200,13 @@ def _solve(
     solver.setOptionValue("mip_rel_gap", GAP)
     solver.passModel(lp)
     solver.run()
-    status = solver.getModelStatus()
-    if status == highspy.HighsModelStatus.kInfeasible:
+    fits = solver.getInfo().primal_solution_status == 2
+    return solver.getModelStatus(), np.asarray(solver.getSolution().col_value) if fits else None
+
+
+def _whole(moves: FloatArray, matrix: Any) -> IntArray | None:
+    """Return moves as whole numbers if they are, and all sums stay."""
+    move = np.rint(moves).astype(np.int64)
+    if np.abs(moves - move).max(initial=0.0) > CLOSE * max(1.0, float(np.abs(moves).max(initial=0.0)) / 1000):
         return None
-    value = np.asarray(solver.getSolution().col_value)
-    if value.size == 0 or solver.getInfo().primal_solution_status != 2:
-        raise LimitError(
-            f"no table of whole numbers was found in which cell {problem.cell(cell)} moves by {size}; lower its "
-            "protection level, or let zeros be suppressed"
-        )
-    move = np.rint(value[:n] - value[n:]).astype(np.int64)
-    kept = np.flatnonzero(move)
-    return cells[kept], move[kept]
+    return move if not (matrix.astype(np.int64) @ move).any() else None

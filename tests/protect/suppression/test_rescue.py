@@ -1,0 +1,110 @@
+"""Circuits by linear and integer programming, against one integer program over the whole table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array, hstack
+
+from discreet.core.errors import InfeasibleError
+from discreet.core.numerics import IntArray
+from discreet.protect.suppression import rescue
+from discreet.protect.suppression.method import Suppression
+from discreet.protect.suppression.problem import Problem
+from discreet.rules import Threshold
+from discreet.table import Table
+
+NOBODY = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+
+
+def problem_of(seed: int, typical: float) -> Problem | None:
+    rng = np.random.default_rng(seed)
+    values = np.rint(rng.lognormal(np.log(typical), 1.0, (3, 3, 3))).astype(np.int64) * (rng.random((3, 3, 3)) < 0.8)
+    names = {name: [f"{name}{i}" for i in range(3)] for name in "abc"}
+    method = Suppression(Threshold(2), levels=(1, 1))
+    try:
+        return method.pattern(Table.from_array(values, names)).problem
+    except InfeasibleError:
+        return None
+
+
+def matrix_of(problem: Problem) -> csr_array:
+    shape = (problem.starts.size - 1, problem.size)
+    return csr_array((problem.signs, problem.columns, problem.starts), shape=shape)
+
+
+def exists(problem: Problem, cell: int, size: int, way: int) -> bool:
+    """Say whether a table of whole numbers fits in which a cell has moved so far."""
+    matrix = matrix_of(problem)
+    down, up = (problem.up, problem.down) if way < 0 else (problem.down, problem.up)
+    if way == 0:
+        down = up = np.minimum(down, up)
+    low, high = np.zeros(2 * problem.size), np.concatenate([up, down])
+    low[cell], high[problem.size + cell] = size, 0.0
+    if size > high[cell]:
+        return False
+    found = milp(
+        np.ones(2 * problem.size),
+        constraints=LinearConstraint(hstack([matrix, -matrix]), 0, 0),
+        bounds=Bounds(low, high),
+        integrality=1,
+    )
+    return bool(found.success)
+
+
+def check(problem: Problem, cell: int, size: int, way: int, cells: IntArray, moves: IntArray) -> None:
+    move = np.zeros(problem.size, np.int64)
+    move[cells] = moves
+    assert move[cell] >= size
+    assert not (matrix_of(problem).astype(np.int64) @ move).any()
+    down, up = (problem.up, problem.down) if way < 0 else (problem.down, problem.up)
+    if way == 0:
+        down = up = np.minimum(down, up)
+    assert (move <= up).all()
+    assert (-move <= down).all()
+
+
+def compare(typical: float) -> None:
+    rng = np.random.default_rng(int(typical))
+    seen = {True: 0, False: 0}
+    for seed in range(12):
+        problem = problem_of(seed, typical)
+        if problem is None:
+            continue
+        for cell in rng.permutation(problem.size)[:6].tolist():
+            way = int(rng.integers(-1, 2))
+            size = int(rng.integers(1, 2 + int(1.2 * min(problem.down[cell], problem.up[cell], 2 * typical))))
+            room = problem.down[cell] if way < 0 else problem.up[cell]
+            if size > (min(problem.down[cell], problem.up[cell]) if way == 0 else room):
+                continue
+            cost = np.where(rng.random(problem.size) < 0.5, 1e-3, np.maximum(problem.price, 1))
+            found = rescue.rescue(problem, cell, size, way, cost, NOBODY, np.zeros(0, np.int64))
+            possible = exists(problem, cell, size, way)
+            assert (found is not None) == possible, (seed, cell, size, way)
+            seen[possible] += 1
+            if found is not None:
+                check(problem, cell, size, way, *found)
+    assert seen[True] > 30
+
+
+@pytest.mark.parametrize("typical", [2, 40, 4_000, 3_000_000])
+def test_circuits_are_found_exactly_where_there_are_some(typical: float) -> None:
+    compare(typical)
+
+
+@pytest.mark.parametrize("typical", [2, 4_000])
+def test_integer_programming_finds_them_where_moves_are_broken(typical: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, programs = rescue._run, []
+
+    def broken(highspy: Any, lp: Any) -> Any:
+        whole = len(lp.integrality_) > 0
+        programs.append(whole)
+        status, value = run(highspy, lp)
+        return status, value if whole or value is None else value + 0.3 * (np.arange(value.size) < value.size // 2)
+
+    monkeypatch.setattr(rescue, "_run", broken)
+    compare(typical)
+    assert programs.count(True) > 30
