@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
-import tempfile
 import time
-from typing import Any
 
 import numpy as np
 
+import _peer
 from _tools import best, machine, table
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.feasible.chain import draw_tables
@@ -32,43 +30,6 @@ PATIENCE = 60.0
 def ours(instance: Instance, hidden: BoolArray, relaxed: bool = False, limit: float | None = None) -> Bounds:
     equations = equations_of(instance.figures(hidden))
     return bounds(equations, np.flatnonzero(equations.hidden), relaxed=relaxed, time_limit=limit)
-
-
-def tau(instance: Instance) -> tuple[BoolArray, Any, list[tuple[int, ...]]]:
-    """Let pytauargus suppress (modular), and return its pattern, its engine and the positions of its rows."""
-    import pandas as pd
-    from pytauargus import protect
-
-    cells = np.stack([axis.ravel() for axis in np.indices(instance.leaves.shape)], axis=1)
-    records = np.repeat(np.arange(len(cells)), instance.leaves.ravel())
-    names = list(instance.trees)
-    frame = pd.DataFrame(
-        {n: np.array(instance.trees[n].leaves)[cells[records, d]] for d, n in enumerate(names)} | {"one": 1.0}
-    )
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
-    files = {}
-    for name, tree in instance.trees.items():
-        if tree.depth > 1:
-            tree.write(f"{folder}/{name}.hrc")
-            files[name] = f"{folder}/{name}.hrc"
-    result = protect(
-        frame,
-        names,
-        response="one",
-        safety_rules="FREQ(4,30)",
-        suppress="MOD(1,5,1,0,0)",
-        hrc=files,
-        hierleadstring="@",
-        totcode="Total",
-        workdir=folder,
-    )
-    rows = result.tables[0].dataframe()
-    places = [tuple(instance.trees[n].codes.index(row[n]) for n in names) for _, row in rows.iterrows()]
-    hidden = np.zeros(instance.counts.shape, bool)
-    for place, status in zip(places, rows.status, strict=True):
-        hidden[place] = status in ("U", "M")
-    return hidden, result.engine, places
 
 
 def linear_programs(equations: Equations, cells: list[int]) -> float:
@@ -99,13 +60,15 @@ def against_peers(names: tuple[str, ...]) -> list[list[str]]:
     rows = []
     for name in names:
         instance = generate(name)
-        hidden, engine, places = tau(instance)
+        with _peer.aside():
+            answer = _peer.ask(instance, _peer.SETTINGS["MOD"])
+            start = time.perf_counter()
+            audited = answer.engine.audit(0)
+            theirs = time.perf_counter() - start
+        hidden = answer.hidden
         found = ours(instance, hidden)
         mine = best(lambda instance=instance, hidden=hidden: ours(instance, hidden))  # type: ignore[misc]
-        start = time.perf_counter()
-        audited = engine.audit(0)
-        theirs = time.perf_counter() - start
-        at = [int(np.ravel_multi_index(places[row["cell"]], instance.counts.shape)) for row in audited]
+        at = [int(answer.places[row["cell"]]) for row in audited]
         worst = max(
             max(abs(found.relaxed_lower[i] - r["min"]), abs(found.relaxed_upper[i] - r["max"]))
             for i, r in zip(at, audited, strict=True)

@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.numerics import IntArray
+from discreet.table import Table
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.tabulation import Tabulation
 
 SETTINGS: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int]] = {
     "t2d_100": ((10, 9), (3, 3), 1_500, 101),
@@ -63,6 +65,12 @@ def generate(name: str) -> Instance:
     weights = weights * rng.lognormal(0, 1, weights.shape)
     leaves = rng.multinomial(records, (weights / weights.sum()).ravel()).reshape(sizes)
     return Instance(name, trees, leaves, roll_up(leaves, trees))
+
+
+def cells_of(instance: Instance) -> Tabulation:
+    """Lay an instance out with all margins."""
+    counts = Table.from_array(instance.leaves, {name: list(tree.leaves) for name, tree in instance.trees.items()})
+    return Tabulation.from_table(counts, hierarchies=instance.trees)
 
 
 def _tree(letter: str, size: int, count: int) -> Hierarchy:

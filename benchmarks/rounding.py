@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 import time
-from typing import Any
 
 import numpy as np
 
+import _peer
 from _tools import best, machine, table
 from discreet.core.numerics import IntArray
 from discreet.protect.controlled_rounding import ControlledRounding
 from discreet.protect.random_rounding import RandomRounding, round_once
 from discreet.protect.small_count_rounding import SmallCountRounding
 from discreet.table import Table
-from discreet.table.tabulation import Tabulation
-from instances import Instance, generate
+from instances import Instance, cells_of, generate
 
 BASE = 5
-
-
-def laid(instance: Instance) -> Tabulation:
-    """Return an instance with its hierarchies."""
-    counts = Table.from_array(instance.leaves, {name: list(tree.leaves) for name, tree in instance.trees.items()})
-    return Tabulation.from_table(counts, hierarchies=instance.trees)
 
 
 def tau(instance: Instance) -> tuple[float, IntArray]:
@@ -34,59 +25,15 @@ def tau(instance: Instance) -> tuple[float, IntArray]:
     It refuses bases below a tenth of the largest figure; that check is switched off, so that both round to the same
     base. No cell is called unsafe, so that both solve the same problem.
     """
-    import pandas as pd
-    from pytauargus import protect
     from pytauargus.engine import Engine
 
-    cells = np.stack([axis.ravel() for axis in np.indices(instance.leaves.shape)], axis=1)
-    records = np.repeat(np.arange(len(cells)), instance.leaves.ravel())
-    names = list(instance.trees)
-    frame = pd.DataFrame(
-        {n: np.array(instance.trees[n].leaves)[cells[records, d]] for d, n in enumerate(names)} | {"one": 1.0}
-    )
-    took = [float("inf")]
-    step = Engine._suppress_rnd
-
-    def timed(self: Any, *arguments: Any) -> None:
-        start = time.perf_counter()
-        step(self, *arguments)
-        took[0] = time.perf_counter() - start
-
-    floor, Engine._min_round_base, Engine._suppress_rnd = Engine._min_round_base, lambda self, tab: 0, timed
-    here, folder = os.getcwd(), tempfile.mkdtemp()
-    os.chdir(folder)
-    # What its solver prints is not wanted here.
-    out, silence = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
+    floor, Engine._min_round_base = Engine._min_round_base, lambda self, tab: 0
     try:
-        files = {}
-        for name, tree in instance.trees.items():
-            if tree.depth > 1:
-                tree.write(f"{folder}/{name}.hrc")
-                files[name] = f"{folder}/{name}.hrc"
-        result = protect(
-            frame,
-            names,
-            response="one",
-            safety_rules="FREQ(1,0)",
-            suppress=f"RND(1,{BASE},0,60,0,2,1)",
-            hrc=files,
-            hierleadstring="@",
-            totcode="Total",
-            workdir=folder,
-        )
-        rows = result.tables[0].dataframe()
+        with _peer.aside(), _peer.timed("_suppress_rnd", time.perf_counter) as spent:
+            values = _peer.ask(instance, f"RND(1,{BASE},0,60,0,2,1)", "FREQ(1,0)").values
     finally:
-        os.dup2(out, 1)
-        os.close(out)
-        os.close(silence)
-        os.chdir(here)
-        Engine._min_round_base, Engine._suppress_rnd = floor, step
-    values = np.zeros(instance.counts.shape, np.int64)
-    places = [tuple(instance.trees[n].codes.index(row[n]) for n in names) for _, row in rows.iterrows()]
-    for place, value in zip(places, rows.one, strict=True):
-        values[place] = int(value)
-    return took[0], values
+        Engine._min_round_base = floor
+    return sum(spent), values
 
 
 def controlled() -> list[list[str]]:
@@ -94,7 +41,7 @@ def controlled() -> list[list[str]]:
     rows = []
     for name in ("t2d_1k", "t2d_10k"):
         instance = generate(name)
-        cells = laid(instance)
+        cells = cells_of(instance)
         mine, theirs, away = [], [], 0
         for _ in range(3):
             mine.append(best(lambda cells=cells: ControlledRounding(BASE).apply(cells), 1))  # type: ignore[misc]
@@ -121,7 +68,7 @@ def larger() -> list[list[str]]:
     """Controlled rounding of three-way tables, stopped after ten seconds."""
     rows = []
     for name in ("t3d_2k", "t3d_30k"):
-        cells = laid(generate(name))
+        cells = cells_of(generate(name))
         start = time.perf_counter()
         made = ControlledRounding(BASE, time_limit=10.0).apply(cells)
         rows.append(
@@ -140,7 +87,7 @@ def small() -> list[list[str]]:
     """Small-count rounding to base 3."""
     rows = []
     for name in ("t2d_1k", "t2d_10k", "t3d_30k", "t3d_180k"):
-        cells = laid(generate(name))
+        cells = cells_of(generate(name))
         made = SmallCountRounding(3).apply(cells)
         seconds = best(lambda cells=cells: SmallCountRounding(3).apply(cells), 3)  # type: ignore[misc]
         margins = made.details["margins"]

@@ -2,102 +2,33 @@
 
 from __future__ import annotations
 
-import os
-import pickle
 import resource
-import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import _peer
 from _tools import machine, table
 from discreet.evaluate.certified import faults, inspect
 from discreet.protect import Suppression
 from discreet.rules import PPercent, Threshold
-from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.tabulation import Tabulation
-from instances import BoolArray, Instance, generate
+from instances import cells_of, generate
 
-PEER = """
-import pickle, sys, time
-sys.path.insert(0, sys.argv[1])
-from pytauargus.engine import Engine
-from instances import generate
-from suppression import peer
-before = Engine.suppress
-spent = []
-def suppress(self, command):
-    start = time.process_time()
-    before(self, command)
-    spent.append(time.process_time() - start)
-Engine.suppress = suppress
-hidden = peer(generate(sys.argv[2]), sys.argv[3], sys.argv[4])
-pickle.dump((sum(spent), hidden), open(sys.argv[5], "wb"))
-"""
 LIMITS = {"MOD": 1800, "OPT": 400}
 """Seconds after which a peer is stopped."""
 
 
-def cells_of(instance: Instance) -> Tabulation:
-    """Lay an instance out with all margins."""
-    counts = Table.from_array(instance.leaves, {name: list(tree.leaves) for name, tree in instance.trees.items()})
-    return Tabulation.from_table(counts, hierarchies=instance.trees)
-
-
-def peer(instance: Instance, how: str, folder: str) -> BoolArray:
-    """Let pytauargus suppress, and return which cells it hides."""
-    import pandas as pd
-    from pytauargus import protect
-
-    cells = np.stack([axis.ravel() for axis in np.indices(instance.leaves.shape)], axis=1)
-    records = np.repeat(np.arange(len(cells)), instance.leaves.ravel())
-    names = list(instance.trees)
-    frame = pd.DataFrame(
-        {n: np.array(instance.trees[n].leaves)[cells[records, d]] for d, n in enumerate(names)} | {"one": 1.0}
-    )
-    os.chdir(folder)
-    files = {}
-    for name, tree in instance.trees.items():
-        if tree.depth > 1:
-            tree.write(f"{folder}/{name}.hrc")
-            files[name] = f"{folder}/{name}.hrc"
-    result = protect(
-        frame,
-        names,
-        response="one",
-        safety_rules="FREQ(4,30)",
-        suppress="MOD(1)" if how == "MOD" else "OPT(1,10)",
-        hrc=files,
-        hierleadstring="@",
-        totcode="Total",
-        workdir=folder,
-    )
-    rows = result.tables[0].dataframe()
-    hidden = np.zeros(instance.counts.shape, bool)
-    place = {n: {code: i for i, code in enumerate(instance.trees[n].codes)} for n in names}
-    codes = [rows[n].map(place[n]).to_numpy() for n in names]
-    hidden[tuple(codes)] = rows.status.isin(["U", "M"]).to_numpy()
-    return hidden
-
-
 def theirs(name: str, how: str) -> tuple[float, int, int] | None:
-    """Return the CPU seconds, cells and cost of pytauargus in a process and a folder of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out.pickle"
-        code = [sys.executable, "-c", PEER, str(Path(__file__).parent), name, how, folder, str(out)]
-        try:
-            subprocess.run(code, check=True, capture_output=True, timeout=LIMITS[how])
-        except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
-            return None
-        with out.open("rb") as file:
-            seconds, hidden = pickle.load(file)
-    counts = generate(name).counts
-    return seconds, int(hidden.sum()), int(counts[hidden].sum())
+    """Return the CPU seconds, cells and cost of pytauargus."""
+    found = _peer.apart(name, how, LIMITS[how])
+    if found is None:
+        return None
+    seconds, hidden = found
+    return seconds, int(hidden.sum()), int(generate(name).counts[hidden].sum())
 
 
 def ours(tables: Any, method: Suppression) -> dict[str, Any]:
@@ -195,25 +126,37 @@ def magnitude(firms: int, insiders: str) -> list[str]:
     return _row(f"activity × region × size, {firms:,} firms", insiders, [cells], method)
 
 
-def linked(firms: int, insiders: str) -> list[str]:
-    """Protect four tables of one set of firms, linked in a circle, as one problem."""
+def linked(firms: int, insiders: str, part: tuple[str, ...] = ()) -> list[str]:
+    """Protect four tables of one set of firms, linked in a circle, as one problem.
+
+    A part adds a fifth: all dimensions of the circle but one crossed, for some groups of regions only, with a total of
+    its own.
+    """
     from discreet.tabulation.tabulate import tabulate
 
     frame = business(firms)
     trees = hierarchies(frame)
-    tables = [
-        tabulate(
-            frame,
+
+    def cells(firms: Any, *by: str) -> Tabulation:
+        return tabulate(
+            firms,
             list(by),
             value="turnover",
             contributor="firm",
             holding="holding",
             hierarchies={name: trees[name] for name in by if name in trees},
         )
-        for by in (("activity", "size"), ("activity", "legal"), ("region", "size"), ("region", "legal"))
-    ]
+
+    pairs = (("activity", "size"), ("activity", "legal"), ("region", "size"), ("region", "legal"))
+    tables = [cells(frame, *by) for by in pairs]
+    what = "four linked tables"
+    if part:
+        inside = frame[frame.region.str[:2].isin(part)]
+        trees["region"] = Hierarchy.from_prefixes(sorted(inside.region.unique()), [2])
+        tables.append(cells(inside, "activity", "region", "size").as_part(region="East"))
+        what = "five linked tables, one of some regions only"
     method = Suppression(PPercent(10, level="holding"), insiders=insiders)  # type: ignore[arg-type]
-    return _row(f"four linked tables, {firms:,} firms", insiders, tables, method)
+    return _row(f"{what}, {firms:,} firms", insiders, tables, method)
 
 
 def _row(what: str, insiders: str, tables: list[Tabulation], method: Suppression) -> list[str]:
@@ -269,6 +212,7 @@ def main() -> str:
                     magnitude(100_000, "singletons"),
                     linked(100_000, "none"),
                     linked(100_000, "respondents"),
+                    linked(100_000, "none", ("R3", "R4")),
                 ],
             ),
         ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,8 @@ from _tools import machine, table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.workbench.people import GAPS, Person, browser
-from tests.workbench.serving import Server, serving
+from tests.workbench.people import GAPS, Person, browser, tables
+from tests.workbench.serving import Server, crowd, serving
 
 TIMES = 9
 """How often each step is taken; the median is judged."""
@@ -28,16 +26,6 @@ DRAWN = """() => {
     new MutationObserver(painted).observe(document.querySelector('#result'), { attributeFilter: ['data-drawn'] });
 }"""
 """Notes the seconds from a key to the frame in which the release is painted."""
-
-
-def files(folder: Path) -> list[Path]:
-    draw = random.Random(1)
-    made = []
-    for name, rows, across in (("thousand", 50, 20), ("large", 1000, 100)):
-        lines = [f"a{i},b{j},{draw.randint(0, 40)}" for i in range(rows) for j in range(across)]
-        made.append(folder / f"{name}.csv")
-        made[-1].write_text("area,age,count\n" + "\n".join(lines) + "\n")
-    return made
 
 
 def middle(times: list[float]) -> float:
@@ -60,11 +48,8 @@ def redraw(opened: Any, server: Server) -> list[float]:
     """Seconds from a changed parameter to the painted release, on 1,000 cells."""
     person = Person(opened, f"{server.address}?session=redraw")
     page = person.page
-    page.click("[data-file='thousand.csv']")
-    page.wait_for_selector("#use")
-    person.step("protect")
-    page.select_option("#method", "protect random-rounding")
-    page.wait_for_selector("#audit")
+    person.open("thousand.csv")
+    person.round_randomly()
     page.evaluate(DRAWN)
     for base in range(4, 5 + TIMES):
         page.fill("#option-base", str(base))
@@ -89,36 +74,14 @@ def large(opened: Any, server: Server) -> tuple[list[float], int]:
     return taken, gaps
 
 
-def crowd(server: Server) -> list[float]:
-    """Seconds that 19 people wait for a risk, three times each, while one compares."""
-    asked = ["random-rounding:base=3", "random-rounding:base=5", "table-swapping:rate=0.1"]
-    job = server.run("compare", wait=0, file="thousand.csv", draws=20_000, method=asked)
-    taken: list[float] = []
-
-    def work() -> None:
-        for _ in range(3):
-            begun = time.perf_counter()
-            assert server.run("risk", table="thousand.csv")["state"] == "done"
-            taken.append(time.perf_counter() - begun)
-
-    people = [threading.Thread(target=work) for _ in range(19)]
-    for person in people:
-        person.start()
-    for person in people:
-        person.join()
-    assert server.json("GET", f"api/jobs/{job['job']}")["state"] == "running"
-    server.json("DELETE", f"api/jobs/{job['job']}")
-    return taken
-
-
 def main() -> str:
     with tempfile.TemporaryDirectory() as folder, browser() as opened:
-        paths = files(Path(folder))
+        paths = tables(Path(folder))
         begun = start(opened, paths)
         with serving(*paths) as server:
             drawn = redraw(opened, server)
             shown, gaps = large(opened, server)
-            waited = crowd(server)
+            waited = crowd(server, "thousand.csv")
     rows: list[tuple[str, float, float, float]] = [
         ("start to a page that can be used", 3.0, middle(begun), max(begun)),
         ("a parameter changed, 1,000 cells painted again", 0.3, middle(drawn), max(drawn)),

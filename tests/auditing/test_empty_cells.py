@@ -40,4 +40,4 @@ def test_as_one_by_one(seed: int) -> None:
     held_back = set().union(*bare)
     expected = sorted(at[cell] for cell in inner if given and cell not in given and cell not in held_back)
     listed, positive = (np.array([at[cell] for cell in cells], np.int64) for cells in (rows, above))
-    assert sorted(empty_cells(space, ("geo", "sex"), listed, positive).tolist()) == expected
+    assert sorted(empty_cells(space, {"geo": 0, "sex": 0}, listed, positive).tolist()) == expected

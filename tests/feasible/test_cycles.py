@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.feasible.bounds import bounds
-from discreet.table import Table, space
+from discreet.table import Table, blocks
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
 from discreet.table.tabulation import Tabulation
@@ -35,9 +35,9 @@ def test_blocks_along_chords_give_the_same_bounds(pairs: tuple[str, ...], monkey
     open_figures = 0
     for seed in range(40):
         shown = parts(np.random.default_rng(seed), pairs)
-        monkeypatch.setattr(space, "MANY", 20_000)
+        monkeypatch.setattr(blocks, "MANY", 20_000)
         whole = equations_of(shown)
-        monkeypatch.setattr(space, "MANY", 0)
+        monkeypatch.setattr(blocks, "MANY", 0)
         cut = equations_of(shown)
         assert cut.positions.size < whole.positions.size
         mine = np.flatnonzero(cut.source >= 0)

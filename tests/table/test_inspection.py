@@ -65,7 +65,7 @@ def test_releases_of_discreet_are_told_by_their_note(tmp_path: Path) -> None:
 
     table = dc.Table.from_array([[2, 9, 8], [7, 6, 9], [9, 8, 5]], {"area": ["n", "w", "s"], "age": ["y", "m", "o"]})
     for form, hidden, intervals in (("marks", True, False), ("intervals", False, True)):
-        made = dc.suppress(table, Threshold(3), levels=(1, 1), form=form).release
+        made = dc.suppress(table, Threshold(3), levels=(1, 1), form=form).release  # type: ignore[arg-type]
         made.write(tmp_path / "r.parquet")
         found = inspect_file(tmp_path / "r.parquet", cells=True)
         assert (found.content, found.method) == ("release", "suppress")

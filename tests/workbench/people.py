@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
+import shlex
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -76,6 +79,55 @@ class Person:
         self.page.click(f"[data-step={name}]")
         self.page.wait_for_selector(f"#screen[data-ready={name}]")
 
+    def open(self, name: str) -> None:
+        """Choose a file that is there, and wait until it can be used."""
+        self.page.click(f"[data-file='{name}']")
+        self.page.wait_for_selector("#use")
+
+    def use(self) -> None:
+        """Go on with what was opened."""
+        self.page.click("#use")
+        self.page.wait_for_selector("#sensitive")
+
+    def cross_firms(self, tree: str, **picks: str) -> None:
+        """Cross the firms by district and size, with a tree of districts and with columns picked for other parts."""
+        page = self.page
+        page.click("[data-file='firms.csv']")
+        assert "records" in self.text("#recognised")
+        page.check("[data-by=district]")
+        page.wait_for_selector("#use")
+        page.check("[data-by=size]")
+        page.wait_for_selector("[data-hierarchy=district]")
+        page.select_option("[data-hierarchy=district]", tree)
+        self.wait_for("--hierarchy")
+        for part, column in picks.items():
+            page.select_option(f"[data-pick={part}]", column)
+            self.wait_for(f"--{part}")
+        page.wait_for_selector(".grid [role=rowheader]:has-text('north')")
+
+    def round_randomly(self) -> None:
+        """Go to random rounding and wait for the first release."""
+        self.step("protect")
+        self.page.select_option("#method", "protect random-rounding")
+        self.page.wait_for_selector("#audit")
+
+    def compare(self, draws: int, *methods: str) -> None:
+        """Start a comparison of methods."""
+        self.step("compare")
+        self.page.fill("#draws", str(draws))
+        self.page.fill("#methods", "\n".join(methods))
+        self.page.click("#start")
+
+    def wait_for(self, word: str, *, gone: bool = False) -> None:
+        """Wait until the command that does the same says something, or says it no more."""
+        self.page.wait_for_function(
+            "([word, gone]) => document.querySelector('#command').textContent.includes(word) !== gone", arg=[word, gone]
+        )
+
+    def wait_for_reasons(self) -> None:
+        """Wait until the chosen cell is explained."""
+        self.page.wait_for_function("() => document.querySelector('#detail').dataset.explained")
+
     def text(self, selector: str) -> str:
         """Return what stands somewhere."""
         self.page.wait_for_selector(selector)
@@ -105,3 +157,46 @@ class Person:
         asked = {name for address in self.addresses for name in parse_qs(urlsplit(address).query)}
         assert asked <= {"wait", "name", "session"}
         self.context.close()
+
+
+def answer(folder: Path, command: str) -> Any:
+    """Run the command that a page shows, as it stands, in a folder; return what it prints for programs."""
+    from tests.cli.running import run
+
+    with chdir(folder):
+        return json.loads(run(*shlex.split(command)[1:], "--json").out)
+
+
+def patients(path: Path) -> Path:
+    """Write a table of patients with a few small counts."""
+    draw = random.Random(4)
+    rows = [
+        f"{area},{age},{draw.choice([0, 1, 2, 14, 25, 38, 61])}"
+        for area in "ABCDEF"
+        for age in ("0-19", "20-64", "65+")
+    ]
+    path.write_text("area,age,count\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def firms(path: Path) -> Path:
+    """Write records of firms in districts of two regions, few of them large."""
+    draw = random.Random(7)
+    lines = ["firm,district,size,turnover"]
+    for i in range(160):
+        district = draw.choice(["n1", "n2", "n3", "s1", "s2"])
+        size = draw.choices(["small", "medium", "large"], [70, 23, 7])[0]
+        lines.append(f"f{i},{district},{size},{draw.randint(1, 900)}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def tables(folder: Path) -> list[Path]:
+    """Write tables of 1,000 and of 100,000 cells: thousand.csv and large.csv."""
+    draw = random.Random(1)
+    made = []
+    for name, rows, across in (("thousand", 50, 20), ("large", 1000, 100)):
+        lines = [f"a{i},b{j},{draw.randint(0, 40)}" for i in range(rows) for j in range(across)]
+        made.append(folder / f"{name}.csv")
+        made[-1].write_text("area,age,count\n" + "\n".join(lines) + "\n")
+    return made

@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -38,6 +40,12 @@ class Server:
         assert parts.hostname is not None
         assert parts.port is not None
         self.host, self.port, self.base = parts.hostname, parts.port, parts.path
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        (found,) = Path(tempfile.gettempdir()).glob(f"discreet-workbench-{self.process.pid}-*")
+        return found
 
     def ask(
         self,
@@ -99,3 +107,26 @@ def serving(*arguments: object, **about: Any) -> Iterator[Server]:
         yield server
     finally:
         server.close()
+
+
+def crowd(server: Server, table: str) -> list[float]:
+    """Return the seconds that 19 people wait for a risk, three times each, while one waits for a long comparison."""
+    asked = ["random-rounding:base=3", "random-rounding:base=5", "table-swapping:rate=0.1"]
+    job = server.run("compare", wait=0, file=table, draws=20_000, method=asked)
+    taken: list[float] = []
+
+    def work() -> None:
+        for _ in range(3):
+            begun = time.perf_counter()
+            assert server.run("risk", table=table)["state"] == "done"
+            taken.append(time.perf_counter() - begun)
+
+    people = [threading.Thread(target=work) for _ in range(19)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    assert len(taken) == 57
+    assert server.json("GET", f"api/jobs/{job['job']}")["state"] == "running"
+    server.json("DELETE", f"api/jobs/{job['job']}")
+    return taken

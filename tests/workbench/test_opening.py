@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.running import run
-from tests.workbench.people import Person
+from tests.workbench.people import Person, firms
 from tests.workbench.serving import serving
 
 pytestmark = pytest.mark.xdist_group("workbench")
@@ -19,21 +19,6 @@ DROP = """([name, text]) => {
     carried.items.add(new File([text], name));
     document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: carried, bubbles: true }));
 }"""
-LIGHTNESS = """() => [1, 2, 3, 4, 5].map((k) => {
-    const cell = document.createElement('i');
-    cell.style.backgroundColor = `var(--r${k})`;
-    document.body.append(cell);
-    const [r, g, b] = getComputedStyle(cell).backgroundColor.match(/[0-9.]+/g).map(Number);
-    cell.remove();
-    return [r, g, b];
-})"""
-SIGHT = {
-    "all colours": ((0.2126, 0.7152, 0.0722),) * 3,
-    "no red": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
-    "no green": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
-    "no blue": ((1.256, -0.077, -0.179), (-0.078, 0.931, 0.148), (0.005, 0.691, 0.304)),
-}
-"""How people see red, green and blue who lack one kind of cones (Machado, Oliveira and Fernandes 2009)."""
 
 
 def test_a_dropped_file_is_read_and_can_be_read_otherwise(opened: Any) -> None:
@@ -48,7 +33,7 @@ def test_a_dropped_file_is_read_and_can_be_read_otherwise(opened: Any) -> None:
         for name, given in {"layout": "long", "count": "weight", "dimensions": "area,sex"}.items():
             page.fill(f"input[name={name}]", given)
         page.click("text=Read it again")
-        page.wait_for_function("() => document.querySelector('#command').textContent.includes('--count=weight')")
+        person.wait_for("--count=weight")
         page.wait_for_selector(".grid [role=gridcell]:has-text('10')")
         page.click("#use")
         page.wait_for_selector(".terms")
@@ -75,17 +60,40 @@ def test_an_example_shows_the_risk_of_rows_and_columns_and_its_three_terms(opene
         person.leave()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_of_risk_keep_their_order_for_everybody(opened: Any, scheme: str) -> None:
-    with serving() as server:
-        person = Person(opened, server.address, scheme=scheme)
-        colours = person.page.evaluate(LIGHTNESS)
+def firms_tab(folder: Path) -> Path:
+    """A table of τ-ARGUS with its metadata and hierarchy, sensitive cells marked."""
+    source, tree = firms(folder / "firms.csv"), folder / "districts.hrc"
+    tree.write_text("north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n")
+    table = folder / "firms.parquet"
+    by = ["--by", "district,size", "--value", "turnover", "--contributor", "firm", "--hierarchy", f"district={tree}"]
+    assert run("tabulate", source, *by, "-o", table).code == 0
+    assert run("rules", table, "--rule", "p=10", "-o", folder / "firms.tab").code == 0
+    return folder / "firms.tab"
+
+
+@pytest.mark.parametrize("uploaded", [False, True])
+def test_a_table_of_argus_is_opened_with_its_metadata(opened: Any, tmp_path: Path, uploaded: bool) -> None:
+    table = firms_tab(tmp_path)
+    beside = sorted(tmp_path.glob("firms*.rda")) + sorted(tmp_path.glob("firms*.hrc"))
+    with serving(*([] if uploaded else [table])) as server:
+        person = Person(opened, server.address)
+        page = person.page
+        if uploaded:
+            page.set_input_files("#file", [str(path) for path in (table, *beside)])
+        else:
+            page.click("[data-file='firms.tab']")
+        assert "hidden figures" in person.text("#recognised")
+        assert all(path.name in person.text("#beside") for path in beside)
+        page.wait_for_selector(".grid [role=rowheader]:has-text('north')")
+        assert page.query_selector(".grid .hidden-figure") is not None
+        page.click("#use")
+        page.wait_for_selector("#audit:has-text('unsafe')")
+        page.click(".grid .cell.flag")
+        person.wait_for_reasons()
+        told = person.text("#detail")
+        assert "Worked out exactly" in told
+        assert "10% rule" in told
+        person.step("protect")
+        page.select_option("#method", "protect suppress")
+        page.wait_for_selector("#audit:has-text('safe')")
         person.leave()
-    for sight, rows in SIGHT.items():
-        light = []
-        for colour in colours:
-            linear = [(v / 255 / 12.92) if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in colour]
-            seen = [sum(weight * v for weight, v in zip(row, linear, strict=True)) for row in rows]
-            light.append(sum(weight * v for weight, v in zip((0.2126, 0.7152, 0.0722), seen, strict=True)))
-        steps = [b - a for a, b in itertools.pairwise(light)]
-        assert all(step < -0.01 for step in steps) or all(step > 0.004 for step in steps), (sight, light)

@@ -15,7 +15,7 @@ from discreet.auditing.laws import LAWS
 from discreet.auditing.levels import reach_of
 from discreet.auditing.limits import Limits
 from discreet.auditing.linking import alone
-from discreet.auditing.question import ask, nodes_of, targets_of, unpublished
+from discreet.auditing.question import ask, sums_of, targets_of, unpublished
 from discreet.auditing.result import Audit
 from discreet.core.errors import RequestError, nearest
 from discreet.core.progress import Progress
@@ -108,12 +108,12 @@ def audit(
     published = parts_of(releases)
     parts = (*published, *unpublished(about, published))
     cells: list[Mapping[str, object]] = [cell for group in (sums or {}).values() for cell in group]
-    cells += [dict(cell) for cell in limits.levels]
+    cells += [dict(cell) for cell in limits.levels or ()]
     cells += [item.cell for attacker in attackers for item in attacker.contributions]
     cells += [item.cell for attacker in attackers for item in attacker.knows]
     cells += [fact.cell for fact in knows]
-    nodes = nodes_of(parts, cells, sensitivity)
-    equations, crossing, asked = ask(parts, about, sums or {}, least, most, nodes)
+    in_question = sums_of(parts, cells, sensitivity)
+    equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, between=not verdict_only)
     reach = reach_of(equations, limits.levels, original, protection, sensitivity)
     everybody = _of_everybody(equations, knows)
     known = [knowledge_of(everybody, attacker) for attacker in attackers]
@@ -138,20 +138,23 @@ def audit(
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
     if verdict_only:
-        if reach.sensitive is None and not np.isfinite(reach.low).any():
+        if reach.sensitive is None and limits.levels is None and not np.isfinite(reach.low).any():
             raise RequestError(
                 "verdict_only judges protection levels, and none are given; give the rules' findings (sensitivity=) or "
                 "a share of the original (original= and protection=)"
             )
         asked_for = np.isfinite(reach.low) if reach.sensitive is None else np.isfinite(reach.low) | reach.sensitive
         asked_for[singles] = True
-        sheets = [judge.verdict_only(everybody, targets[asked_for[targets]])]
+        targets = targets[asked_for[targets]]
+        sheets = [judge.verdict_only(everybody, targets)]
+        whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
     else:
         by_itself = None
         if len(published) > 1 and targets.size:
             by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most)
         sheets = [judge.outsider(everybody, targets, by_itself)]
-    sheets += judge.insiders(everybody, known, targets, sheets[0]) if known else []
+        whom = np.arange(len(known))
+    sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
     return _result(sheets, judge, published, proofs, law, Criterion(limits, protection, rules))
 

@@ -31,7 +31,7 @@ class Criterion:
             "min_width": self.limits.width,
             "max_dr": self.limits.dr,
             "within": self.limits.within,
-            "levels": len(self.limits.levels) or None,
+            "levels": len(self.limits.levels or ()) or None,
             "protection": self.protection,
             "rules": None if self.rules is None else list(self.rules),
         }

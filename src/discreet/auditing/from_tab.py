@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,12 @@ from discreet.tabulation.inspecting import HIDDEN
 
 
 def read_tab_release(
-    path: str | Path, rda: str | Path | None = None, *, value: str | None = None, encoding: str = "utf-8"
+    path: str | Path,
+    rda: str | Path | None = None,
+    *,
+    value: str | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
+    encoding: str = "utf-8",
 ) -> Release:
     """Read what a ``.tab`` file publishes: its figures without those whose status is U or M.
 
@@ -22,10 +28,12 @@ def read_tab_release(
         path: the ``.tab`` file, which holds the suppressed values too; none of them is kept.
         rda: its metadata; by default the ``.rda`` file of the same name.
         value: the response that is published; by default the first, or the frequencies where there is none.
+        parts: for a dimension, totals that are of some categories only, where the table has one of them.
         encoding: the encoding of both files.
     """
     found = read_tab(path, rda, encoding=encoding)
     if found.status is None:
         raise DataError(f"{path} has no column of statuses, so that nothing says what is hidden; mark it <STATUS>")
     hidden = np.array([status.upper() in HIDDEN for status in found.status], bool)
-    return Release.of(Figures.of_tabulation(found.tabulation, response=value, hidden=hidden, name=Path(path).name))
+    table = found.tabulation.as_part(found.tabulation.totals_among(parts or {}))
+    return Release.of(Figures.of_tabulation(table, response=value, hidden=hidden, name=Path(path).name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.bounds import Bounds, bounds
+from discreet.feasible.crowd import Facts, doubtful
 from discreet.feasible.levels import OUT_OF_REACH, REACHED, reach_levels
 from discreet.feasible.proof import prove
 from discreet.table.equations import Equations
@@ -171,10 +172,31 @@ class Judge:
 
     # --- attackers ----------------------------------------------------------------------------------------
 
+    def suspects(self, equations: Equations, known: Sequence[Knowledge], targets: IntArray) -> IntArray:
+        """Return the attackers of whom it is not seen at once that every level is reached in spite of what they know.
+
+        Only levels to either side are looked at so: where anything else is asked for, all attackers are returned.
+        """
+        low, high = self.reach.low[targets], self.reach.high[targets]
+        plain = np.isfinite(low) & np.isfinite(high) & ~np.isfinite(self.reach.sliding[targets])
+        ends = np.floor(low[plain] + 1e-6).astype(np.int64), np.ceil(high[plain] - 1e-6).astype(np.int64)
+        limits = self.limits
+        more = limits.width is not None or limits.dr is not None or limits.within is not None
+        if more or not plain.all() or not (ends[0] < ends[1]).all():
+            return np.arange(len(known))
+        who = np.repeat(np.arange(len(known)), [one.at.size for one in known])
+        at, own_low, own_high, own, others = (
+            np.concatenate([getattr(one, name) for one in known]) for name in ("at", "low", "high", "own", "others")
+        )
+        facts = Facts(who, at, own_low, own_high, (own >= 0) & (others >= 1))
+        found = doubtful(equations, targets, *ends, facts, len(known), time_limit=self.left(), progress=self.progress)
+        return np.flatnonzero(found)
+
     def insiders(
-        self, equations: Equations, known: Sequence[Knowledge], targets: IntArray, outside: Sheet
+        self, equations: Equations, known: Sequence[Knowledge], targets: IntArray, outside: Sheet, whom: IntArray
     ) -> list[Sheet]:
-        """Judge what attackers learn: about others in their own cells, and about figures that they see closer."""
+        """Judge what some attackers learn: about others in their own cells, and about figures that they see closer."""
+        known = [known[i] for i in whom.tolist()]
         wanted = np.zeros(equations.lower.size, bool)
         wanted[targets] = True
         before = np.full((2, equations.lower.size), np.nan)
@@ -183,7 +205,7 @@ class Judge:
         for number, (numbers, stack) in enumerate(Linked(equations).stacks(known)):
             if self.progress is not None:
                 self.progress(number, max(number + 1, len(known) // max(len(numbers), 1)), "groups of attackers tried")
-            sheets.append(self._stack(stack, wanted, before))
+            sheets.append(self._stack(replace(stack, who=whom[stack.who]), wanted, before))
         return sheets
 
     def _stack(self, stack: Stack, wanted: BoolArray, before: FloatArray) -> Sheet:

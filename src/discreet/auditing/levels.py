@@ -25,7 +25,7 @@ from discreet.table.tabulation import Tabulation
 
 def reach_of(
     equations: Equations,
-    levels: Mapping[tuple[tuple[str, str], ...], Level],
+    levels: Mapping[tuple[tuple[str, str], ...], Level] | None,
     original: Table | Figures | Tabulation | None,
     protection: float | None,
     sensitivity: Sensitivity | None,
@@ -53,7 +53,9 @@ def reach_of(
         lower, upper = sensitivity.lower[mine] * scale, sensitivity.upper[mine] * scale
         # A rule of one's own may know no level (NaN): its cells must only not be worked out.
         _widen(reach, equations, at[mine], values[mine] - lower, values[mine] + upper, np.zeros(lower.size))
-    for cell, level in levels.items():
+    if levels is not None and not levels and sensitive is None:
+        sensitive = np.zeros(equations.lower.size, bool)
+    for cell, level in (levels or {}).items():
         i = np.array([equations.find(dict(cell))])
         ends = [np.array([float(end) * scale]) for end in level]
         _widen(reach, equations, i, ends[0], ends[1], ends[2] if len(ends) > 2 else np.zeros(1))
@@ -95,7 +97,8 @@ def _judged(equations: Equations, sensitivity: Sensitivity) -> tuple[IntArray, F
         if axis.name in space.names:
             i = space.names.index(axis.name)
             places = space.axes[i].places
-            recode = np.array([0, *(places.get(label, -1) for label in axis.codes[1:])], np.int64)
+            total = places.get(axis.total, 0) if axis.part else 0
+            recode = np.array([total, *(places.get(label, -1) for label in axis.codes[1:])], np.int64)
             known &= recode[code] >= 0
             position += space.strides[i] * recode[code]
         else:

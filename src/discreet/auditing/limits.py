@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ class Limits:
         dr: the disclosure risk 1/H must be at most this.
         levels: for cells, values that the interval must reach on either side: the true value less and plus its
             protection levels, and, as a third number, how wide it must be (the sliding level). Keys are cells as
-            sorted tuples of (dimension, label).
+            sorted tuples of (dimension, label). An empty mapping says that no cell needs protection; None, that all do.
         within: nobody who contributes to a cell may know the largest other contribution to within this many per cent;
             judged where the contributions are given.
 
@@ -35,7 +35,7 @@ class Limits:
 
     width: float | None = None
     dr: float | None = None
-    levels: Mapping[tuple[tuple[str, str], ...], Level] = field(default_factory=dict)
+    levels: Mapping[tuple[tuple[str, str], ...], Level] | None = None
     within: float | None = None
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Limits:
             raise RequestError(f"the largest risk is {self.dr}; it is above 0")
         if self.within is not None and not 0 < self.within <= 100:
             raise RequestError(f"within is {self.within}; give a percentage above 0, up to 100")
-        for cell, level in self.levels.items():
+        for cell, level in (self.levels or {}).items():
             if len(level) not in (2, 3) or not level[0] <= level[1]:
                 raise RequestError(f"the levels of {dict(cell)} are {level}; give the lower, then the upper one")
 

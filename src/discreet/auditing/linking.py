@@ -44,7 +44,7 @@ def alone(
     for part in parts:
         if not len(part):
             continue
-        single = equations_of(part, least=least, most=most, nodes={})
+        single = equations_of(part, least=least, most=most, asked={})
         low, high = part.ranges()
         rows = np.flatnonzero(low != high)
         where = single.rows_of(part)[rows]
@@ -54,7 +54,7 @@ def alone(
         for part in parts:
             if len(part):
                 others = [_emptied(other) for other in parts if other is not part]
-                single = equations_of([part, *others], about=crossing, least=least, most=most, nodes={})
+                single = equations_of([part, *others], about=crossing, least=least, most=most, asked={})
                 where = single.locate(equations.space.translate(equations.positions[crossed], single.space))
                 note(crossed[where >= 0], bound(single, where[where >= 0]), where[where >= 0],
                      10 ** (equations.decimals - single.decimals))  # fmt: skip

@@ -9,9 +9,10 @@ import numpy as np
 from discreet.auditing.limits import Reach
 from discreet.core.numerics import IntArray
 from discreet.rules.sensitivity import Sensitivity
+from discreet.table.additive_axis import WHOLE
+from discreet.table.blocks import Asked
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
-from discreet.table.space import WHOLE
 
 
 def unpublished(about: Sequence[str] | Mapping[str, Sequence[object]], parts: Iterable[Figures]) -> list[Figures]:
@@ -33,14 +34,17 @@ def ask(
     sums: Mapping[str, Sequence[Mapping[str, object]]],
     least: float,
     most: float | None,
-    nodes: Mapping[str, Iterable[str]],
+    in_question: Asked,
+    between: bool = True,
 ) -> tuple[Equations, list[str], IntArray]:
-    """State the equations; return them, the crossing that is asked about, and the positions of it and of the sums."""
+    """State the equations; return them, the crossing that is asked about, and the positions of it and of the sums.
+
+    Where nothing is hidden in any table, what lies between linked tables is asked about if ``between`` says so.
+    """
     crossing = list(about)
-    if not crossing and not sums and len(parts) > 1 and not any(_open(part) for part in parts):
-        # Nothing is hidden in any table: what can be asked is what lies between them.
+    if between and not crossing and not sums and len(parts) > 1 and not any(_open(part) for part in parts):
         crossing = list(dict.fromkeys(name for part in parts for name in part.names))
-    equations = equations_of(parts, about=crossing, least=least, most=most, nodes=nodes)
+    equations = equations_of(parts, about=crossing, least=least, most=most, asked=in_question)
     asked = np.zeros(0, np.int64)
     if crossing:
         inside = np.ones(equations.positions.size, bool)
@@ -54,28 +58,35 @@ def ask(
     return equations, crossing, asked
 
 
-def nodes_of(
+def sums_of(
     parts: Iterable[Figures],
     cells: Iterable[Mapping[str, object]],
     sensitivity: Sensitivity | None,
-) -> dict[str, set[str]]:
-    """Return the labels along every dimension that cells in question have, though no table may show them."""
-    names = list(dict.fromkeys(name for part in parts for name in part.names))
-    found: dict[str, set[str]] = {name: set() for name in names}
+) -> Asked:
+    """Return the labels of cells in question, though no table may show them, by the dimensions that they cross."""
+    tables = list(parts)
+    known: dict[str, set[str]] = {}
+    for part in tables:
+        for name, shown in part.labels.items():
+            known.setdefault(name, set()).update(shown)
+            known[name].update(code for tree in part.hierarchies.get(name, ()) for code in tree.codes)
+    found: dict[frozenset[str], dict[str, set[str]]] = {}
     for cell in cells:
-        for name in names:
-            found[name].add(str(cell.get(name, WHOLE)))
+        crossed = {name: str(label) for name, label in cell.items() if name in known and str(label) != WHOLE}
+        labels = found.setdefault(frozenset(crossed), {})
+        for name, label in crossed.items():
+            labels.setdefault(name, set()).add(label)
     if sensitivity is not None and sensitivity.cells.size:
         tabulation = sensitivity.tabulation
-        for name in names:
-            if name not in tabulation.names:
-                found[name].add(WHOLE)
-                continue
-            known = {label for part in parts for label in part.labels.get(name, ())}
-            known |= {code for part in parts for tree in part.hierarchies.get(name, ()) for code in tree.codes}
-            used = np.unique(tabulation.codes(name)[sensitivity.cells]).tolist()
-            labels = (WHOLE if code == 0 else tabulation.axis(name).codes[code] for code in used)
-            found[name] |= {label for label in labels if label == WHOLE or label in known}
+        codes = {name: tabulation.codes(name)[sensitivity.cells] for name in tabulation.names if name in known}
+        above = np.stack([code > 0 for code in codes.values()] or [np.zeros(sensitivity.cells.size, bool)])
+        for pattern in np.unique(above, axis=1).T:
+            rows = (above == pattern[:, None]).all(axis=0)
+            crossing = [name for name, inside in zip(codes, pattern, strict=False) if inside]
+            labels = found.setdefault(frozenset(crossing), {})
+            for name in crossing:
+                used = {tabulation.axis(name).codes[code] for code in np.unique(codes[name][rows]).tolist()}
+                labels.setdefault(name, set()).update(used & known[name])
     return found
 
 

@@ -14,7 +14,10 @@ from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from discreet.auditing.result import Audit
+    from discreet.table.release import Release
 
 EXAMPLES = {
     "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
@@ -161,6 +164,7 @@ def audit(
     dimensions: options.Dimensions = None,
     layout: options.Layout = "auto",
     total: options.Total = "Total",
+    part: options.Part = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     json: options.Json = False,
@@ -209,16 +213,18 @@ def audit(
         "marks": tuple(mark) if mark else ("x", "..", "c", ""),
         "hierarchies": hierarchies_of(hierarchy),
         "absent": absent,
+        "parts": options.parts(part),
         "encoding": encoding,
         "delimiter": delimiter,
     }
     made = {"kind": kind, "margins": EXACT if exact_margins else None, "merged": merged_of(merged)}
     published = [
-        read_tab_release(path, value=value, encoding=encoding)
+        read_tab_release(path, value=value, parts=reading["parts"], encoding=encoding)
         if path.suffix.lower() == ".tab"
         else read_release(path, **made, **reading)
         for path in releases
     ]
+    options.check_parts(reading["parts"], _totals(published))
     rules = rules_of(rule)
     if rules and original is None:
         raise RequestError("rules judge the original; name it too (--original)")
@@ -335,9 +341,18 @@ def _original(path: Path, judged: bool, hierarchy: list[str] | None, reading: di
         count=reading["value"] or "count",
         dimensions=None if names is None else ",".join(names),
         margins="check",
-        **{name: reading[name] for name in ("layout", "total", "encoding", "delimiter")},
+        **{name: reading[name] for name in ("parts", "layout", "total", "encoding", "delimiter")},
     )
     return found if isinstance(found, Tabulation) else Tabulation.from_table(found, total=reading["total"] or "Total")
+
+
+def _totals(published: Iterable[Release]) -> Iterator[tuple[str, str, bool]]:
+    """Yield the totals that tables list along each dimension, and whether they are of a part."""
+    for figures in (figures for release in published for figures in release.parts()):
+        for name, labels in figures.labels.items():
+            for label in labels:
+                if figures.is_total(name, label):
+                    yield name, label, label == figures.part(name)
 
 
 def _interval(ends: tuple[float, float] | None) -> list[str]:

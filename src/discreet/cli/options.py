@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +31,14 @@ Layout = Annotated[str, typer.Option("--layout", help="long, wide or auto.", ric
 Total = Annotated[
     str,
     typer.Option("--total", help="The label that marks margins; empty for none.", rich_help_panel=READING),
+]
+Part = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--part",
+        help="DIMENSION=CODE: this total is of the codes below it only, and not of everybody.",
+        rich_help_panel=READING,
+    ),
 ]
 Margins = Annotated[
     str,
@@ -106,6 +114,28 @@ def names(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
+def parts(texts: list[str] | None) -> dict[str, list[str]]:
+    """Read the totals of tables that cover a part of a dimension: ``region=East``."""
+    found: dict[str, list[str]] = {}
+    for text in texts or ():
+        name, equals, code = (piece.strip() for piece in text.partition("="))
+        if not equals or not name or not code:
+            raise RequestError(f"--part is {text!r}; give DIMENSION=CODE, as region=East")
+        found.setdefault(name, []).append(code)
+    return found
+
+
+def check_parts(wanted: Mapping[str, Iterable[str]], totals: Iterable[tuple[str, str, bool]]) -> None:
+    """Refuse a total of a part that no table has; totals are given by dimension, with whether they are one."""
+    known = list(totals)
+    for name, codes in wanted.items():
+        for code in codes:
+            if (name, code, True) not in known:
+                shown = dict.fromkeys(repr(total) for other, total, _ in known if other == name)
+                there = f"totals along {name!r} are {', '.join(shown)}" if shown else f"no table has {name!r}"
+                raise RequestError(f"--part is '{name}={code}', but {there}; name one of these")
+
+
 def weights(text: str) -> tuple[float, float, float]:
     """Read the three weights."""
     try:
@@ -125,6 +155,7 @@ def load(
     dimensions: str | None,
     layout: str,
     total: str,
+    totals: Mapping[str, str] | None = None,
     margins: str,
     encoding: str,
     delimiter: str | None,
@@ -147,6 +178,7 @@ def load(
         dimensions=names(dimensions),
         layout=layout,  # type: ignore[arg-type]
         total=total or None,
+        totals=totals,
         margins=margins,  # type: ignore[arg-type]
         encoding=encoding,
         delimiter=delimiter,

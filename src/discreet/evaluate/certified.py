@@ -8,7 +8,7 @@ and for every insider.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, LimitError
 from discreet.core.progress import Progress
+from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
 from discreet.table.attacker import Attacker, Contribution, Fact
@@ -79,6 +80,7 @@ def suppress(
     originals: Original | Sequence[Original],
     rules: Any = (),
     *,
+    form: Form = "marks",
     workers: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -88,6 +90,7 @@ def suppress(
     Args:
         originals: one table or tabulation, or several that are linked by the dimensions that they share.
         rules: what makes a cell sensitive; see :class:`~discreet.protect.suppression.Suppression` for all options.
+        form: suppressed cells are published as ``"marks"``, ``"intervals"`` or ``"synthetic"`` values.
         workers: threads of the audit.
         progress: told how far the work is.
         options: ``method``, ``cost``, ``wishes`` and the other parameters of the method.
@@ -96,20 +99,23 @@ def suppress(
         InfeasibleError: if the sensitive cells cannot be protected as asked; it names the cells in conflict.
         UnsafeError: if the audit does not find the pattern safe.
     """
-    return certify(Suppression(rules, **options), originals, workers=workers, progress=progress)
+    return certify(Suppression(rules, **options), originals, form=form, workers=workers, progress=progress)
 
 
 def certify(
     method: Suppression,
     originals: Original | Sequence[Original],
     *,
+    form: Form = "marks",
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Suppressed:
-    """Apply a method of suppression and audit what it releases."""
+    """Apply a method of suppression and audit what it releases, in the form in which it is published."""
+    check_form(form)
     pattern = method.pattern(originals, progress=progress)
-    protected = method.publish(pattern, progress=progress)
-    found = inspect(pattern, protected.release, least=method.least, workers=workers, progress=progress)
+    protected = method.publish(pattern)
+    release = show_as(protected.release, form, least=method.least, progress=progress)
+    found = inspect(pattern, release, least=method.least, workers=workers, progress=progress)
     wrong = faults(pattern, found)
     if wrong:
         kind = LimitError if all(incomplete for _, incomplete in wrong) else UnsafeError
@@ -118,7 +124,7 @@ def certify(
             f"the audit does not find the pattern safe ({said}); nothing is returned. Ask for other levels or costs, "
             "or for fewer tables at once"
         )
-    return Suppressed(protected, pattern, found)
+    return Suppressed(replace(protected, release=release), pattern, found)
 
 
 def inspect(
@@ -138,8 +144,6 @@ def inspect(
         ends = ((value - int(demands.lower[i])) / scale, (value + int(demands.upper[i])) / scale)
         wide = int(demands.sliding[i]) / scale
         levels[tuple(sorted(cells.equations.cell(i).items()))] = (*ends, wide) if wide else ends
-    if not levels:
-        return audit(release, least=least, proofs=0, workers=workers, progress=progress)
     given: dict[str, Any] = {
         "limits": Limits(levels=levels),
         "attackers": attackers_of(pattern),
@@ -165,17 +169,24 @@ def attackers_of(pattern: Pattern) -> list[Attacker]:
     equal: dict[int, list[int]] = {}
     for i in np.flatnonzero(pattern.positions).tolist():
         equal.setdefault(int(member[i]), []).append(i)
-    found = []
+    put: dict[int, dict[int, Contribution]] = {}
+    knows: dict[int, list[Fact]] = {}
     for k in np.flatnonzero(known.attacker < first).tolist():
-        i, own = int(known.position[k]), int(known.low[k]) / scale
-        if not pattern.positions[i]:
+        who, i, own = int(known.attacker[k]), int(known.position[k]), int(known.low[k]) / scale
+        # The cell that a respondent is one of comes first, then those that contain it.
+        if not pattern.positions[i] or (known.position[who] != i and who not in put):
             continue
-        name, same = known.names[int(known.attacker[k])], [cells.equations.cell(j) for j in equal[int(member[i])]]
-        if own < 0:
-            # A loss is no amount that one adds to a cell; who is alone in it knows it all the same.
-            found.append(Attacker(name, (), tuple(Fact(cell, own, own) for cell in same)))
-        else:
-            found.append(Attacker(name, tuple(Contribution(cell, own, int(known.others[k])) for cell in same)))
+        for j in equal[int(member[i])]:
+            cell = cells.equations.cell(j)
+            if own < 0:
+                # A loss is no amount that one adds to a cell; who is alone in it knows it all the same.
+                knows.setdefault(who, []).append(Fact(cell, own, own))
+            elif j not in put.setdefault(who, {}) or put[who][j].value < own:
+                put[who][j] = Contribution(cell, own, int(known.others[k]))
+    found = [
+        Attacker(known.names[who], tuple(put.get(who, {}).values()), tuple(knows.get(who, ())))
+        for who in sorted({*put, *knows})
+    ]
     return found + list(known.named)
 
 

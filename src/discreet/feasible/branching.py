@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.feasible.pool import Pool, mend, note
+from discreet.feasible.pool import Pool, nearby, note
 from discreet.feasible.rows import BAD, LARGE, proved
 from discreet.feasible.tableau import (
     CLOSE,
@@ -211,28 +211,14 @@ def attained(t: Tableau, pool: Pool, stack: Stack, k: int, sign: int, target: in
 
 @compiled
 def rounded(t: Tableau, pool: Pool, bound: IntArray, k: int, sign: int, target: int, effort: int) -> bool:
-    """Make a table of whole numbers of the present values, with x[k] at the target or beyond; say whether it was done.
-
-    The unknowns that the equations leave open are rounded, the others follow, and what lies out of its range then is
-    mended by shifts. Where ranges leave room, as those of large amounts do, little has to be.
-    """
-    r = pool.rhs.size
-    table = pool.rhs.copy()
-    for i in range(r):
-        if t.scale[i] != 1:
-            return False
-    for i in range(r):
-        for at in range(pool.starts[i] + 1, pool.starts[i + 1]):
-            table[i] -= pool.signs[at] * np.int64(np.rint(t.x[pool.columns[at]]))
-    whole = np.concatenate((table, np.rint(t.x[r:]).astype(np.int64)))
+    """Look for a table of whole numbers near the present values, with x[k] at the target or beyond."""
     low, up = bound[0].copy(), bound[1].copy()
     if sign > 0:
         low[k] = target
     else:
         up[k] = target
-    if k >= r and (whole[k] < low[k] or whole[k] > up[k]):
-        return False
-    return mend(pool, whole, low, up, np.ones(r, np.int64), effort, t.stop) and note(pool, whole)
+    table = nearby(pool, t.x, low, up, effort, t.stop)
+    return table.size > 0 and note(pool, table)
 
 
 @compiled

@@ -90,6 +90,10 @@ class Condensed:
         found[self.of] = self.sign * (table - self.offset)
         return found
 
+    def outer(self, table: IntArray) -> IntArray:
+        """Return the values of the group's unknowns of a table here."""
+        return self.offset + self.sign * table[self.of]
+
 
 def condense(group: Group, stop: IntArray) -> Condensed:
     """Solve the equations of a group in whole numbers, and join unknowns that move together, until told to stop."""

@@ -61,7 +61,7 @@ def solve_group(
                 solver.give(table)
         solver.run(NODES[0] if whole else 0, tick)
         if whole and goal is not None and solver.open().any():
-            _reach(group, solver, goal, clock)
+            reach(group, solver, goal, clock)
         if whole and solver.open().any():
             solver.run(NODES[1], hard=True)
         found = solver.found()
@@ -72,16 +72,19 @@ def solve_group(
     return found
 
 
-def _reach(group: Group, solver: Solver, goal: IntArray, clock: Clock) -> None:
-    """Look for tables that attain goals by linear programs in slightly narrower ranges, whose solutions are rounded."""
+def reach(group: Group, solver: Solver, goal: IntArray, clock: Clock) -> None:
+    """Look for tables that attain goals by linear programs, whose solutions are rounded."""
     model = Inside(group)
     for side, k in zip(*np.nonzero(solver.open()), strict=True):
         if clock.late:
             return
         if solver.open()[side, k]:
-            x = model.attain(int(k), int(goal[side, k]), bool(side), _left(clock))
-            if x is not None and solver.round(x, int(k), int(side), int(goal[side, k]), EFFORT):
-                solver.notice()
+            ranges = np.stack([group.least, group.most])
+            ranges[1 - side, k] = goal[side, k]
+            x = model.attain(ranges, _left(clock))
+            table = None if x is None else solver.near(x, ranges, EFFORT)
+            if table is not None:
+                solver.give(table)
 
 
 def _left(clock: Clock) -> float:

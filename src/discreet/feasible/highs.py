@@ -83,31 +83,34 @@ class Model:
 
 
 class Inside(Model):
-    """A group over real numbers, with every value a little inside its range, so that rounding it leaves it there."""
+    """A group over real numbers, in ranges that change from one question to the next.
+
+    Values keep a little away from the ends of their ranges where they can, so that rounding them leaves them inside.
+    """
 
     MARGIN = 8
     """The most that a value keeps from either end of its range; a narrow range leaves an eighth of its width."""
 
     def __init__(self, group: Group) -> None:
-        margin = np.minimum(np.where(group.most >= UNBOUNDED, np.inf, group.most - group.least) / 8, self.MARGIN)
-        self.least = group.least + margin
-        self.most = np.where(group.most >= UNBOUNDED, np.inf, group.most - margin)
         super().__init__(group)
         self.solver.setOptionValue("simplex_strategy", 1)
-        self.solver.changeColsBounds(self.every.size, self.every, self.least, self.most)
+        self.ends = np.full((2, self.every.size), np.nan)
 
-    def attain(self, k: int, goal: int, upper: bool, seconds: float) -> FloatArray | None:
-        """Return values that fit, with one of them at its goal or beyond; None where there are none or time ran out."""
-        low, high = float(self.least[k]), float(self.most[k])
-        self.solver.changeColBounds(
-            k, *((max(low, goal), max(high, goal)) if upper else (min(low, goal), min(high, goal)))
-        )
+    def attain(self, ranges: IntArray, seconds: float) -> FloatArray | None:
+        """Return values that fit and lie in the given ranges; None where there are none, or time ran out."""
+        least, most = ranges.astype(np.float64)
+        most = np.where(ranges[1] >= UNBOUNDED, np.inf, most)
         self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(seconds, 0.01))
-        self.solver.run()
-        found = self.solver.getModelStatus() == self.highspy.HighsModelStatus.kOptimal
-        values = np.asarray(self.solver.getSolution().col_value) if found else None
-        self.solver.changeColBounds(k, low, high)
-        return values
+        for widest in (self.MARGIN, 0):
+            margin = np.minimum((most - least) / 8, widest)
+            ends = np.stack([least + margin, most - margin])
+            changed = self.every[(ends != self.ends).any(axis=0)]
+            self.solver.changeColsBounds(changed.size, changed, *ends[:, changed])
+            self.ends = ends
+            self.solver.run()
+            if self.solver.getModelStatus() == self.highspy.HighsModelStatus.kOptimal:
+                return np.asarray(self.solver.getSolution().col_value)
+        return None
 
 
 def whole_multipliers(y: FloatArray) -> tuple[IntArray, int] | None:

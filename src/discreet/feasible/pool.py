@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.core.compiled import compiled
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import FloatArray, IntArray
 
 
 class Pool(NamedTuple):
@@ -126,3 +126,23 @@ def mend(pool: Pool, x: IntArray, low: IntArray, up: IntArray, weights: IntArray
                 out[place[j]], place[moved] = moved, place[j]
                 place[j] = -1
     return True
+
+
+@compiled
+def nearby(pool: Pool, x: FloatArray, low: IntArray, up: IntArray, effort: int, stop: IntArray) -> IntArray:
+    """Return a table of whole numbers near given values, within ranges; an empty one where none is found.
+
+    The unknowns that the equations leave open are rounded, the others follow, and what lies out of its range then is
+    mended by shifts. Where ranges leave room, as those of large amounts do, little has to be.
+    """
+    r = pool.rhs.size
+    table = np.empty(x.size, np.int64)
+    for j in range(r, x.size):
+        table[j] = min(max(np.int64(np.rint(x[j])), low[j]), up[j])
+    for i in range(r):
+        if pool.signs[pool.starts[i]] != 1:
+            return table[:0]
+        table[i] = pool.rhs[i]
+        for at in range(pool.starts[i] + 1, pool.starts[i + 1]):
+            table[i] -= pool.signs[at] * table[pool.columns[at]]
+    return table if mend(pool, table, low, up, np.ones(r, np.int64), effort, stop) else table[:0]

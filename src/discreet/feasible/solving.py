@@ -16,12 +16,11 @@ from discreet.feasible.branching import (
     moves,
     note_corner,
     repair,
-    rounded,
     settle,
 )
 from discreet.feasible.clock import Clock
 from discreet.feasible.condensing import LateError, NothingError, StuckError, condense
-from discreet.feasible.pool import Pool, note
+from discreet.feasible.pool import Pool, nearby, note
 from discreet.feasible.reduction import Group
 from discreet.feasible.shifts import attain, first_table
 from discreet.feasible.tableau import FAILED, LATE, NOTHING_FITS, Tableau, feasible
@@ -154,15 +153,17 @@ class Solver:
 
     def give(self, table: IntArray) -> None:
         """Learn from a table of the group's unknowns."""
-        note(self.pool, self.joined.inner(table))
+        if note(self.pool, self.joined.inner(table)):
+            self.notice()
 
-    def round(self, x: FloatArray, k: int, side: int, goal: int, effort: int) -> bool:
-        """Make a table of whole numbers of values of the group's unknowns, with one of them at its goal or beyond."""
-        j, offset, plus = self.joined.of[k], self.joined.offset[k], self.joined.sign[k] > 0
-        self.tableau.x[:] = self.joined.inner(x)
-        sign = 1 if (side == 1) == plus else -1
-        target = goal - offset if plus else offset - goal
-        return bool(rounded(self.tableau, self.pool, self.bound, j, sign, target, effort))
+    def near(self, x: FloatArray, ranges: IntArray, effort: int) -> IntArray | None:
+        """Return a table of whole numbers of the group's unknowns near given values, within ranges (lower and upper).
+
+        The ranges may be others than those of the group.
+        """
+        low, up = self.joined.inwards(ranges)
+        table = nearby(self.pool, self.joined.inner(x), low, up, effort, self.clock.rung)
+        return self.joined.outer(table) if table.size else None
 
     @property
     def has_table(self) -> bool:

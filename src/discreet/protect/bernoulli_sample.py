@@ -22,7 +22,6 @@ from discreet.protect.random_sample import sampled
 from discreet.protect.record_rows import arrow_records, like
 from discreet.protect.stratified_sample import crossed
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
 
 
 @dataclass(frozen=True)
@@ -63,10 +62,8 @@ class BernoulliSample:
         table = counts_of(original, self.name)
         check_anybody(table)
         counts = self.draws(table, generator(seed), 1)[0]
-        kind = Kind("sample", fraction=float(self.rate))
-        if self.known_total:
-            kind = Kind("sample", fraction=int(counts.sum()) / table.total, size=table.total)
-        return sampled(original, table, counts, self.name, self.parameters, kind)
+        share = float(self.rate)
+        return sampled(original, table, counts, self.name, self.parameters, share, known_total=self.known_total)
 
     def records(self, records: Any, seed: Seed = None) -> Any:
         """Return every record of a frame or file with probability ``rate``, in the order of the file."""

@@ -88,10 +88,8 @@ class RandomSample:
         table = counts_of(original, self.name)
         check_anybody(table)
         counts = self.draws(table, generator(seed), 1)[0]
-        kind = Kind("sample", fraction=float(self.fraction or 0))
-        if self.known_total:
-            kind = Kind("sample", fraction=int(counts.sum()) / table.total, size=table.total)
-        return sampled(original, table, counts, self.name, self.parameters, kind)
+        share = float(self.fraction or 0)
+        return sampled(original, table, counts, self.name, self.parameters, share, known_total=self.known_total)
 
     def records(self, records: Any, seed: Seed = None) -> Any:
         """Return n records of a frame or file, every set of n being equally likely, in the order of the file."""
@@ -139,10 +137,18 @@ def sampled(
     counts: IntArray,
     method: str,
     parameters: dict[str, object],
-    kind: Kind,
+    fraction: float,
+    *,
+    known_total: bool = False,
     notes: tuple[str, ...] = (),
 ) -> Protected:
-    """Return the release of a sample in which a reader knows the same of every cell."""
+    """Return the release of a sample in which a reader knows the same of every cell.
+
+    The fraction is what the release says of it; where the total is public, it is what was drawn of that.
+    """
+    kind = Kind("sample", fraction=fraction)
+    if known_total:
+        kind = Kind("sample", fraction=int(counts.sum()) / table.total, size=table.total)
     inner = table.with_counts(table.cells, counts)
     if inner == table and not notes:
         notes = ("Everybody is in the sample, so that its counts are the true ones; sample less.",)

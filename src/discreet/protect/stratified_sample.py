@@ -83,8 +83,8 @@ class StratifiedSample:
         notes = self._findings(table, people, n)
         if not self.known_total:
             # An empty stratum is as all others: that nobody is in it is a figure too.
-            kind = Kind("sample", fraction=float(self.fraction or 0))
-            return sampled(original, table, counts, self.name, self.parameters, kind, notes)
+            share = float(self.fraction or 0)
+            return sampled(original, table, counts, self.name, self.parameters, share, notes=notes)
         inner = table.with_counts(table.cells, counts)
         kinds = tuple(
             # In a stratum that is known to have nobody, every cell is known to be empty.

@@ -44,6 +44,11 @@ class Axis:
                     f"the hierarchies of dimension {self.name!r} have the totals {total!r} and {hierarchy.total!r}; "
                     "give them the same one"
                 )
+            if hierarchy.part != self.part:
+                raise DataError(
+                    f"the total {total!r} of dimension {self.name!r} is a part of it in one hierarchy but not in the "
+                    "other; say the same of both"
+                )
         codes = tuple(dict.fromkeys(code for hierarchy in self.hierarchies for code in hierarchy.codes))
         object.__setattr__(self, "codes", Dimension(self.name, codes).categories)
         object.__setattr__(self, "under", self._leaf_sets())
@@ -56,6 +61,15 @@ class Axis:
     def total(self) -> str:
         """The code of the total."""
         return self.codes[0]
+
+    @property
+    def part(self) -> bool:
+        """Whether the total is of these categories only, and not of everybody."""
+        return self.hierarchies[0].part
+
+    def as_part(self, total: str | None = None) -> Axis:
+        """Say that the total is of these categories only, and what it is called."""
+        return Axis(self.name, tuple(tree.as_part(total) for tree in self.hierarchies))
 
     @cached_property
     def leaf_codes(self) -> IntArray:

@@ -174,7 +174,8 @@ def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, boo
             elif at[code] in of:
                 pairs.setdefault(labels[of[at[code]]], tree.codes[climb])
         if not trees or any(node[at[code]] for code in tree.codes[1:]):
-            trees.append(Hierarchy.from_parents(pairs, total=tree.total))
+            grown = Hierarchy.from_parents(pairs, total=tree.total)
+            trees.append(grown.as_part() if tree.part else grown)
     new = Axis(axis.name, tuple(trees))
     found = {code: i for i, code in enumerate(new.codes)}
     # A group that an old node consists of takes that node's figures, which are right even where units do not add up.

@@ -71,6 +71,7 @@ def table_from_columns(
     where: Where,
     categories: Mapping[str, Sequence[object]] | None = None,
     total: str | None = None,
+    totals: Mapping[str, str] | None = None,
     margins: Margins = "check",
     possible: npt.NDArray[np.bool_] | None = None,
 ) -> Table:
@@ -82,15 +83,17 @@ def table_from_columns(
         where: names the place of a row in messages.
         categories: the categories of each dimension, in order; by default those of the columns.
         total: the label that marks margins.
+        totals: the label that marks margins along single dimensions, where it is another.
         margins: check the margins, or leave them out of account.
         possible: false at structural zeros.
     """
     codes, dims, marked = [], [], []
     for name, column in columns.items():
         if categories is None:
-            dim_codes, found, is_total = _split_total(column, total)
+            called = (totals or {}).get(name, total)
+            dim_codes, found, is_total = _split_total(column, called)
             if not found:
-                raise DataError(f"dimension {name!r} has margins ({total!r}) only; give its categories")
+                raise DataError(f"dimension {name!r} has margins ({called!r}) only; give its categories")
             dim = Dimension(name, found)
         else:
             dim = Dimension(name, categories[name])

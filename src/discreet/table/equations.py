@@ -16,12 +16,13 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, InfeasibleError, LimitError, RequestError
 from discreet.core.numerics import IntArray
+from discreet.table.blocks import Asked, lay_blocks
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.overlay import Overlay, places
-from discreet.table.relations import needed_sums, relations_of
+from discreet.table.relations import relations_of
 from discreet.table.release import Release
-from discreet.table.space import Space, blocks_of, space_of
+from discreet.table.space import Space, space_of
 from discreet.table.table import Table
 
 LARGEST = 30_000_000
@@ -191,7 +192,7 @@ def equations_of(
     about: Sequence[str] = (),
     least: float = 0,
     most: float | None = None,
-    nodes: Mapping[str, Iterable[str]] | None = None,
+    asked: Asked | None = None,
 ) -> Equations:
     """State what is published about the cells of one or several linked tables.
 
@@ -200,8 +201,9 @@ def equations_of(
         about: dimensions whose crossing is asked about, though no table may show it.
         least: what every value is at least, in the unit published; counts are never negative.
         most: what every value is at most.
-        nodes: labels of each dimension that will be asked about, though no table may show them: sums that neither a
-            table nor this needs are then left out, which saves much where margins are not published. None for all.
+        asked: sums that will be asked about, though no table may show them: by the dimensions that they cross, the
+            labels along each. Sums that neither a table nor this needs are then left out, which saves much where
+            margins are not published, or where tables form a cycle. None for all.
 
     >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
     >>> shown = Figures.from_array([[3, None, 5], [4, None, 9], [7, 7, 14]], both)
@@ -212,24 +214,15 @@ def equations_of(
     space = space_of(parts)
     for name in about:
         space.axis(name)
-    sets = [frozenset(part.names) for part in parts] + ([frozenset(about)] if about else [])
-    named = blocks_of(sets, {axis.name: len(axis.nodes) for axis in space.axes})
-    blocks = [
-        {
-            axis.name: axis if nodes is None else needed_sums(axis, block, parts, about, nodes, len(named))
-            for axis in space.axes
-            if axis.name in block
-        }
-        for block in named
-    ]
+    blocks = lay_blocks(space, parts, about, asked)
     grids = []
     for block in blocks:
-        size = int(np.prod([float(len(axis.stated)) for axis in block.values()]))
+        size = int(np.prod([float(len(axis.stated)) for axis in block.axes.values()]))
         if size > LARGEST:
             raise LimitError(
-                f"{' × '.join(block)} has {size:,} cells, more than {LARGEST:,}; ask about fewer dimensions"
+                f"{' × '.join(block.axes)} has {size:,} cells, more than {LARGEST:,}; ask about fewer dimensions"
             )
-        grids.append(space.grid(block))
+        grids.append(space.grid(block.axes))
     positions = grids[0] if len(grids) == 1 else np.unique(np.concatenate(grids))
     decimals = max(part.decimals for part in parts)
     scale = 10**decimals

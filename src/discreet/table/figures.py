@@ -81,6 +81,11 @@ class Figures:
                 twice = next(label for label in labels if labels.count(label) > 1)
                 raise DataError(f"{self.name}: dimension {name!r} lists category {twice!r} twice; give it once")
         for name, trees in self.hierarchies.items():
+            if len({tree.part for tree in trees}) > 1:
+                raise DataError(
+                    f"{self.name}: the total of dimension {name!r} is a part of it in one hierarchy but not in the "
+                    "other; say the same of both"
+                )
             known = {code for tree in trees for code in tree.codes} | {self.total}
             strange = next((label for label in self.labels[name] if label not in known), None)
             if strange is not None:
@@ -199,6 +204,21 @@ class Figures:
     def names(self) -> tuple[str, ...]:
         """The dimensions' names."""
         return tuple(self.labels)
+
+    def part(self, name: str) -> str | None:
+        """Return the code of a dimension's total where it is of the categories in its hierarchy only, None otherwise.
+
+        >>> east = Hierarchy.flat(["e1", "e2"]).as_part("East")
+        >>> shown = Figures.from_array([3, 1, 4], {"x": ["e1", "e2", "East"]}, hierarchies={"x": (east,)})
+        >>> shown.part("x"), shown.is_total("x", "East"), shown.is_total("x", "e1")
+        ('East', True, False)
+        """
+        trees = self.hierarchies.get(name, ())
+        return trees[0].total if trees and trees[0].part else None
+
+    def is_total(self, name: str, label: str) -> bool:
+        """Say whether a label is the total of a dimension: the total code, or that of one of its hierarchies."""
+        return label == self.total or any(label == tree.total for tree in self.hierarchies.get(name, ()))
 
     @property
     def hidden(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,6 +30,7 @@ def read_table(
     count: str = "count",
     layout: Layout = "auto",
     total: str | None = "Total",
+    totals: Mapping[str, str] | None = None,
     margins: Margins = "check",
     encoding: str = "utf-8",
     delimiter: str | None = None,
@@ -48,6 +49,7 @@ def read_table(
         count: the column of counts of a long file.
         layout: ``"long"``, ``"wide"`` or ``"auto"``.
         total: the label that marks a margin; ``None`` when no category is one.
+        totals: the label that marks a margin along single dimensions, where it is another.
         margins: ``"check"`` stated margins, or ``"recompute"`` to leave them out of account.
         encoding: the encoding of a CSV file.
         delimiter: what separates the columns of a CSV file; found from the header when not given.
@@ -66,6 +68,7 @@ def read_table(
                 count=count,
                 layout=layout,
                 total=total,
+                totals=totals,
                 margins=margins,
             )
     except DiscreetError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -87,6 +87,7 @@ def table_from_arrow(
     count: str = "count",
     layout: Layout = "auto",
     total: str | None = "Total",
+    totals: Mapping[str, str] | None = None,
     margins: Margins = "check",
 ) -> Table:
     """Build a table from an Arrow table; `where` names the place of a row in messages."""
@@ -101,7 +102,7 @@ def table_from_arrow(
         layout = "wide" if _looks_wide(arrow, count) else "long"
     if layout == "wide":
         columns, counts, where = unpivot(arrow, dimensions, where)
-        return table_from_columns(columns, counts, where=where, total=total, margins=margins)
+        return table_from_columns(columns, counts, where=where, total=total, totals=totals, margins=margins)
     if count not in names:
         raise RequestError(
             f"there is no column of counts {count!r}; name it, or say that the layout is wide; {nearest(count, names)}"
@@ -119,7 +120,9 @@ def table_from_arrow(
     columns = {name: coded_arrow(name, arrow[name], where) for name in dimensions}
     counts = counts_from_arrow(arrow[count], where)
     possible = possible_from_arrow(arrow[POSSIBLE], where) if POSSIBLE in names and POSSIBLE not in dimensions else None
-    return table_from_columns(columns, counts, where=where, total=total, margins=margins, possible=possible)
+    return table_from_columns(
+        columns, counts, where=where, total=total, totals=totals, margins=margins, possible=possible
+    )
 
 
 def possible_from_arrow(column: pa.ChunkedArray, where: Where) -> npt.NDArray[np.bool_]:

@@ -20,7 +20,8 @@ class Hierarchy:
     """A tree over a dimension's codes: its inner nodes are margins, its leaves the categories of the records.
 
     ``codes`` stand in the order of a table's rows, every code after its parent and the total first; ``parents``
-    holds the position of each code's parent, -1 for the total. Branches may end at any depth.
+    holds the position of each code's parent, -1 for the total. Branches may end at any depth. ``part`` is true where
+    the total is of these codes only, and not of everybody: a table of the east alone, beside tables of the country.
 
     >>> tree = Hierarchy.from_parents({"north": "Total", "n1": "north", "n2": "north", "south": "Total"})
     >>> tree.leaves, tree.children("north"), tree.depth
@@ -30,6 +31,7 @@ class Hierarchy:
     codes: tuple[str, ...]
     parents: tuple[int, ...]
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    part: bool = False
 
     def __post_init__(self) -> None:
         """Check that this is a tree with its root first."""
@@ -47,7 +49,7 @@ class Hierarchy:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle through the constructor."""
-        return Hierarchy, (self.codes, self.parents, dict(self.labels))
+        return Hierarchy, (self.codes, self.parents, dict(self.labels), self.part)
 
     # --- making -------------------------------------------------------------------------------------------
 
@@ -186,6 +188,11 @@ class Hierarchy:
         return cls._grown(parent_of, total, None)
 
     @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Hierarchy:
+        """Build a hierarchy from the plain data that :meth:`to_dict` returns."""
+        return cls(tuple(data["codes"]), tuple(data["parents"]), data["labels"], data.get("part", False))
+
+    @classmethod
     def _grown(cls, parent_of: Mapping[str, str], total: str, labels: Mapping[str, str] | None) -> Hierarchy:
         """Lay a tree out, each branch whole before the next, in the order in which codes were first named."""
         below: dict[str, list[str]] = {}
@@ -258,7 +265,32 @@ class Hierarchy:
         ('Total', 'a', 'z')
         """
         more = [str(code) for code in codes]
-        return Hierarchy((*self.codes, *more), (*self.parents, *([0] * len(more))), self.labels)
+        return Hierarchy((*self.codes, *more), (*self.parents, *([0] * len(more))), self.labels, self.part)
+
+    def below(self, code: object) -> Hierarchy:
+        """Return the branch of a code as a hierarchy of its own.
+
+        >>> Hierarchy.from_parents({"n1": "north", "n2": "north", "s": "Total"}).below("north").codes
+        ('north', 'n1', 'n2')
+        """
+        top = self._at(code)
+        kept = [i for i in range(len(self.codes)) if top in self._climb(i)]
+        place = {at: i for i, at in enumerate(kept)}
+        codes = tuple(self.codes[i] for i in kept)
+        parents = tuple(place.get(self.parents[i], -1) if i != top else -1 for i in kept)
+        return Hierarchy(codes, parents, {code: self.labels[code] for code in codes if code in self.labels}, self.part)
+
+    def as_part(self, total: str | None = None) -> Hierarchy:
+        """Say that the total is of these codes only, and what it is called.
+
+        Beside tables of everybody, such a total is one more sum of the same dimension, never the whole.
+
+        >>> Hierarchy.flat(["e1", "e2"]).as_part("East").total
+        'East'
+        """
+        top = self.total if total is None else total
+        labels = {top if code == self.total else code: text for code, text in self.labels.items()}
+        return Hierarchy((top, *self.codes[1:]), self.parents, labels, True)
 
     # --- leaving ------------------------------------------------------------------------------------------
 
@@ -273,11 +305,13 @@ class Hierarchy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data."""
-        return {"codes": list(self.codes), "parents": list(self.parents), "labels": dict(self.labels)}
+        found = {"codes": list(self.codes), "parents": list(self.parents), "labels": dict(self.labels)}
+        return {**found, "part": True} if self.part else found
 
     def __str__(self) -> str:
         """Return a short drawing of the tree."""
         head = f"Hierarchy of {len(self.leaves)} leaves, {self.depth} levels under {self.total!r}"
+        head += ", a part of the dimension" if self.part else ""
         lines = [
             "  " * level + code + (f" ({self.labels[code]})" if code in self.labels else "")
             for code, level in zip(self.codes[:20], self.levels, strict=False)
@@ -300,6 +334,24 @@ class Prefixes:
     def over(self, codes: Iterable[str], total: str) -> Hierarchy:
         """Build the hierarchy of these codes."""
         return Hierarchy.from_prefixes(codes, self.lengths, total=total)
+
+
+def part_tree(name: str, totals: Sequence[str], trees: Sequence[Hierarchy]) -> Hierarchy:
+    """Return the branch of a total of some categories only, in whichever hierarchy of the dimension has it.
+
+    >>> country = Hierarchy.from_parents({"e1": "Total", "e2": "Total", "w": "Total"})
+    >>> part_tree("region", ["East"], [country, Hierarchy.from_parents({"e1": "East", "e2": "East"})]).codes
+    ('East', 'e1', 'e2')
+    """
+    if len(totals) > 1:
+        raise RequestError(f"dimension {name!r} has the totals {' and '.join(map(repr, totals))}; a table has one")
+    found = next((tree.below(totals[0]) for tree in trees if totals[0] in tree.codes), None)
+    if found is None:
+        raise RequestError(
+            f"no hierarchy of dimension {name!r} says what {totals[0]!r} is the total of; give one that has it, with "
+            "its codes below it (--hierarchy)"
+        )
+    return found
 
 
 def _twice(codes: Sequence[str]) -> str:

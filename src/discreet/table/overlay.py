@@ -8,6 +8,7 @@ from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
 from discreet.table.empty_cells import empty_cells
 from discreet.table.figures import Figures, decimal_text
+from discreet.table.joint_axis import covered
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.space import Space
 
@@ -39,6 +40,7 @@ class Overlay:
         if most is not None:
             self.upper[inner] = most
         self.source, self.row = np.full(positions.size, -1), np.full(positions.size, -1)
+        self.cleared = np.full(positions.size, -1)
         self.hidden = np.zeros(positions.size, bool)
         self.floor = int(self.lower.min())
 
@@ -67,14 +69,31 @@ class Overlay:
         # The table that says most about a position is the one to cite.
         first = (self.source[at] < 0) | (shown & (self.lower[at] == self.upper[at]) & (values == self.lower[at]))
         self.source[at[first]], self.row[at[first]] = number, np.flatnonzero(first)
+        if covered(part, self.parts):
+            self._left_out(part)
         if part.absent == "empty":
-            self._empty(number, part, at)
+            self._empty(part, at)
 
-    def _empty(self, number: int, part: Figures, at: IntArray) -> None:
+    def _left_out(self, part: Figures) -> None:
+        """Take as empty what the hierarchies of a table of a part leave out: categories that nobody of the part has."""
+        axes = {axis.name: axis for axis in self.space.axes if axis.name in part.names}
+        inside = {name: axis.under[axis.top(part)] for name, axis in axes.items()}
+        for name, axis in axes.items():
+            codes = {code for tree in part.hierarchies.get(name, ()) for code in tree.codes[1:]}
+            left = inside[name].difference(*(axis.under[axis.code(code)] for code in codes)) if codes else ()
+            if left:
+                labels = {other: axes[other].among(left if other == name else found) for other, found in inside.items()}
+                self._clear(part, np.searchsorted(self.positions, self.space.grid(labels)))
+
+    def _empty(self, part: Figures, at: IntArray) -> None:
         """Take inner cells that a table does not list as empty, if it lists any and does not plainly hold them back."""
         above_zero = at[part.ranges()[0] > 0]
-        found = empty_cells(self.space, part.names, self.positions[at], self.positions[above_zero])
-        missing = np.searchsorted(self.positions, found)
+        tops = {axis.name: axis.top(part) for axis in self.space.axes if axis.name in part.names}
+        found = empty_cells(self.space, tops, self.positions[at], self.positions[above_zero])
+        self._clear(part, np.searchsorted(self.positions, found))
+
+    def _clear(self, part: Figures, missing: IntArray) -> None:
+        """Say that a table has nobody at some positions."""
         wrong = missing[(self.lower[missing] > 0) | (self.upper[missing] < 0)]
         if wrong.size:
             i = int(wrong[0])
@@ -84,9 +103,17 @@ class Overlay:
                 'cells without a row are not published (absent="unpublished", --absent unpublished)'
             )
         self.lower[missing] = self.upper[missing] = 0
+        self.cleared[missing] = next(i for i, one in enumerate(self.parts) if one is part)
 
     def _refuse(self, part: Figures, row: int, at: int) -> None:
         other = self.parts[int(self.source[at])] if self.source[at] >= 0 else None
+        if other is None and self.cleared[at] >= 0:
+            raise DataError(
+                f"cell {part.describe(row)} is {part.text(row)} in {part.name}, but "
+                f"{self.parts[int(self.cleared[at])].name} has no row for it, so it is empty there; list the cell, say "
+                'that cells without a row are not published (absent="unpublished", --absent unpublished), or, where it '
+                "is a total of some categories, say so (Hierarchy.as_part, --part)"
+            )
         if other is None:
             raise DataError(
                 f"{part.name}: cell {part.describe(row)} is {part.text(row)}, outside the range from {self.lower[at]} "
@@ -94,7 +121,8 @@ class Overlay:
             )
         raise DataError(
             f"cell {part.describe(row)} is {part.text(row)} in {part.name}, but {other.text(int(self.row[at]))} in "
-            f"{other.name}; correct one of them"
+            f"{other.name}; correct one of them, or, where one is a total of some categories only, give that a code of "
+            "its own and say so (Tabulation.as_part, Hierarchy.as_part, --part)"
         )
 
 
@@ -103,11 +131,7 @@ def places(space: Space, positions: IntArray, part: Figures) -> IntArray:
     position = np.zeros(len(part), np.int64)
     for axis, stride in zip(space.axes, space.strides, strict=True):
         if axis.name in part.names:
-            known = {label: code for code, label in enumerate(axis.nodes)}
-            recode = np.array(
-                [0 if label == part.total else known[label] for label in part.labels[axis.name]], np.int64
-            )
-            position += stride * recode[part.codes[:, part.names.index(axis.name)]]
+            position += stride * axis.coded(part)[part.codes[:, part.names.index(axis.name)]]
     if np.unique(position).size < position.size:
         raise DataError(f"{part.name}: the total is given under two names; keep one of them")
     return np.searchsorted(positions, position)

@@ -20,7 +20,7 @@ from discreet.table.counts import Where
 from discreet.table.figures import Absent, Figures
 from discreet.table.files import read_arrow_rows
 from discreet.table.frames import POSSIBLE, PUBLISHED_AS, Layout, to_arrow, unpivot
-from discreet.table.hierarchy import TOTAL, Hierarchy
+from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind
 from discreet.table.release import Release
 from discreet.table.release_writing import ENDS, kind_from_text, note_of, release_from_arrow
@@ -43,6 +43,7 @@ def read_release(
     margins: Kind | None = None,
     hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
     merged: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
     absent: Absent = "empty",
     encoding: str = "utf-8",
     delimiter: str | None = None,
@@ -64,6 +65,8 @@ def read_release(
         margins: how the margins were made, where that differs.
         hierarchies: for a dimension its tree, or several trees over it.
         merged: for a dimension, published categories that stand for several: ``{"size": {"5,6": ["5", "6"]}}``.
+        parts: for a dimension, totals that are of some categories only, where a file has one of them: of those below
+            it in a hierarchy, or without any of all others in the file.
         absent: inner cells without a row are ``"empty"`` or ``"unpublished"``.
         encoding: the encoding of a CSV file.
         delimiter: what separates the columns of a CSV file.
@@ -93,6 +96,7 @@ def read_release(
             margins=margins,
             hierarchies=hierarchies,
             merged=merged,
+            parts=parts,
             absent=absent,
             name=name or file.name,
         )
@@ -122,6 +126,7 @@ def figures_from_arrow(
     margins: Kind | None = None,
     hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
     merged: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
     absent: Absent = "empty",
     name: str = "release",
 ) -> Figures:
@@ -155,6 +160,11 @@ def figures_from_arrow(
     ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
     (numbers, *limits), (hidden, *open_), decimals = _parse([texts, *ends], marks, where, negative)
     trees = _trees(labels, hierarchies or {}, merged or {}, total)
+    for dimension, codes in (parts or {}).items():
+        if dimension in labels:
+            listed = [label for label in labels[dimension].categories if label != total]
+            trees[dimension] = _of_part(dimension, listed, trees.pop(dimension, ()), codes, absent)
+    trees = {dimension: found for dimension, found in trees.items() if found}
     is_margin = np.zeros(numbers.size, bool)
     for dimension, coded in labels.items():
         sums = {total} | {t.codes[p] for t in trees.get(dimension, ()) for p in t.parents if p >= 0}
@@ -299,3 +309,16 @@ def _trees(
             pairs += [(part, whole) for part in parts]
         trees[name] = (Hierarchy.from_parents(pairs, total=total),)
     return trees
+
+
+def _of_part(
+    name: str, listed: Sequence[str], trees: Sequence[Hierarchy], parts: Sequence[str], absent: Absent
+) -> tuple[Hierarchy, ...]:
+    """Return the trees of a dimension of which totals of parts are known, for a file that may have one of these."""
+    found = [code for code in parts if code in listed]
+    if not found:
+        # A hierarchy that has such a total says what is in it, which is for the tables that show it.
+        return tuple(tree for tree in trees if not set(parts) & set(tree.codes))
+    if len(found) == 1 and not trees and absent == "empty":
+        return (Hierarchy.flat([label for label in listed if label != found[0]]).as_part(found[0]),)
+    return (part_tree(name, found, trees).as_part(),)

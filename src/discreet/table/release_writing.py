@@ -243,8 +243,7 @@ def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
             decimals=note["decimals"],
             total=note["total"],
             hierarchies={
-                name: tuple(Hierarchy(tuple(t["codes"]), tuple(t["parents"]), t["labels"]) for t in trees)
-                for name, trees in note["hierarchies"].items()
+                name: tuple(Hierarchy.from_dict(t) for t in trees) for name, trees in note["hierarchies"].items()
             },
             absent=note["absent"],
             upper=_units(arrow[ENDS[1]], scale) if ENDS[1] in arrow.column_names and ENDS[1] not in labels else None,

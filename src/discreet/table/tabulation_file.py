@@ -137,7 +137,7 @@ def _rebuilt(arrow: pa.Table, note: dict[str, Any]) -> Tabulation:
     axes = tuple(
         Axis(
             d["name"],
-            tuple(Hierarchy(tuple(t["codes"]), tuple(t["parents"]), t["labels"]) for t in d["hierarchies"]),
+            tuple(Hierarchy.from_dict(t) for t in d["hierarchies"]),
         )
         for d in note["dimensions"]
     )

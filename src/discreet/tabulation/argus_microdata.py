@@ -12,9 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
-from discreet.table.csv_text import decode
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
-from discreet.tabulation.rda import Metadata, read_rda
+from discreet.tabulation.rda import Metadata, read_rda, text_of
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import DimensionSpec
 
@@ -64,10 +63,7 @@ def read_microdata(path: str | Path, rda: str | Path | None = None, *, encoding:
     """
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
-    try:
-        text = decode(file.read_bytes(), file, encoding)
-    except OSError as error:
-        raise RequestError(f"{file} cannot be read ({error.strerror}); check the name and the folder") from None
+    text = text_of(file, encoding)
     if not text.strip():
         raise DataError(f"{file} is empty; there is nothing to tabulate")
     rows = _fixed(text, file, metadata) if metadata.separator is None else _separated(text, file, metadata)

@@ -14,11 +14,10 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.axis import Axis
-from discreet.table.csv_text import decode
 from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.table.table import describe
 from discreet.table.tabulation import Largest, Level, Response, Tabulation
-from discreet.tabulation.rda import Metadata, Variable, read_rda
+from discreet.tabulation.rda import Metadata, Variable, read_rda, text_of
 
 STATUSES = {"S": "safe", "U": "sensitive", "E": "empty", "P": "protected", "M": "secondary"}
 
@@ -49,11 +48,7 @@ def read_tab(
     """
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
-    try:
-        text = decode(file.read_bytes(), file, encoding)
-    except OSError as error:
-        raise RequestError(f"{file} cannot be read ({error.strerror}); check the name and the folder") from None
-    rows, lines = _rows(text, file, metadata)
+    rows, lines = _rows(text_of(file, encoding), file, metadata)
     dims, responses = metadata.of("dimension"), metadata.of("response")
     if not dims or not metadata.of("frequency"):
         raise DataError(f"{metadata.file}: a table needs <RECODEABLE> variables and one <FREQUENCY>; mark them")

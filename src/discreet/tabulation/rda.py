@@ -74,8 +74,7 @@ class Metadata:
             path = self.file.parent / named[0].replace("\\", "/").rsplit("/", 1)[-1]
             if not path.exists():
                 raise RequestError(f"{self.file}: hierarchy file {path} of {variable.name!r} does not exist; add it")
-            text = decode(path.read_bytes(), path, encoding)
-            return Hierarchy.from_hrc(text, lead=lead, total=variable.total, source=str(path))
+            return Hierarchy.from_hrc(text_of(path, encoding), lead=lead, total=variable.total, source=str(path))
         if "HIERLEVELS" in keywords:
             digits = [int(part) for part in keywords["HIERLEVELS"] if int(part) > 0]
             lengths = [sum(digits[: i + 1]) for i in range(len(digits) - 1)]
@@ -83,13 +82,18 @@ class Metadata:
         return None
 
 
+def text_of(file: Path, encoding: str) -> str:
+    """Return the text of a file of τ-ARGUS."""
+    try:
+        return decode(file.read_bytes(), file, encoding)
+    except OSError as error:
+        raise RequestError(f"{file} cannot be read ({error.strerror}); check the name and the folder") from None
+
+
 def read_rda(path: str | Path, *, encoding: str = "utf-8") -> Metadata:
     """Read the metadata of a τ-ARGUS data file."""
     file = Path(path)
-    try:
-        text = decode(file.read_bytes(), file, encoding)
-    except OSError as error:
-        raise RequestError(f"{file} cannot be read ({error.strerror}); check the name and the folder") from None
+    text = text_of(file, encoding)
     separator: str | None = None
     variables: list[Variable] = []
     for number, line in enumerate(text.splitlines(), start=1):

@@ -126,7 +126,7 @@ def stated(case: Case) -> Stated:
     can = cells.listed & ~demands.sensitive & ~published & (cells.upper > cells.lower)
     if method.zeros == "published":
         can &= cells.values != 0
-    known = knowledge_of(cells, method.insiders, method.attackers, method.response)
+    known = knowledge_of(cells, method.insiders, method.attackers, method.response, demands.sensitive)
     return Stated(cells, demands, known, cost, np.flatnonzero(can))
 
 

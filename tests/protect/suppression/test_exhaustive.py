@@ -17,6 +17,9 @@ from discreet.protect.suppression.primary import Wish
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
 
+IMPOSSIBLE = (676, 1196, 1509)
+"""Tables that cannot be protected, which are rare."""
+
 
 def compare(seed: int, monkeypatch: pytest.MonkeyPatch) -> str:
     """Check one case, every other one without SCIP; return what kind of case it was."""
@@ -44,11 +47,11 @@ def compare(seed: int, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_methods_against_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [compare(seed, monkeypatch) for seed in range(260)]
+    kinds = [compare(seed, monkeypatch) for seed in (*range(260), *IMPOSSIBLE)]
     assert kinds.count("single") > 80
     assert kinds.count("insiders") > 25
     assert kinds.count("linked") > 3
-    assert kinds.count("infeasible") > 2
+    assert kinds.count("infeasible") >= len(IMPOSSIBLE)
 
 
 @pytest.mark.long

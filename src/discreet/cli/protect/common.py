@@ -157,9 +157,15 @@ def load(
     weight: str | None = None,
     rda: Path | None = None,
     impossible: Path | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
+    some: bool = False,
     **reading: Any,
 ) -> Original:
-    """Read what is to be protected: a table, or cells with all their margins where there is more than inner counts."""
+    """Read what is to be protected: a table, or cells with all their margins where there is more than inner counts.
+
+    ``parts`` are totals of some categories only, by dimension: where the table has one of them, it is taken for that.
+    With ``some``, hierarchies of dimensions that the table does not have are for others.
+    """
     from discreet.table.tabulation import Tabulation
 
     trees = hierarchies(hierarchy, reading["total"] or "Total")
@@ -173,18 +179,54 @@ def load(
         from discreet.tabulation.argus_tab import read_tab
 
         check = reading["margins"] == "check"
-        return _published(read_tab(file, rda, encoding=reading["encoding"], check=check).tabulation, trees, value)
+        found = read_tab(file, rda, encoding=reading["encoding"], check=check).tabulation
+        return _published(found.as_part(found.totals_among(parts or {})), trees, value)
     if file is not None and file.suffix.lower() == ".parquet":
         from discreet.table.tabulation_file import is_tabulation, read_tabulation
 
         if is_tabulation(file):
-            return _published(read_tabulation(file), trees, value)
+            found = read_tabulation(file)
+            return _published(found.as_part(found.totals_among(parts or {})), trees, value)
     if value is not None:
         raise RequestError(f"--value {value} names a magnitude of records or of a tabulation; a table holds counts")
-    table = options.load(file, example=example, impossible=impossible, **reading)
-    if not trees:
+    tops = _totals_of_parts(file, parts or {}, reading)
+    table = options.load(file, example=example, impossible=impossible, totals=tops, **reading)
+    for name, codes in (parts or {}).items():
+        trees[name] = _trees_of_part(name, tops.get(name), trees.pop(name, []), codes)
+    trees = {name: found for name, found in trees.items() if found and (name in table.names or not some)}
+    if not trees and not tops:
         return table
-    return Tabulation.from_table(table, hierarchies=trees, total=reading["total"] or "Total")
+    return Tabulation.from_table(table, hierarchies=trees, total=reading["total"] or "Total").as_part(tops)
+
+
+def _totals_of_parts(
+    file: Path | None, parts: Mapping[str, Sequence[str]], reading: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return which totals of parts a long file has."""
+    from discreet.table.files import read_arrow
+
+    if file is None or not parts:
+        return {}
+    columns = read_arrow(file, encoding=reading["encoding"], delimiter=reading["delimiter"])
+    found = {}
+    for name, codes in parts.items():
+        labels = set(map(str, columns[name].to_pylist())) if name in columns.column_names else set()
+        here = [code for code in codes if code in labels]
+        if here and (len(here) > 1 or reading["total"] in labels):
+            both = " and ".join(repr(code) for code in [*here, reading["total"]][:2])
+            raise RequestError(f"{file}: dimension {name!r} has the totals {both}; a table has one")
+        if here:
+            found[name] = here[0]
+    return found
+
+
+def _trees_of_part(name: str, total: str | None, trees: Sequence[Hierarchy], parts: Sequence[str]) -> list[Hierarchy]:
+    """Return the trees of a table that has such a total, or has none of them."""
+    from discreet.table.hierarchy import part_tree
+
+    if total is None:
+        return [tree for tree in trees if not set(parts) & set(tree.codes)]
+    return [part_tree(name, [total], trees)] if trees else []
 
 
 def hierarchies(texts: Sequence[str] | None, total: str = "Total") -> dict[str, list[Hierarchy]]:

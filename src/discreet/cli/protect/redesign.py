@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import show
+from discreet.cli.audit_texts import merged_of
 from discreet.cli.protect.common import protects
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
@@ -65,7 +66,7 @@ def redesign(
         )
     if not advised:
         levels = to_levels(original, {name: _whole(name, text) for name, text in _pairs(level, "--level").items()})
-        return Redesign.of(joined(original, merging(_groups(merge)), levels))
+        return Redesign.of(joined(original, merging(merged_of(merge)), levels))
     if rules and max_risk is not None:
         raise RequestError("rules and --max-risk are two goals; give one")
     if max_violations is not None and not rules:
@@ -142,17 +143,6 @@ def _finish(done: Protected, console: Any) -> None:
         for step in advice["frontier"]
     ]
     show.table(console, ["merges", "score", "removed", "entropy lost", "merged"], rows)
-
-
-def _groups(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
-    found: dict[str, dict[str, list[str]]] = {}
-    for text in texts or ():
-        name, colon, rest = text.partition(":")
-        whole, equals, parts = rest.partition("=")
-        if not colon or not equals:
-            raise RequestError(f"--merge is {text!r}; give DIMENSION:GROUP=CATEGORY+CATEGORY, as 'activity:5,6=5+6'")
-        found.setdefault(name, {})[whole] = parts.split("+")
-    return found
 
 
 def _pairs(texts: list[str] | None, option: str) -> dict[str, str]:

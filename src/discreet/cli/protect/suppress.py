@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import options, show
 from discreet.cli.protect.common import load, protects
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
@@ -27,18 +27,12 @@ EXAMPLES = {
     "discreet protect suppress as.parquet --linked ar.parquet --rule p=10@holding -o release.csv": (
         "two linked tables in one problem, at the level of holdings"
     ),
+    "discreet protect suppress country.tab --linked east.tab --part region=East --rule p=10 -o release.csv": (
+        "a table of some regions only, with a total of its own, beside one of all"
+    ),
     "discreet protect suppress table.csv --rule threshold=3 --as intervals -o release.csv": "intervals, not marks",
 }
 SENSITIVE, SEARCH, KNOWN, FILES = "Which cells are sensitive", "What is suppressed with them", "Who looks", "More files"
-READING: dict[str, Any] = {
-    "dimensions": None,
-    "count": "count",
-    "layout": "auto",
-    "total": "Total",
-    "margins": "check",
-    "encoding": "utf-8",
-    "delimiter": None,
-}
 
 
 def suppress(
@@ -90,8 +84,11 @@ def suppress(
     form: Annotated[str, typer.Option("--as", help="marks, intervals or synthetic.", rich_help_panel=FILES)] = "marks",
     linked: Annotated[
         list[Path] | None,
-        typer.Option("--linked", help="A further table, protected together with FILE.", rich_help_panel=FILES),
+        typer.Option(
+            "--linked", help="A further table, read as FILE is and protected together with it.", rich_help_panel=FILES
+        ),
     ] = None,
+    part: options.Part = None,
     status: Annotated[
         Path | None,
         typer.Option(
@@ -123,25 +120,51 @@ def suppress(
         cost=cost,
         zeros=zeros,  # type: ignore[arg-type]
         insiders=insiders,  # type: ignore[arg-type]
-        form=form,  # type: ignore[arg-type]
         least=least,
         time_limit=time_limit,
     )
-    others = [load(file=path, **READING) for path in linked or ()]
-    return _Audited(made, others, status, tab)
+    return _Audited(made, list(linked or ()), form, status, tab)
+
+
+def _read(reading: dict[str, Any], given: dict[str, Any]) -> Any:
+    """Read FILE and, in the same way, the tables that are linked with it."""
+    stated = options.parts(given.pop("part"))
+    paths = given["linked"] or []
+
+    def read() -> Any:
+        table = load(parts=stated, **reading)
+        given["linked"] = [_other(path, reading, stated) for path in paths]
+        totals = []
+        for one in (table, *given["linked"]):
+            # A table of counts has no margins any more; what they were called is said by --total.
+            totals += [(axis.name, axis.total, axis.part) for axis in getattr(one, "axes", ())]
+            totals += [(axis.name, reading["total"], False) for axis in getattr(one, "dimensions", ())]
+        options.check_parts(stated, totals)
+        return table
+
+    return read
+
+
+def _other(path: Path, reading: dict[str, Any], parts: dict[str, list[str]]) -> Any:
+    from discreet.table.tabulation_file import is_tabulation
+
+    own = path.suffix.lower() == ".tab" or (path.suffix.lower() == ".parquet" and is_tabulation(path))
+    same = {name: reading[name] for name in ("count", "layout", "total", "margins", "encoding", "delimiter")}
+    more = {"value": reading["value"]} if own else {"hierarchy": reading["hierarchy"], "some": True}
+    return load(file=path, dimensions=None, parts=parts, **same, **more)
 
 
 class _Audited:
     """The method with its audit, and the agency's files beside the release."""
 
-    def __init__(self, method: Any, others: list[Any], status: Path | None, tab: Path | None) -> None:
-        self.method, self.others, self.status, self.tab = method, others, status, tab
+    def __init__(self, method: Any, others: list[Any], form: Any, status: Path | None, tab: Path | None) -> None:
+        self.method, self.others, self.form, self.status, self.tab = method, others, form, status, tab
 
     def apply(self, original: Any, seed: Any = None, *, progress: Progress | None = None) -> Protected:
         from discreet.core.files import write_text
         from discreet.evaluate.certified import certify
 
-        found = certify(self.method, [original, *self.others], progress=progress)
+        found = certify(self.method, [original, *self.others], form=self.form, progress=progress)
         if self.status is not None:
             write_text(self.status, _status(found))
         if self.tab is not None:
@@ -222,4 +245,4 @@ def _finish(done: Protected, console: Any) -> None:
     console.print("The audit finds the release safe.", style="green", markup=False)
 
 
-COMMANDS = {"suppress": protects(suppress, EXAMPLES, random=False, finish=_finish)}
+COMMANDS = {"suppress": protects(suppress, EXAMPLES, random=False, finish=_finish, read=_read)}

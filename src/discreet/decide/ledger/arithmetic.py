@@ -74,13 +74,11 @@ def _written(found: Bounds, proof: Proof, sheets: Sequence[Sheet], exact: bool) 
 
 def _publications(found: Bounds, i: int, sheets: Sequence[Sheet]) -> list[Term]:
     """Return every figure that stands at a position, in whichever release."""
-    from discreet.decide.ledger.joint import places
-
     equations = found.equations
     terms = []
     for sheet in sheets:
         part = sheet.figures
-        for row in (places(equations, part) == i).nonzero()[0].tolist():
+        for row in (equations.rows_of(part) == i).nonzero()[0].tolist():
             kind = part.kinds[int(part.kind[row])]
             if kind.name != "suppressed":
                 made = "" if kind.name == "exact" else f" ({kind.phrase})"

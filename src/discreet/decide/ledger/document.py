@@ -80,10 +80,7 @@ def _figures(data: Mapping[str, Any]) -> Figures:
         name=data["name"],
         decimals=data["decimals"],
         total=data["total"],
-        hierarchies={
-            name: tuple(Hierarchy(tuple(t["codes"]), tuple(t["parents"]), t["labels"]) for t in trees)
-            for name, trees in data["hierarchies"].items()
-        },
+        hierarchies={name: tuple(Hierarchy.from_dict(t) for t in trees) for name, trees in data["hierarchies"].items()},
         absent=data["absent"],
         upper=None if data["upper"] is None else np.array(data["upper"], np.int64),
     )

@@ -131,10 +131,10 @@ def _explicit(part: Figures) -> Figures:
         raise LimitError(f"{part.name} has {size:,} cells, more than {LARGEST:,}; check a table of fewer dimensions")
     codes = _node_codes(part)
     rows = codes @ np.array(space.strides, np.int64)
-    missing = empty_cells(space, part.names, rows, rows[part.ranges()[0] > 0])
+    missing = empty_cells(space, dict.fromkeys(part.names, 0), rows, rows[part.ranges()[0] > 0])
     if not missing.size:
         return replace(part, absent="unpublished")
-    labels = {axis.name: axis.nodes for axis in space.axes}
+    labels = {axis.name: (axis.whole, *axis.nodes[1:]) for axis in space.axes}
     places = np.stack(
         [missing // stride % len(axis.nodes) for axis, stride in zip(space.axes, space.strides, strict=True)],
         axis=1,
@@ -147,7 +147,6 @@ def _explicit(part: Figures) -> Figures:
         values=np.append(part.values, zeros),
         kind=np.append(part.kind, zeros + len(part.kinds)),
         kinds=(*part.kinds, EXACT),
-        total=space.axes[0].nodes[0],
         upper=None if part.upper is None else np.append(part.upper, zeros),
         absent="unpublished",
     )
@@ -157,7 +156,5 @@ def _node_codes(part: Figures) -> IntArray:
     """Return the labels of every figure as places among the nodes of its own space, the total being 0."""
     found = []
     for axis in space_of([part]).axes:
-        place = {label: i for i, label in enumerate(axis.nodes)}
-        recode = [0 if label == part.total else place[label] for label in part.labels[axis.name]]
-        found.append(np.array(recode, np.int64)[part.codes[:, part.names.index(axis.name)]])
+        found.append(axis.coded(part)[part.codes[:, part.names.index(axis.name)]])
     return np.stack(found, axis=1)

@@ -22,11 +22,11 @@ from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.findings import Cause, Finding
 from discreet.decide.ledger.joining import joined, unrelated
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.table.equations import Equations, equations_of
+from discreet.table.blocks import blocks_of
+from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
-from discreet.table.space import blocks_of
 
 BoolArray = npt.NDArray[np.bool_]
 PROOFS = 200
@@ -159,12 +159,12 @@ class _Work:
         found = np.zeros(self.equations.lower.size, bool)
         for sheet in self.sheets:
             lower, upper = sheet.figures.ranges()
-            found[places(self.equations, sheet.figures)[lower < upper]] = True
+            found[self.equations.rows_of(sheet.figures)[lower < upper]] = True
         return found
 
     def _asked(self) -> BoolArray:
         """Return the finest cells of every block of dimensions that no table shows."""
-        space, positions = self.equations.space, self.equations.positions
+        space = self.equations.space
         found = np.zeros(self.equations.lower.size, bool)
         sizes = {axis.name: len(axis.nodes) for axis in space.axes}
         for block in blocks_of([frozenset(sheet.figures.names) for sheet in self.sheets], sizes):
@@ -172,7 +172,9 @@ class _Work:
             for axis, stride in zip(space.axes, space.strides, strict=True):
                 codes = np.array(axis.leaves if axis.name in block else (0,), np.int64)
                 inner = (inner[:, None] + stride * codes).ravel()
-            found[np.searchsorted(positions, inner)] = True
+            # Tables of a part of a dimension leave out what they do not cross.
+            at = self.equations.locate(inner)
+            found[at[at >= 0]] = True
         return found & (self.equations.source < 0)
 
     def given_away(self) -> tuple[IntArray, list[str]]:
@@ -231,18 +233,6 @@ class _Work:
             lower, upper = _ends(self.found, i, scale)
             found[k] = (lower, upper, bool(given[i]))
         return found
-
-
-def places(equations: Equations, part: Figures) -> IntArray:
-    """Return where the figures of a table stand among the positions."""
-    space = equations.space
-    position = np.zeros(len(part), np.int64)
-    for axis, stride in zip(space.axes, space.strides, strict=True):
-        if axis.name in part.names:
-            place = {label: i for i, label in enumerate(axis.nodes)}
-            recode = [0 if label == part.total else place[label] for label in part.labels[axis.name]]
-            position += stride * np.array(recode, np.int64)[part.codes[:, part.names.index(axis.name)]]
-    return np.searchsorted(equations.positions, position)
 
 
 def _ends(found: Bounds, i: int, scale: int) -> tuple[float, float]:

@@ -156,7 +156,7 @@ def _finer(tree: Hierarchy, groups: Mapping[str, str]) -> Hierarchy:
             if len(below[code]) > 1:
                 codes.append(category)
                 parents.append(place)
-    return Hierarchy(tuple(codes), tuple(parents), tree.labels)
+    return Hierarchy(tuple(codes), tuple(parents), tree.labels, tree.part)
 
 
 def _unused(found: Sequence[str]) -> str:

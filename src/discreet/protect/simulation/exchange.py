@@ -16,6 +16,15 @@ TRIES = 1000
 
 
 @compiled
+def odd(corner: int) -> bool:
+    """Say whether a corner takes an odd number of groups from the other one; these gain, the others lose."""
+    bits = 0
+    for bit in range(8):
+        bits ^= corner >> bit & 1
+    return bits > 0
+
+
+@compiled
 def _exchange(
     x: IntArray,
     people: IntArray,
@@ -48,18 +57,12 @@ def _exchange(
         if not fits:
             continue
         for c in range(corners):
-            odd = 0
-            for bit in range(8):
-                odd ^= c >> bit & 1
-            if (odd and not possible[where[c]]) or (not odd and x[where[c]] == 0):
+            if not (possible[where[c]] if odd(c) else x[where[c]] > 0):
                 fits = False
         if not fits:
             continue
         for c in range(corners):
-            odd = 0
-            for bit in range(8):
-                odd ^= c >> bit & 1
-            x[where[c]] += 1 if odd else -1
+            x[where[c]] += 1 if odd(c) else -1
         made += 1
     return made
 

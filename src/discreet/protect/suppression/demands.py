@@ -18,6 +18,8 @@ from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import BoolArray, Problem
 
 BOTH, UP, DOWN = 0, 1, -1
+FEW = 3
+"""The most insiders who are given a circuit each; more are given one that none of them undoes, if there is one."""
 SLIGHT = 1e-3
 """The cost of a cell that is suppressed already: enough to prefer short circuits."""
 
@@ -61,6 +63,7 @@ class Demanded:
         self.facts = (who[order], at[order], down[order], up[order])
         ends = np.cumsum(np.bincount(who + 1, minlength=len(self.known) + 1))
         self.known_start: IntArray = np.concatenate([[0], ends]).astype(np.int64)
+        self.together: dict[int, tuple[int, list[int]]] = {}
         self.asked: set[tuple[int, int, int, int]] = set()
         self.tried: BoolArray = np.zeros(p.size, bool)
 
@@ -110,27 +113,83 @@ class Demanded:
         return wide - reached, reached
 
     def ask_insiders(self) -> bool:
-        """Demand what insiders would undo: circuits that move a cell beyond what they know of it. False if nothing."""
-        who, at, down, up = self.facts
+        """Demand what insiders would undo: circuits that move a cell beyond what they know of it. False if nothing.
+
+        Who undoes every circuit of a demand needs another one. Several such insiders are given one for all of them.
+        """
         before = len(self.cell)
-        if not who.size:
+        if not self.facts[0].size:
             return False
-        live = self._live()
-        cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64), self.pool[2, live]
-        mine = np.array(self.attacker, np.int64)[q] == 0
-        cell, move, q = cell[mine], move[mine], q[mine]
-        order = np.argsort(at, kind="stable")
-        first, last = np.searchsorted(at[order], cell, "left"), np.searchsorted(at[order], cell, "right")
-        entry = np.repeat(np.arange(cell.size), last - first)
-        offset = np.arange(entry.size) - np.repeat(np.cumsum(last - first) - (last - first), last - first)
-        fact = order[first[entry] + offset]
-        way = np.array(self.way, np.int64)[q[entry]]
-        signed = np.where(way == DOWN, -move[entry], move[entry])
-        broken = (signed > up[fact]) | (-signed > down[fact]) | ((way == BOTH) & (np.abs(signed) > down[fact]))
-        broken |= (way == BOTH) & (np.abs(signed) > up[fact])
-        for demand, attacker in sorted(set(zip(q[entry[broken]].tolist(), who[fact[broken]].tolist(), strict=True))):
-            self._ask_insider(demand, attacker)
+        for way in (UP, DOWN):
+            for demand, insiders in self._undone(way).items():
+                mine = [a for a in insiders if self._knows(a, self.cell[demand])]
+                others = [a for a in insiders if not self._knows(a, self.cell[demand])]
+                for attacker in mine if len(others) > FEW else insiders:
+                    self._ask_insider(demand, attacker)
+                if len(others) > FEW:
+                    self._ask_together(demand, way, others)
         return len(self.cell) > before
+
+    def _undone(self, way: int) -> dict[int, list[int]]:
+        """Return for demands of one way who undoes all circuits that serve them, and has no circuit of the own."""
+        count = int(self.known_start[len(self.known) + 1])
+        who, at, down, up = (column[:count] for column in self.facts)
+        ways, attacker = np.array(self.way, np.int64), np.array(self.attacker, np.int64)
+        serves = ((ways == way) | (ways == BOTH)) & ((attacker == 0) | (attacker > len(self.known)))
+        # Demands that ask for the same are served by the circuits of all of them.
+        asked = np.stack([np.array(self.cell, np.int64), np.array(self.size, np.int64)])[:, serves]
+        _, alike = np.unique(asked, axis=1, return_inverse=True)
+        group = np.full(ways.size, -1)
+        group[serves] = alike.ravel()
+        circuits = np.bincount(group[serves])
+        first = np.full(circuits.size, ways.size)
+        np.minimum.at(first, group[serves], np.flatnonzero(serves))
+        live = self._live()
+        live = live[serves[self.pool[2, live]]]
+        cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64) * way, self.pool[2, live]
+        order = np.argsort(at, kind="stable")
+        begin, end = np.searchsorted(at[order], cell, "left"), np.searchsorted(at[order], cell, "right")
+        entry = np.repeat(np.arange(cell.size), end - begin)
+        offset = np.arange(entry.size) - np.repeat(np.cumsum(end - begin) - (end - begin), end - begin)
+        fact = order[begin[entry] + offset]
+        broken = (move[entry] > up[fact]) | (-move[entry] > down[fact])
+        pairs = np.unique(np.stack([q[entry[broken]], who[fact[broken]]]), axis=1)
+        undone, times = np.unique(np.stack([group[pairs[0]], pairs[1]]), axis=1, return_counts=True)
+        found: dict[int, list[int]] = {}
+        for g, attacker_ in undone[:, times == circuits[undone[0]]].T.tolist():
+            demand = int(first[g])
+            if not self._served(demand, way, attacker_):
+                found.setdefault(demand, []).append(attacker_)
+        return found
+
+    def _served(self, demand: int, way: int, attacker: int) -> bool:
+        """Say whether an insider has demands of the own for what a demand asks for."""
+        cell, size = self.cell[demand], self.size[demand]
+        start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
+        own = self.facts[1][start:stop] == cell
+        if own.any():
+            size = min(size, int((self.facts[3] if way == UP else self.facts[2])[start:stop][own].min()))
+        return size == 0 or any((cell, size, one, attacker + 1) in self.asked for one in (way, BOTH))
+
+    def _knows(self, attacker: int, cell: int) -> bool:
+        start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
+        return bool((self.facts[1][start:stop] == cell).any())
+
+    def _ask_together(self, demand: int, way: int, insiders: list[int]) -> None:
+        """Demand one circuit that none of several insiders undoes."""
+        parts = [np.arange(self.known_start[a + 1], self.known_start[a + 2]) for a in insiders]
+        rows = np.concatenate(parts)
+        number = self.known_start.size - 1
+        self.known_start = np.append(self.known_start, self.known_start[-1] + rows.size)
+        who, at, down, up = self.facts
+        self.facts = (
+            np.concatenate([who, np.full(rows.size, number - 1)]),
+            np.concatenate([at, at[rows]]),
+            np.concatenate([down, down[rows]]),
+            np.concatenate([up, up[rows]]),
+        )
+        self.together[number] = (demand, insiders)
+        self.ask(self.cell[demand], self.size[demand], way, number)
 
     def _ask_insider(self, demand: int, attacker: int) -> None:
         cell, size, way = self.cell[demand], self.size[demand], self.way[demand]
@@ -175,7 +234,13 @@ class Demanded:
     def pattern(self, method: str = "fast", bound: int | None = None, limited: bool = False) -> Pattern:
         """Return what was found, with the circuits that prove it, checked in whole numbers."""
         circuits = tuple(
-            Circuit(self.cell[q], self.size[q], self.way[q], self.attacker[q], *self.circuit(q))
+            Circuit(
+                self.cell[q],
+                self.size[q],
+                self.way[q],
+                self.attacker[q] if self.attacker[q] not in self.together else 0,
+                *self.circuit(q),
+            )
             for q in range(len(self.cell))
         )
         proven = lower_bound(self.problem) if bound is None else bound

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.suppression.conflict import cannot
-from discreet.protect.suppression.demands import BOTH, DOWN, UP, Demanded
+from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
 from discreet.protect.suppression.insiders import Knowledge
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.rescue import rescue
@@ -80,6 +80,9 @@ class Search(Demanded):
         """Meet a demand by integer programming; where no circuit leads both ways, by two; or say why it cannot be."""
         if not self._meet(np.array([q])).size or self._rescue(q):
             return
+        if self.attacker[q] in self.together:
+            self._part(q)
+            return
         if self.way[q] != BOTH:
             raise cannot(self.problem, self.cell[q], self.size[q], self.way[q], self._name(q))
         self.way[q] = UP
@@ -88,6 +91,33 @@ class Search(Demanded):
         self._grow()
         for part in (q, *range(count, len(self.cell))):
             self._insist(part)
+
+    def _part(self, q: int) -> None:
+        """Give two halves of a group of insiders a circuit each, since there is none for all of them."""
+        demand, insiders = self.together[self.attacker[q]]
+        # The demand of the group is served by what serves outsiders, and asks for nothing from now on.
+        self.attacker[q] = 0
+        self._copy(demand, q)
+        count, half = len(self.cell), len(insiders) // 2
+        for part in (insiders[:half], insiders[half:]):
+            if len(part) > FEW:
+                self._ask_together(demand, self.way[q], part)
+            else:
+                for attacker in part:
+                    self.ask(self.cell[q], self.size[q], self.way[q], attacker + 1)
+        self._grow()
+        for part_of in range(count, len(self.cell)):
+            self._insist(part_of)
+
+    def _copy(self, q: int, twin: int) -> None:
+        """Let the circuit of a demand be that of another."""
+        from discreet.protect.suppression import kernels
+
+        cells, moves = self.circuit(q)
+        self.pool = kernels.reserve(self.pool, self.end, cells.size)
+        self.end = kernels.keep(
+            twin, 1.0, cells.size, cells, moves.astype(np.float64), self.where, self.pool, self.end, self.head
+        )
 
     def _survey(self, todo: IntArray) -> FloatArray:
         """Return what each demand would cost alone, infinite where that is not seen; some are met for nothing."""
@@ -176,8 +206,6 @@ class Search(Demanded):
 
     def _one_way(self) -> None:
         """Let every circuit that leads both ways stand for two, which can then be replaced one by one."""
-        from discreet.protect.suppression import kernels
-
         both = [q for q, way in enumerate(self.way) if way == BOTH and self.where[q, 1] > 0]
         twins = []
         for q in both:
@@ -191,11 +219,7 @@ class Search(Demanded):
                 twins.append((q, count))
         self._grow()
         for q, twin in twins:
-            cells, moves = self.circuit(q)
-            self.pool = kernels.reserve(self.pool, self.end, cells.size)
-            self.end = kernels.keep(
-                twin, 1.0, cells.size, cells, moves.astype(np.float64), self.where, self.pool, self.end, self.head
-            )
+            self._copy(q, twin)
 
     def _groups(self) -> tuple[IntArray, IntArray]:
         """Return the secondary cells of every equation that has several, the dearest groups first."""

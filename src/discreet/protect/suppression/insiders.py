@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.protect.suppression.problem import Cells, Problem
+from discreet.protect.suppression.problem import BoolArray, Cells, Problem
 from discreet.table.attacker import Attacker
 from discreet.table.kinds import UNBOUNDED
 
@@ -21,8 +21,8 @@ Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 class Knowledge:
     """Everybody who knows more than the outsider: for each, positions with the least and largest value they can have.
 
-    The first attackers are respondents, each of one cell with ``others`` in it; ``named`` are those who were given, and
-    come last.
+    The first attackers are respondents, each of one cell with ``others`` in it, and of the sensitive cells that contain
+    it; ``named`` are those who were given, and come last.
     """
 
     names: tuple[str, ...]
@@ -38,12 +38,15 @@ class Knowledge:
         return len(self.names)
 
 
-def knowledge_of(cells: Cells, insiders: Insiders, attackers: Sequence[Attacker], response: str | None) -> Knowledge:
+def knowledge_of(
+    cells: Cells, insiders: Insiders, attackers: Sequence[Attacker], response: str | None, sensitive: BoolArray
+) -> Knowledge:
     """Return what respondents know, from the tables' own figures and from attackers that are named.
 
     A cell with one contributor is known to it; the largest of several knows that the cell holds at least its own
-    contribution. Holdings take the place of contributors where a table knows of them. Counts tell nobody more than
-    that they are counted, so that by default only the respondents of magnitudes are considered.
+    contribution, and so they know of every cell that contains it. Holdings take the place of contributors where a table
+    knows of them. Counts tell nobody more than that they are counted, so that by default only the respondents of
+    magnitudes are considered.
     """
     magnitude = any(table.responses for table in cells.tables)
     if insiders == "auto":
@@ -51,9 +54,13 @@ def knowledge_of(cells: Cells, insiders: Insiders, attackers: Sequence[Attacker]
     names: list[str] = []
     rows: list[tuple[IntArray, IntArray, IntArray, IntArray, IntArray]] = []
     if insiders != "none":
-        at, low, high, others = _own(cells, insiders == "respondents", response)
+        at, low, high, units = _own(cells, insiders == "respondents", response)
         names += [f"respondent of {cells.equations.describe(int(i))}" for i in at]
-        rows.append((np.arange(at.size), at, low, high, others))
+        rows.append((np.arange(at.size), at, low, high, units[at] - 1))
+        who, around = _around(cells, at, sensitive & (cells.lower >= 0))
+        alone = units[around] == 1
+        least = np.where(alone, cells.values[around], np.maximum(low[who], 0))
+        rows.append((who, around, least, np.where(alone, cells.values[around], UNBOUNDED), units[around] - 1))
     for attacker in attackers:
         found = _named(cells, attacker)
         rows.append((np.full(found[0].size, len(names)), *found, np.zeros(found[0].size, np.int64)))
@@ -66,7 +73,7 @@ def knowledge_of(cells: Cells, insiders: Insiders, attackers: Sequence[Attacker]
 
 
 def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return the cells whose largest contributor knows more than the outsider, what it knows, and how many others."""
+    """Return the cells whose largest contributor knows more than the outsider, what it knows, and all cells' units."""
     units, largest = np.zeros(cells.values.size), np.zeros(cells.values.size)
     scale = 10**cells.equations.decimals
     for table, place in zip(cells.tables, cells.places, strict=True):
@@ -82,7 +89,44 @@ def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, I
     at = np.flatnonzero(cells.listed & (alone | more))
     low = np.where(alone, cells.values, largest.astype(np.int64))[at]
     high = np.where(alone, cells.values, UNBOUNDED)[at]
-    return at, low, high, units[at].astype(np.int64) - 1
+    return at, low, high, units.astype(np.int64)
+
+
+def _around(cells: Cells, at: IntArray, sensitive: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return pairs of one of some cells, by its place among them, and another, sensitive one that holds all of it.
+
+    Where a cell is as large as one inside it, all of it is in that one, and so in whatever contains that one.
+    """
+    space, positions = cells.equations.space, cells.equations.positions
+    inside, codes = [], []
+    for axis, stride in zip(space.axes, space.strides, strict=True):
+        contains = np.zeros((len(axis.nodes), len(axis.nodes)), bool)
+        for node, label in enumerate(axis.nodes):
+            contains[list(axis.above(label)), node] = True
+        inside.append(contains)
+        codes.append(positions // stride % len(axis.nodes))
+
+    def held(outer: IntArray, inner: IntArray) -> BoolArray:
+        found = np.ones(np.broadcast_shapes(outer.shape, inner.shape), bool)
+        for contains, code in zip(inside, codes, strict=True):
+            found &= contains[code[outer], code[inner]]
+        return found
+
+    # Every cell with each of those inside it, itself too, that are as large.
+    whole, part = [np.arange(at.size)], [at]
+    order = np.lexsort((at, cells.values[at]))
+    for same in np.split(order, np.flatnonzero(np.diff(cells.values[at[order]])) + 1):
+        if same.size > 1 and cells.values[at[same[0]]] > 0:
+            i, j = np.nonzero(held(at[same][:, None], at[same][None, :]) & ~np.eye(same.size, dtype=bool))
+            whole.append(same[i])
+            part.append(at[same[j]])
+    who, inner = np.concatenate(whole), np.concatenate(part)
+    pairs = [np.zeros((2, 0), np.int64)]
+    for p in np.flatnonzero(sensitive[: positions.size]).tolist():
+        mine = who[held(np.array(p), inner) & (at[who] != p)]
+        pairs.append(np.stack([mine, np.full(mine.size, p)]))
+    found = np.unique(np.concatenate(pairs, axis=1), axis=1)
+    return found[0], found[1]
 
 
 def _named(cells: Cells, attacker: Attacker) -> tuple[IntArray, IntArray, IntArray]:

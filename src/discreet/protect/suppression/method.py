@@ -18,11 +18,11 @@ from discreet.protect.suppression.fast import fast
 from discreet.protect.suppression.insiders import Insiders, knowledge_of
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.primary import Wish, demands_of, primary
-from discreet.protect.suppression.problem import lay_out, state
-from discreet.protect.suppression.publish import Form, release_of
+from discreet.protect.suppression.problem import lay_out, name_of, state
 from discreet.rules.sensitivity import Combine
 from discreet.table import Release, Table
 from discreet.table.attacker import Attacker
+from discreet.table.figures import Figures
 from discreet.table.tabulation import Tabulation
 
 Search: TypeAlias = Literal["fast", "optimal"]
@@ -31,7 +31,6 @@ CHOICES = {
     "method": ("fast", "optimal"),
     "zeros": ("published", "suppressible"),
     "insiders": ("auto", "none", "singletons", "respondents"),
-    "form": ("marks", "intervals", "synthetic"),
     "combine": ("any", "all"),
 }
 
@@ -57,7 +56,6 @@ class Suppression:
             ``"respondents"`` of any suppressed cell; ``"auto"`` takes the respondents of magnitudes and nobody of
             counts.
         attackers: further insiders, coalitions and holdings by name.
-        form: suppressed cells are published as ``"marks"``, ``"intervals"`` or ``"synthetic"`` values.
         combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
         response: the magnitude that is published; the only one by default.
         least: what readers know every value to be at least; negative where values can be.
@@ -73,7 +71,6 @@ class Suppression:
     zeros: Zeros = "published"
     insiders: Insiders = "auto"
     attackers: tuple[Attacker, ...] = ()
-    form: Form = "marks"
     combine: Combine = "any"
     response: str | None = None
     least: float = 0.0
@@ -102,7 +99,7 @@ class Suppression:
     @property
     def parameters(self) -> dict[str, object]:
         """What the release says about how it was made; how sensitive cells are found is for the agency to tell."""
-        return {"method": self.method, "cost": self.cost if self.cost in COSTS else "column", "form": self.form}
+        return {"method": self.method, "cost": self.cost if self.cost in COSTS else "column", "form": "marks"}
 
     def pattern(self, originals: Original | Sequence[Original], *, progress: Progress | None = None) -> Pattern:
         """Return what is suppressed and why, without publishing anything."""
@@ -121,7 +118,7 @@ class Suppression:
         if stuck.size:
             i = int(stuck[0])
             raise explain(problem, i, max(int(demands.lower[i]), int(demands.upper[i]), int(demands.sliding[i])), 0)
-        known = knowledge_of(cells, self.insiders, self.attackers, self.response)
+        known = knowledge_of(cells, self.insiders, self.attackers, self.response, demands.sensitive)
         search = fast(problem, known, progress=progress)
         if self.method == "fast":
             return search.pattern()
@@ -129,10 +126,16 @@ class Suppression:
 
         return optimal(search, time_limit=self.time_limit, progress=progress)
 
-    def publish(self, pattern: Pattern, *, progress: Progress | None = None) -> Protected:
-        """Return the release of a pattern, and what it hides."""
-        release = release_of(pattern, self.response, self.form, self.parameters, least=self.least, progress=progress)
+    def publish(self, pattern: Pattern) -> Protected:
+        """Return the release of a pattern, with marks in place of what it hides: no value of those cells enters it."""
         cells = pattern.problem.cells
+        marked = [
+            Figures.of_tabulation(
+                table, response=self.response, hidden=pattern.positions[place], name=name_of(table, cells.tables)
+            )
+            for table, place in zip(cells.tables, cells.places, strict=True)
+        ]
+        release = Release(None, self.name, self.parameters, tuple(marked))
         shown = cells.listed
         total = int(cells.values[0])
         changes = Changes.between(
@@ -153,7 +156,7 @@ class Suppression:
         self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
     ) -> Protected:
         """Protect a table, or several linked ones in one problem; the method draws nothing, and takes no seed."""
-        return self.publish(self.pattern(original, progress=progress), progress=progress)
+        return self.publish(self.pattern(original, progress=progress))
 
 
 def tabulations(originals: Original | Sequence[Original], empty: bool = False) -> tuple[Tabulation, ...]:

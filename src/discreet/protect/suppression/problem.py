@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import IntArray
-from discreet.feasible.reduction import reduce
-from discreet.protect.suppression.completion import complete
+from discreet.protect.suppression.completion import fit
+from discreet.protect.suppression.spread import spread
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
@@ -103,27 +103,20 @@ class Problem:
 
 def lay_out(tables: Sequence[Tabulation], response: str | None, least: float) -> Cells:
     """Lay linked tables over each other and check that they add up and agree."""
-    exact = [
-        Figures.of_tabulation(table, response=response, name=_name(i, table, tables)) for i, table in enumerate(tables)
-    ]
+    exact = [Figures.of_tabulation(table, response=response, name=name_of(table, tables)) for table in tables]
     open_ = [replace(part, values=np.zeros_like(part.values), kind=np.ones_like(part.kind)) for part in exact]
-    stated = equations_of(exact, least=least)
-    equations = equations_of(open_, least=least)
-    values, lower, upper = stated.lower.copy(), equations.lower, equations.upper
-    unknown = ~stated.exact
-    if unknown.any():
-        found = reduce(stated, join=False)
-        values = found.lower.copy()
-        if found.groups:
-            values = complete(found, values)
+    stated = equations_of(exact, least=least, asked={})
+    equations = equations_of(open_, least=least, asked={})
+    values = fit(stated, spread(stated))
     listed = np.zeros(values.size, bool)
     places = tuple(equations.rows_of(part) for part in exact)
     for place in places:
         listed[place] = True
-    return Cells(equations, tuple(tables), places, values, lower, upper, listed)
+    return Cells(equations, tuple(tables), places, values, equations.lower, equations.upper, listed)
 
 
-def _name(i: int, table: Tabulation, tables: Sequence[Tabulation]) -> str:
+def name_of(table: Tabulation, tables: Sequence[Tabulation]) -> str:
+    """Return what a table is called among those that are released together."""
     return " × ".join(table.names) if len(tables) > 1 else "release"
 
 

@@ -1,0 +1,87 @@
+"""What may be published in place of suppressed figures: the intervals that readers could work out, or made-up values.
+
+Both come from the release with its marks alone, so that they say nothing that it does not say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress
+from discreet.feasible.bounds import Bounds, bounds
+from discreet.protect.suppression.completion import fit
+from discreet.table.equations import equations_of
+from discreet.table.figures import Figures
+from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.release import Release
+
+Form: TypeAlias = Literal["marks", "intervals", "synthetic"]
+
+
+def check_form(form: str) -> None:
+    """Refuse a form that is not known."""
+    if form not in get_args(Form):
+        raise RequestError(f"form is {form!r}; it is {', '.join(map(repr, get_args(Form)))}")
+
+
+def show_as(release: Release, form: Form, *, least: float = 0.0, progress: Progress | None = None) -> Release:
+    """Return a release with its suppressed figures shown as intervals or as made-up values.
+
+    An interval goes from the smallest to the largest value that fits everything published; figures that nothing bounds
+    stay marked. Made-up values lie inside the intervals, near their middles, and keep every sum.
+
+    Args:
+        release: figures of which some are suppressed.
+        form: ``"marks"`` leaves the release as it is; ``"intervals"``, ``"synthetic"``.
+        least: what readers know every value to be at least.
+        progress: told how many suppressed figures are bounded.
+
+    >>> both = {"r": [1, 2, 3, "Total"], "c": [1, 2, "Total"]}
+    >>> geurts = Figures.from_array([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both)
+    >>> shown = show_as(Release.of(geurts, "suppress"), "synthetic").figures[0]
+    >>> shown.values[geurts.hidden].tolist()
+    [4, 3, 2, 1]
+    """
+    check_form(form)
+    marked = release.parts()
+    if form == "marks" or not any(part.hidden.any() for part in marked):
+        return release
+    equations = equations_of(marked, least=least, asked={})
+    found = bounds(equations, np.flatnonzero(equations.hidden), progress=progress)
+    if form == "intervals":
+        lower, upper, kind = found.lower, found.upper, Kind("interval")
+    else:
+        lower = upper = fit(equations, _middle(found))
+        kind = Kind("simulated")
+    shown = [
+        _filled(part, equations.rows_of(part), lower, upper, kind, 10 ** (equations.decimals - part.decimals))
+        for part in marked
+    ]
+    return replace(release, parameters={**release.parameters, "form": form}, figures=tuple(shown))
+
+
+def _middle(found: Bounds) -> IntArray:
+    """Return the middle of every interval; of one without an end, its beginning."""
+    low = np.where(found.lower <= -UNBOUNDED, np.minimum(found.upper, 0), found.lower)
+    high = np.where(found.upper >= UNBOUNDED, low, found.upper)
+    middle: IntArray = low + (high - low) // 2
+    return middle
+
+
+def _filled(figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, kind: Kind, scale: int) -> Figures:
+    """Return figures with the suppressed ones shown as intervals or made-up values; without an end they stay hidden."""
+    low, high = -(-lower[place] // scale), upper[place] // scale
+    rest = figures.values if figures.upper is None else figures.upper
+    shown = figures.hidden & (low > -UNBOUNDED // scale) & (high < UNBOUNDED // scale)
+    return replace(
+        figures,
+        values=np.where(shown, low, figures.values),
+        kind=np.where(shown, len(figures.kinds), figures.kind),
+        kinds=(*figures.kinds, kind),
+        upper=np.where(shown, high, rest) if kind.name == "interval" else figures.upper,
+    )

@@ -1,0 +1,216 @@
+"""Levels that must be attained whatever somebody knows, for thousands of people who each know a little.
+
+A table that fits what all of them know together is one that each of them must reckon with. So tables are looked for
+under everybody's knowledge at once, then without those who know something of the figure in question, and only then for
+one person after another. Nothing is proved here about what nobody attains: whoever is left has to be looked at closely.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress
+from discreet.feasible.clock import Clock
+from discreet.feasible.conflict import explain
+from discreet.feasible.reduction import ConflictError, Group, reduce
+from discreet.table.equations import Equations
+from discreet.table.kinds import UNBOUNDED
+
+BoolArray = npt.NDArray[np.bool_]
+SIGN = np.array([[-1], [1]])
+NODES = 100
+"""Branches to look for a table of whole numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What people know: person ``who`` knows that the value at ``at`` lies between ``low`` and ``high``.
+
+    ``free`` says that the value must not be the same in all tables that fit what this person knows.
+    """
+
+    who: IntArray
+    at: IntArray
+    low: IntArray
+    high: IntArray
+    free: BoolArray
+
+    def chosen(self, mask: BoolArray) -> Facts:
+        """Return some of the facts."""
+        return Facts(self.who[mask], self.at[mask], self.low[mask], self.high[mask], self.free[mask])
+
+
+def doubtful(
+    equations: Equations,
+    targets: IntArray | Sequence[int],
+    lower: IntArray | Sequence[int],
+    upper: IntArray | Sequence[int],
+    facts: Facts,
+    people: int,
+    *,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> BoolArray:
+    """Say of every person whether it is left open that levels of all targets are attained in spite of what they know.
+
+    Of a target that somebody knows something of, levels count as far as that leaves room. For those who know nothing of
+    the figures that a target is linked with, nothing is said of it: they see what everybody sees.
+
+    Args:
+        equations: what is published.
+        targets: indices of the positions that matter.
+        lower: for each target, the value that it must be able to have, or less, in units of the last decimal.
+        upper: for each target, the value that it must be able to have, or more.
+        facts: what people know.
+        people: how many there are.
+        time_limit: seconds after which the rest is left open.
+        progress: told how many targets were looked at.
+
+    >>> from discreet.table.equations import equations_of
+    >>> from discreet.table.figures import Figures
+    >>> both = {"r": [1, 2, 3, "Total"], "c": [1, 2, "Total"]}
+    >>> geurts = equations_of(Figures.from_array([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both))
+    >>> cell, beside = geurts.find({"r": 1, "c": 1}), geurts.find({"r": 1, "c": 2})
+    >>> one = np.array([1])
+    >>> knows = Facts(np.array([0, 1]), np.array([beside, beside]), np.array([1, 3]), np.array([4, 3]), one[[0, 0]] < 0)
+    >>> doubtful(geurts, [cell], [4], [5], knows, 2).tolist()  # who knows a cell can work out the other
+    [False, True]
+    """
+    try:
+        reduced = reduce(equations, join=False)
+    except ConflictError:
+        raise explain(equations) from None
+    goal = np.stack([np.full(equations.lower.size, UNBOUNDED), np.full(equations.lower.size, -UNBOUNDED)])
+    goal[:, np.asarray(targets, np.int64)] = np.stack([np.asarray(lower, np.int64), np.asarray(upper, np.int64)])
+    left = np.zeros(people, bool)
+    # What contradicts what is published is looked at closely, to say so.
+    left[facts.who[(facts.low > reduced.upper[facts.at]) | (facts.high < reduced.lower[facts.at])]] = True
+    place = np.full(equations.lower.size, -1)
+    todo = [group for group in reduced.groups if np.isin(facts.at, group.variables).any()]
+    total = sum(int((np.abs(goal[:, group.variables]) < UNBOUNDED).sum()) for group in todo)
+    done = 0
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total, "levels looked at for insiders")
+
+    with Clock(None if time_limit is None else time.monotonic() + time_limit) as clock:
+        for group in todo:
+            place[group.variables] = np.arange(group.variables.size)
+            mine = facts.chosen(place[facts.at] >= 0)
+            mine = replace(mine, at=place[mine.at])
+            left[_Crowd(group, goal[:, group.variables], mine, people, clock).left_open(tick)] = True
+            place[group.variables] = -1
+    return left
+
+
+class _Crowd:
+    """The search in one group."""
+
+    def __init__(self, group: Group, goal: IntArray, facts: Facts, people: int, clock: Clock) -> None:
+        self.group, self.goal, self.facts, self.clock = group, goal, facts, clock
+        self.concerned = np.zeros(people, bool)
+        self.concerned[facts.who] = True
+        self.common = self.ranges(np.ones(facts.who.size, bool))
+
+    def ranges(self, used: BoolArray) -> IntArray:
+        """Return the ranges that some facts leave."""
+        found = np.stack([self.group.least, self.group.most])
+        np.maximum.at(found[0], self.facts.at[used], self.facts.low[used])
+        np.minimum.at(found[1], self.facts.at[used], self.facts.high[used])
+        return found
+
+    def left_open(self, tick: Callable[[], None]) -> IntArray:
+        """Return who is left."""
+        from discreet.feasible.condensing import LateError, NothingError, StuckError
+        from discreet.feasible.general import LARGEST, reach
+        from discreet.feasible.highs import Inside
+        from discreet.feasible.solving import Solver
+
+        group, facts = self.group, self.facts
+        everybody: IntArray = np.flatnonzero(self.concerned)
+        if (self.common[0] > self.common[1]).any() or group.rhs.size * group.variables.size > LARGEST:
+            return everybody
+        low, high = self.common
+        inner = replace(group, lower=low, upper=high, least=low, most=high)
+        # What lies beyond what somebody knows of the figure itself comes later.
+        near = np.stack([np.maximum(self.goal[0], low), np.minimum(self.goal[1], high)])
+        asked = np.abs(self.goal) < UNBOUNDED
+        near[~asked] = self.goal[~asked]
+        try:
+            self.solver = Solver(inner, np.maximum(*asked.astype(np.int64)), near, self.clock)
+            if not self.solver.has_table:
+                return everybody
+            self.solver.run(NODES)
+            reach(inner, self.solver, near, self.clock)
+        except (LateError, NothingError, StuckError):
+            return everybody
+        seen = self.solver.found().seen
+        self.model = Inside(inner)
+        left = self.concerned & False
+        for side, k in zip(*np.nonzero(asked), strict=True):
+            if self.clock.late:
+                return everybody
+            self._level(int(side), int(k), seen, left)
+            tick()
+        for i in np.flatnonzero(facts.free & (seen[0] == seen[1])[facts.at]).tolist():
+            k, value, only = int(facts.at[i]), int(seen[0, facts.at[i]]), facts.who == facts.who[i]
+            if all(self._search(side, k, value + (1 if side else -1), only) is None for side in (0, 1)):
+                left[facts.who[i]] = True
+        return np.flatnonzero(left)
+
+    def _level(self, side: int, k: int, seen: IntArray, left: BoolArray) -> None:
+        """Find tables that attain one level for everybody, and mark those for whom none was found."""
+        facts, sign = self.facts, 1 if side else -1
+        about = np.flatnonzero(facts.at == k)
+        level = np.full(self.concerned.size, self.goal[side, k])
+        for i in about.tolist():
+            # Nobody can be kept from knowing what they know of the figure itself.
+            level[facts.who[i]] = min(max(level[facts.who[i]], facts.low[i]), facts.high[i])
+        todo = self.concerned & (sign * level > sign * seen[side, k])
+        while todo.any():
+            furthest = int((sign * level[todo]).max()) * sign
+            at_it = todo & (level == furthest)
+            # Without those whom such a value contradicts.
+            out = np.zeros(todo.size, bool)
+            out[facts.who[about][(facts.low[about] > furthest) | (facts.high[about] < furthest)]] = True
+            self._serve(todo, level, self._search(side, k, furthest, ~out[facts.who]), k, sign)
+            if not (todo & at_it).any():
+                continue
+            self._serve(todo, level, self._search(side, k, furthest, np.zeros(facts.who.size, bool)), k, sign)
+            for person in np.flatnonzero(todo & at_it).tolist():
+                if todo[person]:
+                    self._serve(todo, level, self._search(side, k, furthest, facts.who == person), k, sign)
+                    left[person] |= todo[person]
+                    todo[person] = False
+
+    def _serve(self, todo: BoolArray, level: IntArray, table: IntArray | None, k: int, sign: int) -> None:
+        """Strike off everybody who must reckon with a table in which the level is attained."""
+        if table is None:
+            return
+        facts = self.facts
+        excluded = np.zeros(todo.size, bool)
+        excluded[facts.who[(table[facts.at] < facts.low) | (table[facts.at] > facts.high)]] = True
+        todo &= excluded | (sign * level > sign * table[k])
+
+    def _search(self, side: int, k: int, level: int, used: BoolArray) -> IntArray | None:
+        """Return a table of whole numbers that attains a level and fits some of the facts, if one is found."""
+        from discreet.feasible.general import EFFORT, PATIENCE
+
+        ranges = self.ranges(used)
+        end = min(ranges[1, k], level) if side == 0 else max(ranges[0, k], level)
+        ranges[1 - side, k] = end
+        if (ranges[0] > ranges[1]).any():
+            return None
+        left = self.clock.left
+        x = self.model.attain(ranges, PATIENCE if left is None else min(left, PATIENCE))
+        table = None if x is None else self.solver.near(x, ranges, EFFORT)
+        return table if table is not None and self.group.fits(table) else None
