@@ -209,10 +209,10 @@ def main() -> str:
                 ["tables", "insiders", "cells", "primary", "secondary", "gap", "seconds", "audit", "GiB"],
                 [
                     magnitude(100_000, "none"),
-                    magnitude(100_000, "singletons"),
-                    linked(100_000, "none"),
-                    linked(100_000, "respondents"),
-                    linked(100_000, "none", ("R3", "R4")),
+                    linked(3_000, "none"),
+                    linked(3_000, "singletons"),
+                    linked(3_000, "respondents"),
+                    linked(5_000, "none", ("R3", "R4")),
                 ],
             ),
         ]

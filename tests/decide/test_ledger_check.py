@@ -424,3 +424,25 @@ def test_a_group_without_rows_below_it_is_not_empty_below(ledger: Ledger) -> Non
     ledger.add(old, title="Old")
     found = ledger.check(shown([18], {"geo": ["a"]}, hierarchies=tree, absent="unpublished"), title="New")
     assert [(f.name, f.lower, f.upper) for f in found.new] == [("geo=b", 2, 2)]
+
+
+def test_a_table_of_some_regions_beside_one_of_all(ledger: Ledger) -> None:
+    """The east has a total of its own; what is left of the country is the west, by subtraction."""
+    whole = shown(
+        [[4, None, None], [9, 8, 17], [5, None, None], [18, 22, 40]],
+        {"region": ["e1", "e2", "w", "Total"], "sex": ["m", "f", "Total"]},
+    )
+    ledger.add(whole, title="All regions")
+    tree = Hierarchy.flat(["e1", "e2"], total="East")
+    labels = {"region": ["East"], "sex": ["m", "f", "Total"]}
+    result = ledger.check(shown([[13, 15, 28]], labels, hierarchies={"region": (tree.as_part(),)}), title="The east")
+    assert {f.name: (f.lower, f.upper) for f in result.new} == {
+        "region=e1, sex=f": (7, 7),
+        "region=w, sex=f": (7, 7),
+        "region=e1": (11, 11),
+        "region=w": (12, 12),
+    }
+    west = next(f for f in result.new if f.name == "region=w")
+    assert west.subtraction.endswith("[total in «All regions»] − [region=East in «The east»] = 40 − 28 = 12")
+    with pytest.raises(DataError, match="is 'Total' in release and 'East' in release; if one of them is of some"):
+        ledger.check(shown([[13, 15, 28]], labels, hierarchies={"region": (tree,)}), title="The east")

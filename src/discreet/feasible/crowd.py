@@ -1,8 +1,9 @@
 """Levels that must be attained whatever somebody knows, for thousands of people who each know a little.
 
 A table that fits what all of them know together is one that each of them must reckon with. So tables are looked for
-under everybody's knowledge at once, then without those who know something of the figure in question, and only then for
-one person after another. Nothing is proved here about what nobody attains: whoever is left has to be looked at closely.
+under everybody's knowledge at once; then under nobody's, with another one for all those together whom it contradicts,
+and only then for fewer and fewer of them. Nothing is proved here about what nobody attains: whoever is left has to be
+looked at closely.
 """
 
 from __future__ import annotations
@@ -179,18 +180,23 @@ class _Crowd:
         while todo.any():
             furthest = int((sign * level[todo]).max()) * sign
             at_it = todo & (level == furthest)
-            # Without those whom such a value contradicts.
-            out = np.zeros(todo.size, bool)
-            out[facts.who[about][(facts.low[about] > furthest) | (facts.high[about] < furthest)]] = True
-            self._serve(todo, level, self._search(side, k, furthest, ~out[facts.who]), k, sign)
-            if not (todo & at_it).any():
-                continue
+            # First a table that need not fit what anybody knows; then one for those whom it contradicts, together; and
+            # where there is none, one for each half of them.
             self._serve(todo, level, self._search(side, k, furthest, np.zeros(facts.who.size, bool)), k, sign)
-            for person in np.flatnonzero(todo & at_it).tolist():
-                if todo[person]:
-                    self._serve(todo, level, self._search(side, k, furthest, facts.who == person), k, sign)
-                    left[person] |= todo[person]
-                    todo[person] = False
+            groups = [np.flatnonzero(todo & at_it)]
+            while groups:
+                group = groups.pop()
+                group = group[todo[group]]
+                if not group.size:
+                    continue
+                member = np.zeros(todo.size, bool)
+                member[group] = True
+                self._serve(todo, level, self._search(side, k, furthest, member[facts.who]), k, sign)
+                if todo[group].all() and group.size > 1:
+                    groups += [group[group.size // 2 :], group[: group.size // 2]]
+                elif todo[group].any():
+                    left[group[todo[group]]] = True
+                    todo[group] = False
 
     def _serve(self, todo: BoolArray, level: IntArray, table: IntArray | None, k: int, sign: int) -> None:
         """Strike off everybody who must reckon with a table in which the level is attained."""

@@ -82,7 +82,7 @@ class Model:
         return np.asarray(self.solver.getSolution().row_dual)
 
 
-class Inside(Model):
+class Inside:
     """A group over real numbers, in ranges that change from one question to the next.
 
     Values keep a little away from the ends of their ranges where they can, so that rounding them leaves them inside.
@@ -92,24 +92,25 @@ class Inside(Model):
     """The most that a value keeps from either end of its range; a narrow range leaves an eighth of its width."""
 
     def __init__(self, group: Group) -> None:
-        super().__init__(group)
-        self.solver.setOptionValue("simplex_strategy", 1)
-        self.ends = np.full((2, self.every.size), np.nan)
+        # One model for each width of the margin: from one question to the next, little changes in either.
+        self.models = [(Model(group), np.full((2, group.variables.size), np.nan)) for _ in range(2)]
+        for model, _ in self.models:
+            model.solver.setOptionValue("simplex_strategy", 1)
 
     def attain(self, ranges: IntArray, seconds: float) -> FloatArray | None:
         """Return values that fit and lie in the given ranges; None where there are none, or time ran out."""
         least, most = ranges.astype(np.float64)
         most = np.where(ranges[1] >= UNBOUNDED, np.inf, most)
-        self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(seconds, 0.01))
-        for widest in (self.MARGIN, 0):
+        for (model, before), widest in zip(self.models, (self.MARGIN, 0), strict=True):
             margin = np.minimum((most - least) / 8, widest)
             ends = np.stack([least + margin, most - margin])
-            changed = self.every[(ends != self.ends).any(axis=0)]
-            self.solver.changeColsBounds(changed.size, changed, *ends[:, changed])
-            self.ends = ends
-            self.solver.run()
-            if self.solver.getModelStatus() == self.highspy.HighsModelStatus.kOptimal:
-                return np.asarray(self.solver.getSolution().col_value)
+            changed = model.every[(ends != before).any(axis=0)]
+            model.solver.changeColsBounds(changed.size, changed, *ends[:, changed])
+            before[:] = ends
+            model.solver.setOptionValue("time_limit", model.solver.getRunTime() + max(seconds, 0.01))
+            model.solver.run()
+            if model.solver.getModelStatus() == model.highspy.HighsModelStatus.kOptimal:
+                return np.asarray(model.solver.getSolution().col_value)
         return None
 
 

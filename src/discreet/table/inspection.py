@@ -189,7 +189,7 @@ def figures_dict(figures: Figures) -> dict[str, Any]:
             {
                 "name": name,
                 "labels": list(labels),
-                "total": labels.index(figures.total) if figures.total in labels else None,
+                "total": next((i for i, label in enumerate(labels) if figures.is_total(name, label)), None),
                 "depths": _depths(labels, figures.hierarchies.get(name, ())),
             }
             for name, labels in figures.labels.items()
