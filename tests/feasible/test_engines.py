@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from discreet.feasible.clock import Clock
 from discreet.feasible.condensing import condense
 from discreet.feasible.counting import count_tables
 from discreet.feasible.general import solve_group
-from discreet.feasible.highs import sparse_bounds
+from discreet.feasible.highs import Model, NothingFitsError, sparse_bounds
 from discreet.feasible.kernels import network_batch, oriented
 from discreet.feasible.reduction import Group, reduce
 from discreet.table.equations import equations_of
@@ -205,3 +206,16 @@ def test_rounds_agree_with_single_searches(n: int, seed: int) -> None:
                 costs[k] = sign
                 answer = linprog(costs, A_eq=group.dense(), b_eq=group.rhs, bounds=(0, None), method="highs")
                 assert found[0][side, k] == pytest.approx(sign * answer.fun, abs=1e-6)
+
+
+@pytest.mark.parametrize(("large", "said"), [(10**3, True), (10**12, False)])
+def test_a_solver_of_floating_point_numbers_is_not_believed_about_large_ones(large: int, said: bool) -> None:
+    both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
+    shown = [[None, None, large], [None, None, large], [large, large, 2 * large]]
+    group = reduce(equations_of(Figures.from_array(shown, both))).groups[0]
+    wrong = replace(group, rhs=group.rhs + np.eye(group.rhs.size, dtype=np.int64)[0])
+    if said:
+        with pytest.raises(NothingFitsError):
+            Model(wrong).best(np.ones(group.variables.size), True)
+    else:
+        assert Model(wrong).best(np.ones(group.variables.size), True) is None

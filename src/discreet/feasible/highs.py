@@ -20,6 +20,8 @@ from discreet.table.kinds import UNBOUNDED
 
 CLOSE = 1e-6
 DENOMINATORS = 60
+LARGE = 10**9
+"""Numbers from here on are beyond the tolerances of floating-point solvers: that nothing fits is not believed."""
 
 
 class NothingFitsError(Exception):
@@ -60,9 +62,14 @@ class Model:
             self.solver.setOptionValue("mip_abs_gap", 0.5)
         self.solver.passModel(lp)
         self.every = np.arange(n, dtype=np.int32)
+        known = np.abs(np.concatenate([group.lower, group.upper, group.rhs]))
+        self.exact = int(known[known < UNBOUNDED].max(initial=0)) < LARGE
 
     def best(self, costs: FloatArray, largest: bool, seconds: float | None = None) -> FloatArray | None:
-        """Return a best solution, or None where the objective has no bound or time ran out."""
+        """Return a best solution, or None where the objective has no bound, time ran out, or none was found.
+
+        Of large numbers the solver cannot tell that none exists.
+        """
         kind = self.highspy.ObjSense
         self.solver.changeObjectiveSense(kind.kMaximize if largest else kind.kMinimize)
         self.solver.changeColsCost(self.every.size, self.every, costs)
@@ -71,7 +78,7 @@ class Model:
             self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(seconds, 0.01))
         self.solver.run()
         status, kinds = self.solver.getModelStatus(), self.highspy.HighsModelStatus
-        if status == kinds.kInfeasible:
+        if status == kinds.kInfeasible and self.exact:
             raise NothingFitsError
         if status != kinds.kOptimal:
             return None

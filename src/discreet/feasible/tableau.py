@@ -302,7 +302,8 @@ def feasible(t: Tableau, turns: int) -> int:
             if careful and entering >= 0:
                 break
         if entering < 0:
-            return NOTHING_FITS
+            # Floating-point numbers prove nothing here: another solver has to tell.
+            return FAILED
         if move(t, entering, direction, True) < 0:
             return FAILED
     return FAILED
