@@ -175,6 +175,11 @@ class Demanded:
         start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
         return bool((self.facts[1][start:stop] == cell).any())
 
+    def insiders_of(self, demand: int) -> list[int]:
+        """Return whom a demand is for, as attackers are numbered in demands: nobody where it is for outsiders."""
+        who = self.attacker[demand]
+        return [a + 1 for a in self.together[who][1]] if who in self.together else [who] if who else []
+
     def _ask_together(self, demand: int, way: int, insiders: list[int]) -> None:
         """Demand one circuit that none of several insiders undoes."""
         parts = [np.arange(self.known_start[a + 1], self.known_start[a + 2]) for a in insiders]

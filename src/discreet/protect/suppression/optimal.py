@@ -63,8 +63,8 @@ class _Proof:
     def _insiders(self, ways: Search, search: Search, first: int) -> None:
         """Add the demands of insiders that a search met with; of a sliding level each side asks for its own only."""
         for k in range(first, len(search.cell)):
-            cell, size, who = search.cell[k], search.size[k], search.attacker[k]
-            if who:
+            cell, size = search.cell[k], search.size[k]
+            for who in search.insiders_of(k):
                 for way in (UP, DOWN) if search.way[k] == BOTH else (search.way[k],):
                     own = self.problem.upper[cell] if way == UP else self.problem.lower[cell]
                     ways.ask(cell, min(size, int(own)), way, who)
@@ -187,8 +187,9 @@ class _Proof:
         trial.hidden = hidden.copy()
         trial.cost = np.where(hidden, trial.slight, cost)
         trial.ask_outsider()
-        for cell, size, way, who in zip(self.best.cell, self.best.size, self.best.way, self.best.attacker, strict=True):
-            if who:
+        best = self.best
+        for k, (cell, size, way) in enumerate(zip(best.cell, best.size, best.way, strict=True)):
+            for who in best.insiders_of(k):
                 trial.ask(cell, size, way, who)
         return trial
 
