@@ -178,6 +178,24 @@ def test_only_the_verdict_is_the_same_verdict() -> None:
         dc.audit(geurts(), verdict_only=True)
 
 
+def test_that_nothing_needs_protection_is_believed_of_levels_alone() -> None:
+    """A cell that can be worked out is not made safe by a list of levels without an entry."""
+    alone = Figures.from_array(
+        [[None, 4, 7], [2, 1, 3], [5, 5, 10]], {"row": [1, 2, "Total"], "column": [1, 2, "Total"]}
+    )
+    assert dc.audit(alone, limits=Limits(levels={}), verdict_only=True).verdict == "safe"
+    assert dc.audit(alone, limits=Limits(levels={})).verdict == "unsafe"
+
+
+def test_linked_tables_without_a_sensitive_cell_are_released_whole() -> None:
+    codes = [f"{i}" for i in range(30)]
+    counts = np.full((30, 30), 50)
+    tables = [dc.Table.from_array(counts, {"a": codes, other: codes}) for other in ("b", "c", "d")]
+    found = dc.suppress(tables, Threshold(3), levels=(1, 1))
+    assert found.audit.verdict == "safe"
+    assert not any(part.hidden.any() for part in found.release.parts())
+
+
 def test_rules_that_find_nothing_are_an_answer() -> None:
     cells = firms()
     content = sensitivity(cells, [PPercent(1)])

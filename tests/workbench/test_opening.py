@@ -47,8 +47,7 @@ def test_an_example_shows_the_risk_of_rows_and_columns_and_its_three_terms(opene
         person = Person(opened, server.address)
         page = person.page
         page.click("[data-example=religion]")
-        page.wait_for_selector("#use")
-        page.click("#use")
+        person.use()
         page.wait_for_selector(".terms")
         terms = ", ".join(f"{name} {measured['terms'][name]:.4f}" for name in ("zeros", "concentration", "size"))
         assert terms in [node.get_attribute("aria-label") for node in page.query_selector_all(".terms")]

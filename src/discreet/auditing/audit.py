@@ -114,7 +114,9 @@ def audit(
     cells += [fact.cell for fact in knows]
     in_question = sums_of(parts, cells, sensitivity)
     equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, between=not verdict_only)
-    reach = reach_of(equations, limits.levels, original, protection, sensitivity)
+    # That no cell needs protection is believed of a verdict on levels alone.
+    levels = limits.levels if verdict_only else limits.levels or None
+    reach = reach_of(equations, levels, original, protection, sensitivity)
     everybody = _of_everybody(equations, knows)
     known = [knowledge_of(everybody, attacker) for attacker in attackers]
     singles = np.zeros(0, np.int64)

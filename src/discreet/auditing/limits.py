@@ -26,7 +26,8 @@ class Limits:
         dr: the disclosure risk 1/H must be at most this.
         levels: for cells, values that the interval must reach on either side: the true value less and plus its
             protection levels, and, as a third number, how wide it must be (the sliding level). Keys are cells as
-            sorted tuples of (dimension, label). An empty mapping says that no cell needs protection; None, that all do.
+            sorted tuples of (dimension, label). Where only the verdict on them is asked for, an empty mapping says that
+            no cell needs protection.
         within: nobody who contributes to a cell may know the largest other contribution to within this many per cent;
             judged where the contributions are given.
 

@@ -209,14 +209,13 @@ class _Crowd:
 
     def _search(self, side: int, k: int, level: int, used: BoolArray) -> IntArray | None:
         """Return a table of whole numbers that attains a level and fits some of the facts, if one is found."""
-        from discreet.feasible.general import EFFORT, PATIENCE
+        from discreet.feasible.general import EFFORT, seconds
 
         ranges = self.ranges(used)
         end = min(ranges[1, k], level) if side == 0 else max(ranges[0, k], level)
         ranges[1 - side, k] = end
         if (ranges[0] > ranges[1]).any():
             return None
-        left = self.clock.left
-        x = self.model.attain(ranges, PATIENCE if left is None else min(left, PATIENCE))
+        x = self.model.attain(ranges, seconds(self.clock))
         table = None if x is None else self.solver.near(x, ranges, EFFORT)
         return table if table is not None and self.group.fits(table) else None

@@ -81,20 +81,21 @@ def reach(group: Group, solver: Solver, goal: IntArray, clock: Clock) -> None:
         if solver.open()[side, k]:
             ranges = np.stack([group.least, group.most])
             ranges[1 - side, k] = goal[side, k]
-            x = model.attain(ranges, _left(clock))
+            x = model.attain(ranges, seconds(clock))
             table = None if x is None else solver.near(x, ranges, EFFORT)
             if table is not None:
                 solver.give(table)
 
 
-def _left(clock: Clock) -> float:
+def seconds(clock: Clock) -> float:
+    """Return how long one program may take."""
     left = clock.left
     return PATIENCE if left is None else min(left, PATIENCE)
 
 
 def _best(model: Model, costs: np.ndarray, upper: bool, clock: Clock) -> IntArray | None:
     """Return a best table of whole numbers, None where time ran out."""
-    left = _left(clock)
+    left = seconds(clock)
     if left <= 0:
         return None
     try:
@@ -133,7 +134,7 @@ def _close(group: Group, found: Found, goal: IntArray | None, clock: Clock) -> N
     for side, k in zip(*np.nonzero(found.settled == 0), strict=True):
         if found.settled[side, k]:
             continue
-        if _left(clock) <= 0 or failed == HOPELESS:
+        if seconds(clock) <= 0 or failed == HOPELESS:
             return
         model = Model(group, whole=True) if model is None else model
         costs = np.zeros(group.variables.size)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.protect.suppression.oracle import Case, best, is_safe, stated
+from tests.protect.suppression.oracle import Case, stated
+from tests.protect.suppression.test_exhaustive import both_methods
 
 import discreet as dc
-from discreet.core.errors import InfeasibleError
-from discreet.evaluate.certified import certify
 from discreet.protect.suppression import branching
 from discreet.protect.suppression.method import Suppression
 from discreet.rules import Threshold
@@ -74,20 +72,11 @@ def compare(seed: int, monkeypatch: pytest.MonkeyPatch) -> str:
     s = stated(case)
     if s.candidates.size > MOST or not s.demands.sensitive.any():
         return "none"
-    expected = best(case)
-    exact = replace(case.method, method="optimal")
-    if expected is None:
-        for method in (case.method, exact):
-            with pytest.raises(InfeasibleError):
-                method.pattern(case.tables)
+    released = both_methods(case, s, seed)
+    if not released:
         return "infeasible"
-    quick = certify(case.method, case.tables, workers=1)
-    assert is_safe(s, quick.pattern.positions), seed
-    assert quick.pattern.bound <= expected[0] <= quick.pattern.cost, seed
-    proved = certify(exact, case.tables, workers=1)
-    assert (proved.pattern.cost, proved.pattern.bound) == (expected[0], expected[0]), seed
     # How many people there are is known where the total is published.
-    told = [found for found in (quick, proved) if whole.total <= 9 and not found.pattern.positions[0]]
+    told = [found for found in released if whole.total <= 9 and not found.pattern.positions[0]]
     if told:
         for found in told:
             tables = fits(case, found.release, whole.total)

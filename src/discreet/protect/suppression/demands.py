@@ -121,13 +121,15 @@ class Demanded:
         if not self.facts[0].size:
             return False
         for way in (UP, DOWN):
+            together = []
             for demand, insiders in self._undone(way).items():
-                mine = [a for a in insiders if self._knows(a, self.cell[demand])]
-                others = [a for a in insiders if not self._knows(a, self.cell[demand])]
-                for attacker in mine if len(others) > FEW else insiders:
-                    self._ask_insider(demand, attacker)
+                others = [a for a in insiders if not self._own(a, self.cell[demand]).size]
                 if len(others) > FEW:
-                    self._ask_together(demand, way, others)
+                    together.append((demand, way, others))
+                    insiders = [a for a in insiders if a not in others]
+                for attacker in insiders:
+                    self._ask_insider(demand, attacker)
+            self._ask_together(together)
         return len(self.cell) > before
 
     def _undone(self, way: int) -> dict[int, list[int]]:
@@ -156,50 +158,49 @@ class Demanded:
         pairs = np.unique(np.stack([q[entry[broken]], who[fact[broken]]]), axis=1)
         undone, times = np.unique(np.stack([group[pairs[0]], pairs[1]]), axis=1, return_counts=True)
         found: dict[int, list[int]] = {}
-        for g, attacker_ in undone[:, times == circuits[undone[0]]].T.tolist():
+        for g, insider in undone[:, times == circuits[undone[0]]].T.tolist():
             demand = int(first[g])
-            if not self._served(demand, way, attacker_):
-                found.setdefault(demand, []).append(attacker_)
+            if not self._served(demand, way, insider):
+                found.setdefault(demand, []).append(insider)
         return found
 
     def _served(self, demand: int, way: int, attacker: int) -> bool:
         """Say whether an insider has demands of the own for what a demand asks for."""
         cell, size = self.cell[demand], self.size[demand]
-        start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
-        own = self.facts[1][start:stop] == cell
-        if own.any():
-            size = min(size, int((self.facts[3] if way == UP else self.facts[2])[start:stop][own].min()))
+        own = self._own(attacker, cell)
+        if own.size:
+            size = min(size, int(self.facts[3 if way == UP else 2][own].min()))
         return size == 0 or any((cell, size, one, attacker + 1) in self.asked for one in (way, BOTH))
 
-    def _knows(self, attacker: int, cell: int) -> bool:
+    def _own(self, attacker: int, cell: int) -> IntArray:
+        """Return the facts that an insider knows of a cell."""
         start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
-        return bool((self.facts[1][start:stop] == cell).any())
+        own: IntArray = start + np.flatnonzero(self.facts[1][start:stop] == cell)
+        return own
 
     def insiders_of(self, demand: int) -> list[int]:
         """Return whom a demand is for, as attackers are numbered in demands: nobody where it is for outsiders."""
         who = self.attacker[demand]
         return [a + 1 for a in self.together[who][1]] if who in self.together else [who] if who else []
 
-    def _ask_together(self, demand: int, way: int, insiders: list[int]) -> None:
-        """Demand one circuit that none of several insiders undoes."""
-        parts = [np.arange(self.known_start[a + 1], self.known_start[a + 2]) for a in insiders]
-        rows = np.concatenate(parts)
-        number = self.known_start.size - 1
-        self.known_start = np.append(self.known_start, self.known_start[-1] + rows.size)
+    def _ask_together(self, groups: list[tuple[int, int, list[int]]]) -> None:
+        """Demand, for what a demand asks for one way, a circuit that none of several insiders undoes; for each group.
+
+        A group knows what its members know, and is numbered behind all of them.
+        """
+        rows, start = [np.arange(self.known_start[-1])], [self.known_start]
+        for number, (demand, way, insiders) in enumerate(groups, start=self.known_start.size - 1):
+            rows += [np.arange(self.known_start[a + 1], self.known_start[a + 2]) for a in insiders]
+            start.append(start[-1][-1:] + sum(part.size for part in rows[-len(insiders) :]))
+            self.together[number] = (demand, insiders)
+            self.ask(self.cell[demand], self.size[demand], way, number)
+        self.known_start, copied = np.concatenate(start), np.concatenate(rows)
         who, at, down, up = self.facts
-        self.facts = (
-            np.concatenate([who, np.full(rows.size, number - 1)]),
-            np.concatenate([at, at[rows]]),
-            np.concatenate([down, down[rows]]),
-            np.concatenate([up, up[rows]]),
-        )
-        self.together[number] = (demand, insiders)
-        self.ask(self.cell[demand], self.size[demand], way, number)
+        self.facts = (who[copied], at[copied], down[copied], up[copied])
 
     def _ask_insider(self, demand: int, attacker: int) -> None:
         cell, size, way = self.cell[demand], self.size[demand], self.way[demand]
-        start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
-        own = np.flatnonzero(self.facts[1][start:stop] == cell) + start
+        own = self._own(attacker, cell)
         if not own.size:
             self.ask(cell, size, way, attacker + 1)
             return

@@ -99,12 +99,10 @@ class Search(Demanded):
         self.attacker[q] = 0
         self._copy(demand, q)
         count, half = len(self.cell), len(insiders) // 2
-        for part in (insiders[:half], insiders[half:]):
-            if len(part) > FEW:
-                self._ask_together(demand, self.way[q], part)
-            else:
-                for attacker in part:
-                    self.ask(self.cell[q], self.size[q], self.way[q], attacker + 1)
+        parts = [insiders[:half], insiders[half:]]
+        self._ask_together([(demand, self.way[q], part) for part in parts if len(part) > FEW])
+        for attacker in (a for part in parts if len(part) <= FEW for a in part):
+            self.ask(self.cell[q], self.size[q], self.way[q], attacker + 1)
         self._grow()
         for part_of in range(count, len(self.cell)):
             self._insist(part_of)

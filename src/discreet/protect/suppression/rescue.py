@@ -87,7 +87,7 @@ def _search(
     def price(found: tuple[IntArray, IntArray]) -> int:
         return int(problem.price[found[0][~hidden[found[0]]]].sum())
 
-    hidden = cost < problem.price
+    hidden = (cost < problem.price) | (problem.free & np.isfinite(cost))
     best = None
     if hint.size:
         near = np.zeros(problem.size, bool)
