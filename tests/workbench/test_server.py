@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -444,6 +445,19 @@ def test_nothing_is_left_behind_nor_written_to_the_log(tmp_path: Path, kind: sig
     assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
     assert "918273" not in out + err
     assert server.base.strip("/") not in err
+
+
+@pytest.mark.parametrize("kind", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_an_interruption_before_the_first_request_is_heard(tmp_path: Path, kind: str) -> None:
+    script = (
+        "import os, signal\n"
+        "from discreet.cli.app import perform, tree\n"
+        "from discreet.workbench.server import serve\n"
+        "if __name__ == '__main__':\n"
+        f"    serve(tree(), perform, ready=lambda _: os.kill(os.getpid(), signal.{kind}))\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=30, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert not list(tmp_path.glob("discreet-workbench-*"))
 
 
 def test_folders_of_killed_workbenches_are_cleared(tmp_path: Path) -> None:

@@ -322,12 +322,13 @@ def serve(
                 for one in [path, *_companions(path)]:
                     bench.workspace.adopt(one)
         server = uvicorn.Server(uvicorn.Config(bench.app, access_log=False, log_level="error", lifespan="off"))
+        # Whoever interrupts it before the server listens to signals is heard, and the server raises the signal that
+        # stopped it again once it is done, when the folder must still be removed.
+        for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(kind, lambda *_: setattr(server, "should_exit", True))
         listener.listen(128)
         if ready is not None:
             ready(bench.address)
-        # The server raises the signal that stopped it again once it is done; the folder must still be removed then.
-        for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(kind, lambda *_: None)
         server.run(sockets=[listener])
     finally:
         bench.close()
