@@ -20,6 +20,7 @@ from discreet.auditing.result import Audit
 from discreet.core.errors import RequestError, nearest
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
+from discreet.feasible.candidates import Candidates, fitting
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
@@ -48,6 +49,7 @@ def audit(
     protection: float | None = None,
     sensitivity: Sensitivity | None = None,
     verdict_only: bool = False,
+    candidates: Candidates | None = None,
     least: float = 0,
     most: float | None = None,
     relaxed: bool = False,
@@ -83,6 +85,8 @@ def audit(
             sensitive cell must reach the levels of its rules, and other hidden figures need no protection.
         verdict_only: say only whether protection levels are reached, and work out the intervals of those figures that
             do not reach theirs; much faster on large tables.
+        candidates: tables that are said to fit, where only the verdict is asked for: those that do, by every equation
+            and range, show what can be without a search. None is believed.
         least: what every value is at least; counts and amounts are not negative.
         most: what every value is at most.
         relaxed: take intervals over real numbers as they are; much faster on large tables of three and more dimensions.
@@ -137,6 +141,7 @@ def audit(
         time_limit=time_limit,
         prior_bits=_prior_bits(equations, least, most),
         singles=singles,
+        fitting=None if candidates is None else fitting(everybody, candidates),
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
     if verdict_only:

@@ -18,6 +18,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.bounds import Bounds, bounds
+from discreet.feasible.candidates import Fitting
 from discreet.feasible.crowd import Facts, doubtful
 from discreet.feasible.levels import OUT_OF_REACH, REACHED, reach_levels
 from discreet.feasible.proof import prove
@@ -73,10 +74,12 @@ class Judge:
         time_limit: float | None,
         prior_bits: float,
         singles: IntArray,
+        fitting: Fitting | None = None,
     ) -> None:
         self.equations, self.limits, self.reach, self.attackers = equations, limits, reach, attackers
         self.law, self.relaxed, self.precision, self.seed = law, relaxed, precision, seed
         self.workers, self.progress, self.prior_bits, self.singles = workers, progress, prior_bits, singles
+        self.fitting = fitting
         self.deadline = None if time_limit is None else time.monotonic() + time_limit
         self.scale = 10**equations.decimals
 
@@ -140,6 +143,7 @@ class Judge:
             targets[quick],
             np.floor(low[quick] + 1e-6).astype(np.int64),
             np.ceil(high[quick] - 1e-6).astype(np.int64),
+            seen=None if self.fitting is None else self.fitting.seen[:, targets[quick]],
             time_limit=self.left(),
             workers=self.workers,
             progress=self.progress,
@@ -189,7 +193,14 @@ class Judge:
             np.concatenate([getattr(one, name) for one in known]) for name in ("at", "low", "high", "own", "others")
         )
         facts = Facts(who, at, own_low, own_high, (own >= 0) & (others >= 1))
-        found = doubtful(equations, targets, *ends, facts, len(known), time_limit=self.left(), progress=self.progress)
+        found = np.ones(len(known), bool)
+        if self.fitting is not None:
+            found = self.fitting.doubtful(targets, *ends, facts, len(known))
+            facts = facts.chosen(found[facts.who])
+        if found.any():
+            found = doubtful(
+                equations, targets, *ends, facts, len(known), time_limit=self.left(), progress=self.progress
+            )
         return np.flatnonzero(found)
 
     def insiders(

@@ -1,8 +1,9 @@
 """Suppression with a second opinion: no pattern is returned that the audit does not find safe.
 
-The method proves its pattern by tables that it found itself. The audit knows nothing of them: it takes the release as a
-reader would, and works out whether every sensitive cell can still be as low and as high as it must, for the outsider
-and for every insider.
+The method proves its pattern by tables that it found itself. The audit takes the release as a reader would, and works
+out whether every sensitive cell can still be as low and as high as it must, for the outsider and for every insider. It
+is told the method's tables and believes none of them: one that keeps all that is published, and all that an insider
+knows, by the audit's own equations shows what can be; where none does, the audit searches itself.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, LimitError
 from discreet.core.progress import Progress
 from discreet.evaluate.forms import Form, check_form, show_as
+from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
 from discreet.table.attacker import Attacker, Contribution, Fact
@@ -152,9 +154,35 @@ def inspect(
         "workers": workers,
         "progress": progress,
     }
-    quick = audit(release, verdict_only=True, **given)
+    quick = audit(release, verdict_only=True, candidates=candidates_of(pattern), **given)
     # What the short way leaves undecided is worked out in full.
     return audit(release, **given) if (quick.findings.rank == RANK["incomplete"]).any() else quick
+
+
+def candidates_of(pattern: Pattern) -> Candidates:
+    """Return the true table and those by which the method proves its pattern, for the audit to check."""
+    problem = pattern.problem
+    inside = np.flatnonzero(problem.member >= 0)
+    inside = inside[np.argsort(problem.member[inside], kind="stable")]
+    first = np.searchsorted(problem.member[inside], np.arange(problem.size + 1))
+    none = np.zeros(0, np.int64)
+    at, by, sizes = [none], [none], [0]
+    for one in pattern.circuits:
+        cells = np.concatenate([inside[first[k] : first[k + 1]] for k in one.cells.tolist()] or [none])
+        moves = np.repeat(one.moves, first[one.cells + 1] - first[one.cells])
+        for sign in (1, -1) if one.way == 0 else (one.way,):
+            at.append(cells)
+            by.append(sign * moves)
+            sizes.append(cells.size)
+    equations = problem.cells.equations
+    return Candidates(
+        equations.positions,
+        problem.cells.values,
+        np.cumsum(sizes),
+        np.concatenate(at),
+        np.concatenate(by),
+        equations.decimals,
+    )
 
 
 def attackers_of(pattern: Pattern) -> list[Attacker]:

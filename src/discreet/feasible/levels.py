@@ -44,6 +44,7 @@ def reach_levels(
     lower: IntArray | Sequence[int],
     upper: IntArray | Sequence[int],
     *,
+    seen: IntArray | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -55,6 +56,7 @@ def reach_levels(
         targets: indices of the positions that matter.
         lower: for each target, the value that it must be able to have, or less, in units of the last decimal.
         upper: for each target, the value that it must be able to have, or more.
+        seen: for each target, its least and its largest value (two rows) in tables that are known to fit.
         time_limit: seconds after which the rest is left undecided.
         workers: threads.
         progress: told how many unknown values are settled.
@@ -90,6 +92,8 @@ def reach_levels(
     within = sign * ends >= sign * needs
     answer[~within] = OUT_OF_REACH
     answer[within & ~inside[chief] & (answer == UNDECIDED)] = REACHED
+    if seen is not None:
+        answer[sign * seen >= sign * level] = REACHED
     deadline = None if time_limit is None else time.monotonic() + time_limit
     pending = answer == UNDECIDED
     while pending.any():

@@ -1,0 +1,199 @@
+"""Tables that somebody says fit what is published, checked one by one.
+
+Whoever hid figures knows tables that show what can still be. None of them is believed: one counts only if it keeps
+every equation and every range in whole numbers. What such tables attain needs no search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.numerics import IntArray
+from discreet.feasible.crowd import Facts
+from discreet.table.equations import Equations
+
+BoolArray = npt.NDArray[np.bool_]
+AT_ONCE = 5_000_000
+"""How many pairs of a figure and what somebody knows of it are looked at at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Tables that are said to fit: the values of one, and where and by how much each other table differs from it.
+
+    ``positions`` are those of the space of the equations, sorted, and ``values`` the first table in units of the last
+    of ``decimals``. The differences are in compressed rows; ``at`` counts in ``positions``.
+    """
+
+    positions: IntArray
+    values: IntArray
+    starts: IntArray
+    at: IntArray
+    by: IntArray
+    decimals: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """Tables that fit: the values of one at all positions, and the values of the others where they differ from it.
+
+    Value ``value`` of table ``table`` stands at ``at``.
+    """
+
+    home: IntArray
+    table: IntArray
+    at: IntArray
+    value: IntArray
+
+    @property
+    def seen(self) -> IntArray:
+        """The least (row 0) and the largest value (row 1) of every position in any table."""
+        found = np.stack([self.home, self.home])
+        np.minimum.at(found[0], self.at, self.value)
+        np.maximum.at(found[1], self.at, self.value)
+        return found
+
+    def doubtful(
+        self,
+        targets: IntArray,
+        lower: IntArray,
+        upper: IntArray,
+        facts: Facts,
+        people: int,
+    ) -> BoolArray:
+        """Say of every person whether it is left open that levels of all targets are attained whatever they know.
+
+        Levels are attained for somebody where some table that fits everything they know attains them. Of a target that
+        somebody knows something of, levels count as far as that leaves room.
+        """
+        facts = _each_once(facts, people)
+        here = self.home[facts.at]
+        left, concerned = np.zeros(people, bool), np.zeros(people, bool)
+        concerned[facts.who] = True
+        left[facts.who[(here < facts.low) | (here > facts.high)]] = True
+        excluded = self._excluded(facts, people)
+        order = np.argsort(self.at, kind="stable")
+
+        def unmoved(which: IntArray, level: IntArray, sign: int) -> IntArray:
+            """Return which facts are about figures that reach a level in no table that fits what the person knows."""
+            sorted_ = self.at[order]
+            places = facts.at[which]
+            i, k = _pairs(np.searchsorted(sorted_, places, "left"), np.searchsorted(sorted_, places, "right"))
+            entry = order[k]
+            fine = sign * self.value[entry] >= sign * level[i]
+            fine &= ~_among(self.table[entry] * people + facts.who[which[i]], excluded)
+            missed: IntArray = which[np.bincount(i[fine], minlength=which.size) == 0]
+            return missed
+
+        for ends, sign in ((lower, -1), (upper, 1)):
+            goal, asked = np.zeros(self.home.size, np.int64), np.zeros(self.home.size, bool)
+            goal[targets], asked[targets] = ends, True
+            todo = asked & (sign * goal > sign * self.home)
+            hit = np.flatnonzero(todo[self.at] & (sign * self.value >= sign * goal[self.at]))
+            tables = np.bincount(self.at[hit], minlength=self.home.size)
+            unseen = todo & (tables == 0)
+            aware = np.bincount(facts.who[unseen[facts.at]], minlength=people)
+            left |= concerned & (aware < unseen.sum())
+            # Who knows nothing of a target is served by any of its tables that fits the rest of what they know.
+            first = self.table[hit] * people
+            i, k = _pairs(np.searchsorted(excluded, first), np.searchsorted(excluded, first + people))
+            pair, times = np.unique(self.at[hit[i]] * people + excluded[k] % people, return_counts=True)
+            pair = pair[times == tables[pair // people]]
+            left[pair[~_among(pair, facts.at * people + facts.who)] % people] = True
+            mine = np.flatnonzero(asked[facts.at])
+            level = np.clip(goal[facts.at[mine]], facts.low[mine], facts.high[mine])
+            beyond = sign * level > sign * here[mine]
+            left[facts.who[unmoved(mine[beyond], level[beyond], sign)]] = True
+        free = np.flatnonzero(facts.free)
+        lower_too, higher_too = (unmoved(free, here[free] + sign, sign) for sign in (-1, 1))
+        left[facts.who[np.intersect1d(lower_too, higher_too)]] = True
+        return left
+
+    def _excluded(self, facts: Facts, people: int) -> IntArray:
+        """Return the tables that do not fit what a person knows, as table × people + person, sorted."""
+        order = np.argsort(facts.at, kind="stable")
+        begin = np.searchsorted(facts.at[order], self.at, "left")
+        end = np.searchsorted(facts.at[order], self.at, "right")
+        parts = np.searchsorted(np.cumsum(end - begin), np.arange(AT_ONCE, int((end - begin).sum()), AT_ONCE))
+        found = []
+        for span in np.split(np.arange(self.at.size), np.unique(parts)):
+            i, k = _pairs(begin[span], end[span])
+            entry, fact = span[i], order[k]
+            out = (self.value[entry] < facts.low[fact]) | (self.value[entry] > facts.high[fact])
+            found.append(self.table[entry[out]] * people + facts.who[fact[out]])
+        return np.unique(np.concatenate(found))
+
+
+def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
+    """Return those of the tables that fit; nothing where the first does not, or leaves positions out.
+
+    >>> from discreet.table.equations import equations_of
+    >>> from discreet.table.figures import Figures
+    >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
+    >>> hidden = equations_of(Figures.from_array([[None, None, 5], [None, None, 4], [3, 6, 9]], both))
+    >>> values = np.array([9, 3, 6, 5, 2, 3, 4, 1, 3])  # of the totals first
+    >>> corner = [hidden.find({"r": r, "c": c}) for r in (1, 2) for c in (1, 2)]
+    >>> turn = [1, -1, -1, 1, 9, -9, -9, 9]  # by 9 would be below 0
+    >>> found = fitting(
+    ...     hidden, Candidates(hidden.positions, values, np.array([0, 4, 8]), np.tile(corner, 2), np.array(turn))
+    ... )
+    >>> found.seen[:, corner[0]].tolist()
+    [2, 3]
+    """
+    from scipy.sparse import csc_array, csr_array
+
+    if equations.sums or equations.decimals != candidates.decimals:
+        return None
+    place = np.minimum(np.searchsorted(candidates.positions, equations.positions), candidates.positions.size - 1)
+    if (candidates.positions[place] != equations.positions).any():
+        return None
+    home = candidates.values[place]
+    size, count = home.size, candidates.starts.size - 1
+    matrix = csr_array((equations.signs, equations.columns, equations.starts), shape=(equations.starts.size - 1, size))
+    if ((home < equations.lower) | (home > equations.upper)).any() or (matrix @ home != 0).any():
+        return None
+    change = csc_array((candidates.by, candidates.at, candidates.starts), shape=(candidates.positions.size, count))[
+        place
+    ]
+    change = csc_array(change)
+    change.sum_duplicates()
+    change.eliminate_zeros()
+    table = np.repeat(np.arange(count), np.diff(change.indptr))
+    at = change.indices.astype(np.int64)
+    value = home[at] + change.data
+    wrong = np.zeros(count, bool)
+    wrong[table[(value < equations.lower[at]) | (value > equations.upper[at])]] = True
+    moved = csc_array(matrix @ change)
+    moved.eliminate_zeros()
+    wrong |= np.diff(moved.indptr) > 0
+    kept = ~wrong[table]
+    return Fitting(home, table[kept], at[kept], value[kept])
+
+
+def _each_once(facts: Facts, people: int) -> Facts:
+    """Return everything that a person knows of a position as one fact."""
+    key, of = np.unique(facts.at * people + facts.who, return_inverse=True)
+    low, high = np.full(key.size, np.iinfo(np.int64).min), np.full(key.size, np.iinfo(np.int64).max)
+    np.maximum.at(low, of, facts.low)
+    np.minimum.at(high, of, facts.high)
+    free = np.zeros(key.size, bool)
+    free[of[facts.free]] = True
+    return Facts(key % people, key // people, low, high, free)
+
+
+def _pairs(begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
+    """Return, for ranges of indices, every index with the number of its range."""
+    count = end - begin
+    number = np.repeat(np.arange(count.size), count)
+    return number, begin[number] + np.arange(number.size) - np.repeat(np.cumsum(count) - count, count)
+
+
+def _among(keys: IntArray, sorted_: IntArray) -> BoolArray:
+    """Say which keys are among sorted ones."""
+    if not sorted_.size:
+        return np.zeros(keys.size, bool)
+    found: BoolArray = sorted_[np.minimum(np.searchsorted(sorted_, keys), sorted_.size - 1)] == keys
+    return found
