@@ -196,7 +196,11 @@ class Search(Demanded):
                 break
         if count <= SMALL:
             self._one_way()
-            self.tried[:] = False
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Release every cell that can be released without suppressing another."""
+        self.tried[:] = False
         while True:
             left = self.secondary()
             if not self._release(*_singles(left[~self.tried[left]]), exchange=False):
@@ -285,7 +289,13 @@ def fast(problem: Problem, known: Knowledge, *, progress: Progress | None = None
     search.ask_outsider()
     search.meet()
     search.improve()
-    while search.ask_insiders():
+    if search.ask_insiders():
         search.meet()
+        while search.ask_insiders():
+            search.meet()
         search.improve(1)
+        # Whoever undoes what the last cells were released for is given circuits again.
+        while search.ask_insiders():
+            search.meet()
+            search.tidy()
     return search
