@@ -314,6 +314,12 @@ def serve(
         listener.close()
         raise RequestError(f"port {port} is not free ({error.strerror}); leave --port out to have one chosen") from None
     bench = Workbench(tree, perform, ledger=ledger, port=listener.getsockname()[1])
+    server = uvicorn.Server(uvicorn.Config(bench.app, access_log=False, log_level="error", lifespan="off"))
+    # Whoever interrupts it before the server listens to signals is heard, and the server raises the signal that stopped
+    # it again once it is done, when the folder must still be removed. What is ignored, as under nohup, stays so.
+    before = {kind: signal.getsignal(kind) for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+    for kind in [kind for kind, handler in before.items() if handler != signal.SIG_IGN]:
+        signal.signal(kind, lambda *_: setattr(server, "should_exit", True))
     try:
         for path in files:
             if path.suffix == ".discreet":
@@ -321,11 +327,6 @@ def serve(
             else:
                 for one in [path, *_companions(path)]:
                     bench.workspace.adopt(one)
-        server = uvicorn.Server(uvicorn.Config(bench.app, access_log=False, log_level="error", lifespan="off"))
-        # Whoever interrupts it before the server listens to signals is heard, and the server raises the signal that
-        # stopped it again once it is done, when the folder must still be removed.
-        for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(kind, lambda *_: setattr(server, "should_exit", True))
         listener.listen(128)
         if ready is not None:
             ready(bench.address)
@@ -333,3 +334,5 @@ def serve(
     finally:
         bench.close()
         listener.close()
+        for kind, handler in before.items():
+            signal.signal(kind, handler or signal.SIG_DFL)
