@@ -132,7 +132,7 @@ class Judge:
 
         A figure without levels, or with a sliding one, has its interval worked out.
         """
-        low, high = self.reach.low[targets], self.reach.high[targets]
+        low, high = self._levels(targets)
         quick = np.isfinite(low) & np.isfinite(high) & ~np.isfinite(self.reach.sliding[targets])
         quick &= ~(equations.exact & (equations.source >= 0) & ~equations.hidden)[targets]
         quick &= self.limits.width is None and self.limits.dr is None
@@ -141,8 +141,8 @@ class Judge:
         answer = reach_levels(
             equations,
             targets[quick],
-            np.floor(low[quick] + 1e-6).astype(np.int64),
-            np.ceil(high[quick] - 1e-6).astype(np.int64),
+            low[quick].astype(np.int64),
+            high[quick].astype(np.int64),
             seen=None if self.fitting is None else self.fitting.seen[:, targets[quick]],
             time_limit=self.left(),
             workers=self.workers,
@@ -150,7 +150,7 @@ class Judge:
         )
         safe, undecided = np.zeros(targets.size, bool), np.zeros(targets.size, bool)
         # A level at the value itself on either side leaves one value: such a figure is looked at in full.
-        wide = np.floor(low[quick] + 1e-6) < np.ceil(high[quick] - 1e-6)
+        wide = low[quick] < high[quick]
         failed = (answer.lower == OUT_OF_REACH) | (answer.upper == OUT_OF_REACH)
         reached = (answer.lower == REACHED) & (answer.upper == REACHED)
         safe[quick] = reached & wide
@@ -176,14 +176,19 @@ class Judge:
 
     # --- attackers ----------------------------------------------------------------------------------------
 
+    def _levels(self, targets: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the levels of targets as whole numbers, not finite where there are none."""
+        low, high = self.reach.low[targets], self.reach.high[targets]
+        return np.floor(low), np.ceil(high)
+
     def suspects(self, equations: Equations, known: Sequence[Knowledge], targets: IntArray) -> IntArray:
         """Return the attackers of whom it is not seen at once that every level is reached in spite of what they know.
 
         Only levels to either side are looked at so: where anything else is asked for, all attackers are returned.
         """
-        low, high = self.reach.low[targets], self.reach.high[targets]
+        low, high = self._levels(targets)
         plain = np.isfinite(low) & np.isfinite(high) & ~np.isfinite(self.reach.sliding[targets])
-        ends = np.floor(low[plain] + 1e-6).astype(np.int64), np.ceil(high[plain] - 1e-6).astype(np.int64)
+        ends = low[plain].astype(np.int64), high[plain].astype(np.int64)
         limits = self.limits
         more = limits.width is not None or limits.dr is not None or limits.within is not None
         if more or not plain.all() or not (ends[0] < ends[1]).all():
@@ -201,6 +206,8 @@ class Judge:
             found = doubtful(
                 equations, targets, *ends, facts, len(known), time_limit=self.left(), progress=self.progress
             )
+        # What somebody is said to know of a target, without a contribution to it, is judged as it is.
+        found[who[(own < 0) & np.isin(at, targets)]] = True
         return np.flatnonzero(found)
 
     def insiders(

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, InfeasibleError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, whole_where_near
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
 from discreet.table.equations import Equations
@@ -51,8 +51,8 @@ def knowledge_of(equations: Equations, attacker: Attacker) -> Knowledge:
         rows.append((i, value, value if contribution.others == 0 else UNBOUNDED, value, contribution.others))
     scale = 10**equations.decimals
     for fact in attacker.knows:
-        least = -UNBOUNDED if fact.lower is None else int(np.ceil(fact.lower * scale - 1e-9))
-        most = UNBOUNDED if fact.upper is None else int(np.floor(fact.upper * scale + 1e-9))
+        least = -UNBOUNDED if fact.lower is None else int(np.ceil(whole_where_near(fact.lower * scale)))
+        most = UNBOUNDED if fact.upper is None else int(np.floor(whole_where_near(fact.upper * scale)))
         rows.append((equations.find(fact.cell), least, most, -1, 0))
     table = np.array(rows, np.int64).reshape(-1, 5)
     at, low, high, own, others = table.T
@@ -81,9 +81,9 @@ def contributors(
     at = equations.locate(position)
     shown = at >= 0
     shown[shown] = equations.source[at[shown]] >= 0
-    at, unit, amount = at[shown], unit[shown], amount[shown] * 10.0**equations.decimals
+    at, unit, amount = at[shown], unit[shown], whole_where_near(amount[shown] * 10.0**equations.decimals)
     whole = np.rint(amount).astype(np.int64)
-    odd = np.abs(amount - whole) > 1e-6
+    odd = amount != whole
     if odd.any():
         i = int(np.argmax(odd))
         raise DataError(

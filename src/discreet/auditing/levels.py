@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.auditing.limits import Level, Reach
 from discreet.core.errors import DataError, RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, whole_where_near
 from discreet.feasible.bounds import bounds
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.equations import Equations, equations_of
@@ -67,6 +67,7 @@ def _widen(
 ) -> None:
     """Ask for more where something is asked already, but for nothing below the least value that there is."""
     floor = float(equations.lower[: equations.positions.size].min(initial=0))
+    low, high, sliding = (whole_where_near(ends) for ends in (low, high, sliding))
     reach.low[at] = np.fmin(reach.low[at], np.maximum(low, min(floor, 0.0)))
     reach.high[at] = np.fmax(reach.high[at], high)
     reach.sliding[at] = np.fmax(reach.sliding[at], np.where(sliding > 0, sliding, np.nan))

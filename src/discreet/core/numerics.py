@@ -38,3 +38,16 @@ def sorted_union(a: IntArray, b: IntArray) -> IntArray:
     # A stable sort recognises the two runs and merges them; hashing, as np.union1d does, is ten times slower.
     both = np.sort(np.concatenate([a, b]), kind="stable")
     return both[np.diff(both, prepend=both[0] - 1) > 0] if both.size else both
+
+
+def whole_where_near(x: npt.ArrayLike) -> FloatArray:
+    """Return numbers with those made whole that are so but for floating-point arithmetic.
+
+    Amounts in decimals are not exact: 1165019.1474 × 10⁴ is 11650191474.000002.
+
+    >>> whole_where_near([1165019.1474 * 10**4, 2.5, np.nan]).tolist()
+    [11650191474.0, 2.5, nan]
+    """
+    values = np.asarray(x, dtype=np.float64)
+    near = np.rint(values)
+    return np.where(np.abs(values - near) <= 1e-6 + 4e-16 * np.abs(values), near, values)

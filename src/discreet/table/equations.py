@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, InfeasibleError, LimitError, RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import IntArray, whole_where_near
 from discreet.table.blocks import Asked, lay_blocks
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.kinds import UNBOUNDED, Kind
@@ -100,10 +100,10 @@ class Equations:
 
     def units(self, value: float) -> int:
         """Return a value in units of the last decimal published."""
-        scaled: int = round(float(value) * 10**self.decimals)
-        if abs(scaled - float(value) * 10**self.decimals) > 1e-6:
+        scaled = float(whole_where_near(float(value) * 10**self.decimals))
+        if not scaled.is_integer():
             raise RequestError(f"{value} has more decimals than are published ({self.decimals}); round it")
-        return scaled
+        return int(scaled)
 
     def kind(self, i: int) -> Kind | None:
         """Return how a position is published, None where no table shows it."""

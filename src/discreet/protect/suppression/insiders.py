@@ -9,12 +9,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, whole_where_near
 from discreet.protect.suppression.problem import BoolArray, Cells, Problem
 from discreet.table.attacker import Attacker
 from discreet.table.kinds import UNBOUNDED
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
+AT_ONCE = 20_000_000
+"""How many pairs of cells are compared at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +56,10 @@ def knowledge_of(
     names: list[str] = []
     rows: list[tuple[IntArray, IntArray, IntArray, IntArray, IntArray]] = []
     if insiders != "none":
-        at, low, high, units = _own(cells, insiders == "respondents", response)
+        at, low, high, units, single = _own(cells, insiders == "respondents", response)
         names += [f"respondent of {cells.equations.describe(int(i))}" for i in at]
         rows.append((np.arange(at.size), at, low, high, units[at] - 1))
-        who, around = _around(cells, at, sensitive & (cells.lower >= 0))
+        who, around = _around(cells, at, low, single, sensitive & (cells.lower >= 0))
         alone = units[around] == 1
         least = np.where(alone, cells.values[around], np.maximum(low[who], 0))
         rows.append((who, around, least, np.where(alone, cells.values[around], UNBOUNDED), units[around] - 1))
@@ -72,31 +74,45 @@ def knowledge_of(
     return Knowledge(tuple(names), who, at, low, high, others, tuple(attackers))
 
 
-def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return the cells whose largest contributor knows more than the outsider, what it knows, and all cells' units."""
-    units, largest = np.zeros(cells.values.size), np.zeros(cells.values.size)
+def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, IntArray, IntArray, IntArray, BoolArray]:
+    """Return the cells whose largest contributor knows more than the outsider, and what it knows; all cells' units.
+
+    The last array says of those cells whether nobody else in them can have contributed as much.
+    """
+    size = cells.values.size
+    units, largest, second = np.zeros(size), np.zeros(size), np.full(size, np.inf)
     scale = 10**cells.equations.decimals
     for table, place in zip(cells.tables, cells.places, strict=True):
         level = table.holdings or table.contributors
         units[place] = level.units
         if several and table.responses:
-            top: FloatArray = level.largest[table.response(response)].top
+            top: FloatArray = np.floor(whole_where_near(level.largest[table.response(response)].top * scale))
             if top.shape[1]:
-                largest[place] = np.floor(top[:, 0] * scale + 1e-6)
+                largest[place] = top[:, 0]
+            if top.shape[1] > 1:
+                second[place] = top[:, 1]
     alone = units == 1
     # Where values can be negative, an own contribution says nothing about the sum.
     more = (units > 1) & (largest > 0) & (cells.lower >= 0) & (largest <= cells.values)
     at = np.flatnonzero(cells.listed & (alone | more))
     low = np.where(alone, cells.values, largest.astype(np.int64))[at]
     high = np.where(alone, cells.values, UNBOUNDED)[at]
-    return at, low, high, units.astype(np.int64)
+    single = alone[at] | (np.minimum(second, cells.values - largest)[at] < low)
+    return at, low, high, units.astype(np.int64), single
 
 
-def _around(cells: Cells, at: IntArray, sensitive: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return pairs of one of some cells, by its place among them, and another, sensitive one that holds all of it.
+def _around(
+    cells: Cells, at: IntArray, low: IntArray, single: BoolArray, sensitive: BoolArray
+) -> tuple[IntArray, IntArray]:
+    """Return pairs of one of some cells, by its place among them, and another, sensitive one with its respondent in it.
 
-    Where a cell is as large as one inside it, all of it is in that one, and so in whatever contains that one.
+    A respondent is in whatever contains its cell. Where the largest contributions to a cell and to one inside it are
+    the same, and nobody else contributed as much, they are those of one respondent; where both cells are as large,
+    they have all respondents in common. So cells in different tables may be known to be those of one respondent.
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     space, positions = cells.equations.space, cells.equations.positions
     inside, codes = [], []
     for axis, stride in zip(space.axes, space.strides, strict=True):
@@ -112,20 +128,25 @@ def _around(cells: Cells, at: IntArray, sensitive: BoolArray) -> tuple[IntArray,
             found &= contains[code[outer], code[inner]]
         return found
 
-    # Every cell with each of those inside it, itself too, that are as large.
-    whole, part = [np.arange(at.size)], [at]
-    order = np.lexsort((at, cells.values[at]))
-    for same in np.split(order, np.flatnonzero(np.diff(cells.values[at[order]])) + 1):
-        if same.size > 1 and cells.values[at[same[0]]] > 0:
-            i, j = np.nonzero(held(at[same][:, None], at[same][None, :]) & ~np.eye(same.size, dtype=bool))
-            whole.append(same[i])
-            part.append(at[same[j]])
-    who, inner = np.concatenate(whole), np.concatenate(part)
+    alike: list[tuple[IntArray, IntArray]] = []
+    order = np.lexsort((at, low))
+    for same in np.split(order, np.flatnonzero(np.diff(low[order])) + 1):
+        if same.size > 1 and low[same[0]] > 0:
+            for outer in np.array_split(same, 1 + same.size**2 // AT_ONCE):
+                equal = cells.values[at[outer]][:, None] == cells.values[at[same]][None, :]
+                i, j = np.nonzero(held(at[outer][:, None], at[same][None, :]) & (equal | single[outer][:, None]))
+                alike.append((outer[i], same[j]))
+    i, j = (np.concatenate(side) for side in zip(*alike, strict=True)) if alike else (at[:0], at[:0])
+    links = coo_array((np.ones(i.size), (i, j)), shape=(at.size, at.size)).tocsr()
+    respondent = connected_components(links, directed=False)[1] if at.size else at
+    # Every respondent's cells with the sensitive ones that contain one of them.
     pairs = [np.zeros((2, 0), np.int64)]
     for p in np.flatnonzero(sensitive[: positions.size]).tolist():
-        mine = who[held(np.array(p), inner) & (at[who] != p)]
+        known = np.zeros(at.size, bool)
+        known[respondent[held(np.array(p), at)]] = True
+        mine = np.flatnonzero(known[respondent] & (at != p))
         pairs.append(np.stack([mine, np.full(mine.size, p)]))
-    found = np.unique(np.concatenate(pairs, axis=1), axis=1)
+    found = np.concatenate(pairs, axis=1)
     return found[0], found[1]
 
 
@@ -147,8 +168,8 @@ def _named(cells: Cells, attacker: Attacker) -> tuple[IntArray, IntArray, IntArr
         i, value = cells.equations.find(own.cell), cells.equations.units(own.value)
         narrow(i, value, value if own.others == 0 else UNBOUNDED)
     for fact in attacker.knows:
-        low = -UNBOUNDED if fact.lower is None else int(np.ceil(fact.lower * scale - 1e-9))
-        high = UNBOUNDED if fact.upper is None else int(np.floor(fact.upper * scale + 1e-9))
+        low = -UNBOUNDED if fact.lower is None else int(np.ceil(whole_where_near(fact.lower * scale)))
+        high = UNBOUNDED if fact.upper is None else int(np.floor(whole_where_near(fact.upper * scale)))
         narrow(cells.equations.find(fact.cell), low, high)
     at = np.array(list(known), np.int64)
     ends = np.array(list(known.values()), np.int64).reshape(-1, 2)

@@ -1,0 +1,101 @@
+"""Which cells respondents know to hold their contribution, against the records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dc
+from discreet.protect.suppression.insiders import knowledge_of
+from discreet.protect.suppression.problem import lay_out
+from discreet.rules import PPercent
+from discreet.table.hierarchy import Hierarchy
+from discreet.tabulation.tabulate import tabulate
+
+PAIRS = (["activity", "size"], ["activity", "legal"])
+
+
+def firms(seed: int, count: int, most: int) -> pd.DataFrame:
+    """Draw firms, with many ties where amounts are small."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "activity": rng.choice(["A1", "A2", "A3", "B1", "B2"], count),
+            "size": rng.choice(["s", "m", "l"], count, p=[0.6, 0.3, 0.1]),
+            "legal": rng.choice(["x", "y", "z"], count, p=[0.5, 0.3, 0.2]),
+            "turnover": np.rint(rng.lognormal(0, 1.5, count) * most).clip(1),
+            "firm": [f"f{i}" for i in range(count)],
+        }
+    )
+
+
+def tabulated(frame: pd.DataFrame) -> list[dc.Tabulation]:
+    tree = Hierarchy.from_prefixes(sorted(frame.activity.unique()), [1])
+    return [tabulate(frame, by, value="turnover", contributor="firm", hierarchies={"activity": tree}) for by in PAIRS]
+
+
+def without_seconds(table: dc.Tabulation) -> dc.Tabulation:
+    """Return a tabulation that knows the largest contribution to each cell and no other."""
+    level = table.contributors
+    return replace(
+        table, contributors=replace(level, largest=tuple(replace(one, top=one.top[:, :1]) for one in level.largest))
+    )
+
+
+def inside(frame: pd.DataFrame, cell: dict[str, str]) -> pd.DataFrame:
+    """Return the records of a cell."""
+    for name, label in cell.items():
+        if label != "Total":
+            frame = frame[frame[name].str.startswith(label)]
+    return frame
+
+
+@pytest.mark.parametrize(("top", "most"), [(1, 2), (2, 2), (2, 1000), (1, 1000)])
+def test_respondents_are_in_every_cell_that_they_are_said_to_know(top: int, most: int) -> None:
+    across = 0
+    for seed in range(6):
+        frame = firms(seed, 8 + 6 * (seed % 4), most)
+        tables = tabulated(frame)
+        cells = lay_out(tables if top > 1 else list(map(without_seconds, tables)), None, 0.0)
+        everything = np.ones(cells.values.size, bool)
+        known = knowledge_of(cells, "respondents", (), None, everything)
+        first = np.unique(known.attacker, return_index=True)[1]
+        home = [cells.equations.cell(int(i)) for i in known.position[first]]
+        for who, at, low, high in zip(known.attacker, known.position, known.low, known.high, strict=True):
+            own = inside(frame, home[who])
+            largest = own[own.turnover == own.turnover.max()]
+            cell = cells.equations.cell(int(at))
+            there = inside(frame, cell)
+            assert set(largest.firm) <= set(there.firm), (seed, cell)
+            assert low == largest.turnover.iloc[0]
+            if high == low:
+                assert len(there) == 1
+            outer = {name for name, label in cell.items() if label != "Total"}
+            inner = {name for name, label in home[who].items() if label != "Total"}
+            across += not outer <= inner
+    assert across > 10
+
+
+def test_whoever_is_alone_in_two_tables_is_one_respondent() -> None:
+    """The only firm of an activity is that of its size and of its legal form, and does not attack itself there."""
+    frame = firms(1, 60, 1000)
+    frame = frame[frame.activity != "A1"]
+    frame.loc[frame.index[0], ["activity", "size", "legal", "turnover"]] = ["A1", "l", "z", 10_000_000.0]
+    tables = tabulated(frame)
+    cells = lay_out(tables, None, 0.0)
+    known = knowledge_of(cells, "respondents", (), None, np.ones(cells.values.size, bool))
+    who = known.names.index("respondent of activity=A1, size=l")
+    mine = {cells.equations.describe(int(i)) for i in known.position[known.attacker == who]}
+    assert {"activity=A1, legal=z", "activity=A, legal=z", "legal=z"} <= mine
+    assert dc.suppress(tables, PPercent(10)).audit.verdict == "safe"
+
+
+def test_large_amounts_in_decimals_are_read_as_they_are_written() -> None:
+    frame = firms(3, 80, 1000)
+    frame["turnover"] = (frame.turnover * 1165.1474).round(4)
+    found = dc.suppress(tabulated(frame), PPercent(10), insiders="respondents")
+    assert found.audit.verdict == "safe"
+    assert found.pattern.problem.cells.equations.decimals >= 4
