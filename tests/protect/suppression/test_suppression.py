@@ -43,8 +43,8 @@ def test_it_is_registered_and_releases_in_one_call() -> None:
 
 def test_no_single_cell_can_be_released() -> None:
     tried = 0
-    for seed in range(300, 330):
-        case = small_case(seed)
+    for seed, insiders in [*((seed, None) for seed in range(300, 330)), *((seed, True) for seed in range(40, 150))]:
+        case = small_case(seed, insiders=insiders)
         # How a sliding level is shared between both sides is fixed before cells are released.
         if case is None or case.method.risk is not None:
             continue

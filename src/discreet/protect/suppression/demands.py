@@ -123,10 +123,11 @@ class Demanded:
         for way in (UP, DOWN):
             together = []
             for demand, insiders in self._undone(way).items():
-                others = [a for a in insiders if not self._own(a, self.cell[demand]).size]
+                own = [self._own(a, self.cell[demand]).size > 0 for a in insiders]
+                others = [a for a, mine in zip(insiders, own, strict=True) if not mine]
                 if len(others) > FEW:
                     together.append((demand, way, others))
-                    insiders = [a for a in insiders if a not in others]
+                    insiders = [a for a, mine in zip(insiders, own, strict=True) if mine]
                 for attacker in insiders:
                     self._ask_insider(demand, attacker)
             self._ask_together(together)

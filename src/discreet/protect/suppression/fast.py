@@ -2,8 +2,9 @@
 
 Demands that cost most alone come first, so that later ones find cells suppressed already. Then every secondary cell,
 the dearest first, is released if the demands that used it can be met more cheaply without it; then groups of cells in
-one equation. What remains is minimal: no single cell can be released. All choices depend on whole-number costs and a
-fixed order, so that the same table gives the same pattern on any machine.
+one equation. Insiders who undo a circuit are given others, until none does, and cells are released once more. What
+remains is minimal: no single cell can be released. All choices depend on whole-number costs and a fixed order, so that
+the same table gives the same pattern on any machine.
 """
 
 from __future__ import annotations
@@ -195,32 +196,47 @@ class Search(Demanded):
             if self.total == before:
                 break
         if count <= SMALL:
-            self._one_way()
-        self.tidy()
+            self.tidy()
+        else:
+            self._release_for_nothing()
 
     def tidy(self) -> None:
         """Release every cell that can be released without suppressing another."""
+        if self.secondary().size <= SMALL:
+            self._stand_alone()
         self.tried[:] = False
+        self._release_for_nothing()
+
+    def _release_for_nothing(self) -> None:
         while True:
             left = self.secondary()
             if not self._release(*_singles(left[~self.tried[left]]), exchange=False):
                 break
 
-    def _one_way(self) -> None:
-        """Let every circuit that leads both ways stand for two, which can then be replaced one by one."""
-        both = [q for q, way in enumerate(self.way) if way == BOTH and self.where[q, 1] > 0]
-        twins = []
-        for q in both:
-            key = (self.cell[q], self.size[q])
-            self.way[q] = UP
-            self.asked.discard((*key, BOTH, self.attacker[q]))
-            self.asked.add((*key, UP, self.attacker[q]))
-            count = len(self.cell)
-            self.ask(*key, DOWN, self.attacker[q])
-            if len(self.cell) > count:
-                twins.append((q, count))
+    def _stand_alone(self) -> None:
+        """Let circuits that lead both ways, or serve several insiders, stand for two or for each of them.
+
+        They can then be replaced one by one.
+        """
+        copies = []
+        for q in range(len(self.cell)):
+            if self.where[q, 1] == 0:
+                continue
+            ways = (UP, DOWN) if self.way[q] == BOTH else (self.way[q],)
+            whom = self.insiders_of(q) or [0]
+            if len(ways) * len(whom) == 1:
+                continue
+            cell, size = self.cell[q], self.size[q]
+            self.asked.discard((cell, size, self.way[q], self.attacker[q]))
+            self.way[q], self.attacker[q] = ways[0], whom[0]
+            self.asked.add((cell, size, ways[0], whom[0]))
+            for way in ways:
+                for attacker in whom:
+                    count = len(self.cell)
+                    self.ask(cell, size, way, attacker)
+                    copies += [(q, twin) for twin in range(count, len(self.cell))]
         self._grow()
-        for q, twin in twins:
+        for q, twin in copies:
             self._copy(q, twin)
 
     def _groups(self) -> tuple[IntArray, IntArray]:
