@@ -12,6 +12,7 @@ from tests.auditing.examples import geurts
 import discreet as dc
 from discreet import Figures, Limits, Tabulation
 from discreet.rules import Dominance, PPercent, Sensitivity, Threshold, sensitivity
+from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.tabulation import tabulate
 
 FIRMS = pd.DataFrame(
@@ -176,6 +177,24 @@ def test_only_the_verdict_is_the_same_verdict() -> None:
     assert {"safe", "unsafe"} == set(verdicts)
     with pytest.raises(dc.RequestError, match="verdict_only judges protection levels"):
         dc.audit(geurts(), verdict_only=True)
+
+
+@pytest.mark.parametrize(
+    "attacker",
+    [
+        Attacker("one of two in a published cell", (Contribution({"r": "3", "c": "3"}, 3, 1),)),
+        Attacker("knows the cell", (), (Fact({"r": "1", "c": "1"}, 8, 8),)),
+        Attacker("knows the cell beside", (), (Fact({"r": "1", "c": "2"}, 8, 8),)),
+    ],
+    ids=lambda attacker: attacker.name,
+)
+def test_only_the_verdict_is_the_same_for_insiders(attacker: Attacker) -> None:
+    both = {"r": [1, 2, 3, "Total"], "c": [1, 2, 3, "Total"]}
+    published = Figures.from_array([[None, None, 4, 20], [None, None, 5, 20], [6, 7, 8, 21], [22, 22, 17, 61]], both)
+    limits = Limits(levels={(("c", "1"), ("r", "1")): (7, 9)})
+    for quick in (True, False):
+        assert dc.audit(published, limits=limits, verdict_only=quick).verdict == "safe"
+        assert dc.audit(published, limits=limits, attackers=[attacker], verdict_only=quick).verdict == "unsafe"
 
 
 def test_that_nothing_needs_protection_is_believed_of_levels_alone() -> None:

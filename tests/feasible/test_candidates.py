@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,10 +11,12 @@ from tests.feasible.oracle import world
 from tests.feasible.random_releases import release
 from tests.feasible.test_brute_force import all_tables
 
+from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.feasible.candidates import Candidates, Fitting, fitting
 from discreet.feasible.crowd import Facts
 from discreet.table.equations import Equations, equations_of
+from discreet.table.figures import Figures
 
 PEOPLE = 6
 
@@ -120,3 +122,30 @@ def test_what_is_not_about_these_equations_is_not_used() -> None:
     assert fitting(equations, replace(good, positions=good.positions + 1)) is None
     assert fitting(equations, replace(good, values=good.values + 1)) is None
     assert fitting(equations.with_sum([0, 1], "both"), good) is None
+
+
+def test_sums_that_overflow_do_not_fit() -> None:
+    """Sixteen values of 2^60 add up to nothing in whole numbers of 64 bits."""
+    hidden: list[int | None] = [None] * 20
+    equations = equations_of(Figures.from_array([*hidden, 20], {"cell": [*range(20), "Total"]}))
+    truth = np.ones(21, np.int64)
+    truth[equations.find({"cell": "Total"})] = 20
+    lie = truth.copy()
+    cells = [equations.find({"cell": i}) for i in range(20)]
+    lie[cells[:17]] = [1020, *[2**60] * 15, 2**60 - 1003]
+    assert np.sum(lie[cells]) == 20
+    found = fitting(equations, said(equations, truth, lie[None]))
+    assert found is not None
+    assert found.table.size == 0
+    assert fitting(equations, said(equations, lie, truth[None])) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [("at", [10**8, 0]), ("at", [-1, 0]), ("starts", [0, 3]), ("by", [0.5, -0.5])]
+)
+def test_differences_that_make_no_sense_are_refused(name: str, given: Any) -> None:
+    equations = equations_of(Figures.from_array([None, None, 5], {"cell": [1, 2, "Total"]}))
+    fine = Candidates(equations.positions, np.array([5, 2, 3]), np.array([0, 2]), np.array([1, 2]), np.array([1, -1]))
+    assert fitting(equations, fine) is not None
+    with pytest.raises(RequestError, match=r"candidates are no"):
+        fitting(equations, replace(fine, **cast("Any", {name: np.array(given)})))

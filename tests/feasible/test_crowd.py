@@ -51,8 +51,7 @@ def compare(seed: int) -> tuple[int, int, int]:
             seen = values[fits, target]
             fine[person] &= seen.min() <= least and seen.max() >= most
         for one in at[mine & free]:
-            if group_of[one] >= 0:
-                fine[person] &= values[fits, one].min() < values[fits, one].max()
+            fine[person] &= values[fits, one].min() < values[fits, one].max()
     assert not (~found & ~fine).any(), seed
     return PEOPLE, int(fine.sum()), int((fine & ~found).sum())
 

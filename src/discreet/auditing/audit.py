@@ -141,7 +141,7 @@ def audit(
         time_limit=time_limit,
         prior_bits=_prior_bits(equations, least, most),
         singles=singles,
-        fitting=None if candidates is None else fitting(everybody, candidates),
+        fitting=fitting(everybody, candidates) if verdict_only and candidates is not None else None,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
     if verdict_only:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.feasible.crowd import Facts
 from discreet.table.equations import Equations
@@ -108,8 +109,8 @@ class Fitting:
             beyond = sign * level > sign * here[mine]
             left[facts.who[unmoved(mine[beyond], level[beyond], sign)]] = True
         free = np.flatnonzero(facts.free)
-        lower_too, higher_too = (unmoved(free, here[free] + sign, sign) for sign in (-1, 1))
-        left[facts.who[np.intersect1d(lower_too, higher_too)]] = True
+        never_lower, never_higher = (unmoved(free, here[free] + sign, sign) for sign in (-1, 1))
+        left[facts.who[np.intersect1d(never_lower, never_higher)]] = True
         return left
 
     def _excluded(self, facts: Facts, people: int) -> IntArray:
@@ -145,27 +146,36 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
     """
     from scipy.sparse import csc_array, csr_array
 
+    for name in ("positions", "values", "starts", "at", "by"):
+        if getattr(candidates, name).dtype.kind != "i":
+            raise RequestError(f"the {name} of candidates are no whole numbers; give an array of them")
+    count = candidates.starts.size - 1
+    try:
+        change = csc_array((candidates.by, candidates.at, candidates.starts), shape=(candidates.positions.size, count))
+        change.check_format(full_check=True)
+    except ValueError as error:
+        raise RequestError(f"the differences of candidates are no compressed rows: {error}") from None
     if equations.sums or equations.decimals != candidates.decimals:
         return None
     place = np.minimum(np.searchsorted(candidates.positions, equations.positions), candidates.positions.size - 1)
     if (candidates.positions[place] != equations.positions).any():
         return None
     home = candidates.values[place]
-    size, count = home.size, candidates.starts.size - 1
-    matrix = csr_array((equations.signs, equations.columns, equations.starts), shape=(equations.starts.size - 1, size))
-    if ((home < equations.lower) | (home > equations.upper)).any() or (matrix @ home != 0).any():
+    shape = (equations.starts.size - 1, home.size)
+    matrix = csr_array((equations.signs, equations.columns, equations.starts), shape=shape)
+    # Sums of larger values could be too large for a computer's whole numbers, and come out wrong.
+    most = 2**62 // int(np.diff(equations.starts).max(initial=1))
+    outside = (home < equations.lower) | (home > equations.upper) | (np.abs(home) > most)
+    if outside.any() or (matrix @ home != 0).any():
         return None
-    change = csc_array((candidates.by, candidates.at, candidates.starts), shape=(candidates.positions.size, count))[
-        place
-    ]
-    change = csc_array(change)
+    change = csc_array(change[place])
     change.sum_duplicates()
     change.eliminate_zeros()
     table = np.repeat(np.arange(count), np.diff(change.indptr))
     at = change.indices.astype(np.int64)
     value = home[at] + change.data
     wrong = np.zeros(count, bool)
-    wrong[table[(value < equations.lower[at]) | (value > equations.upper[at])]] = True
+    wrong[table[(value < equations.lower[at]) | (value > equations.upper[at]) | (np.abs(value) > most)]] = True
     moved = csc_array(matrix @ change)
     moved.eliminate_zeros()
     wrong |= np.diff(moved.indptr) > 0

@@ -92,6 +92,8 @@ def doubtful(
     left = np.zeros(people, bool)
     # What contradicts what is published is looked at closely, to say so.
     left[facts.who[(facts.low > reduced.upper[facts.at]) | (facts.high < reduced.lower[facts.at])]] = True
+    # So is what must not be known, and is.
+    left[facts.who[facts.free & (reduced.lower == reduced.upper)[facts.at]]] = True
     place = np.full(equations.lower.size, -1)
     todo = [group for group in reduced.groups if np.isin(facts.at, group.variables).any()]
     total = sum(int((np.abs(goal[:, group.variables]) < UNBOUNDED).sum()) for group in todo)

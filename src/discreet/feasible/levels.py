@@ -93,7 +93,7 @@ def reach_levels(
     answer[~within] = OUT_OF_REACH
     answer[within & ~inside[chief] & (answer == UNDECIDED)] = REACHED
     if seen is not None:
-        answer[sign * seen >= sign * level] = REACHED
+        answer[(answer == UNDECIDED) & (sign * seen >= sign * level)] = REACHED
     deadline = None if time_limit is None else time.monotonic() + time_limit
     pending = answer == UNDECIDED
     while pending.any():
@@ -103,13 +103,13 @@ def reach_levels(
         wanted = np.zeros(inside.size, bool)
         wanted[chief[pending.any(axis=0)]] = True
         left = None if deadline is None else deadline - time.monotonic()
-        seen = np.stack([np.full(inside.size, UNBOUNDED), np.full(inside.size, -UNBOUNDED)])
-        bound, settled = -seen, np.zeros((2, inside.size), bool)
+        far = np.stack([np.full(inside.size, UNBOUNDED), np.full(inside.size, -UNBOUNDED)])
+        bound, settled = -far, np.zeros((2, inside.size), bool)
         for group, found in Search(equations, reduced.groups, wanted, left, workers, progress).run(goal=goal):
             if found is not None:
                 mine = group.variables
-                seen[:, mine], bound[:, mine], settled[:, mine] = found.seen, found.bound, found.settled > 0
-        answer[pending & (sign * seen[:, chief] >= sign * needs)] = REACHED
+                far[:, mine], bound[:, mine], settled[:, mine] = found.seen, found.bound, found.settled > 0
+        answer[pending & (sign * far[:, chief] >= sign * needs)] = REACHED
         answer[pending & (sign * bound[:, chief] < sign * needs)] = OUT_OF_REACH
         # The furthest of several goals of one sum may be out of reach: then the others are looked at by themselves.
         pending &= (answer == UNDECIDED) & settled[:, chief]
