@@ -18,6 +18,7 @@ from discreet.table.hierarchy import Hierarchy
 from discreet.table.tabulation import Tabulation
 from instances import cells_of, generate
 
+INSIDERS = ("none", "singletons", "respondents")
 LIMITS = {"MOD": 1800, "OPT": 400}
 """Seconds after which a peer is stopped."""
 
@@ -208,11 +209,9 @@ def main() -> str:
             table(
                 ["tables", "insiders", "cells", "primary", "secondary", "gap", "seconds", "audit", "GiB"],
                 [
-                    magnitude(100_000, "none"),
-                    linked(3_000, "none"),
-                    linked(3_000, "singletons"),
-                    linked(3_000, "respondents"),
-                    linked(5_000, "none", ("R3", "R4")),
+                    *(magnitude(100_000, insiders) for insiders in INSIDERS),
+                    *(linked(3_000, insiders) for insiders in INSIDERS),
+                    linked(100_000, "none", ("R3", "R4")),
                 ],
             ),
         ]
