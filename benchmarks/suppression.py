@@ -52,12 +52,12 @@ def frequency(names: tuple[str, ...]) -> list[list[str]]:
         hidden = pattern.counts["primary"] + pattern.counts["secondary"]
         row = [name, f"{done['seconds']:.2f}", f"{done['audit']:.2f}", f"{hidden:,}", f"{pattern.cost:,}"]
         if other is None:
-            rows.append([*row, "–", "–", "–", "–", "–"])
+            rows.append(_said([*row, "–", "–", "–", "–", "–"]))
             continue
         seconds, cells, cost = other
         faster = seconds / (done["seconds"] + done["audit"])
         ratios = [f"**{faster:,.1f}**", f"**{pattern.cost / cost - 1:+.1%}**"]
-        rows.append([*row, f"{seconds:.2f}", f"{cells:,}", f"{cost:,}", *ratios])
+        rows.append(_said([*row, f"{seconds:.2f}", f"{cells:,}", f"{cost:,}", *ratios]))
     return rows
 
 
@@ -70,7 +70,7 @@ def exact(names: tuple[str, ...], limit: float | None) -> list[list[str]]:
         pattern = done["pattern"]
         row = [name, f"{done['seconds']:.2f}", f"{pattern.cost:,}", f"{pattern.bound:,}", f"{pattern.gap:.2%}"]
         other = None if limit is not None else theirs(name, "OPT")
-        rows.append([*row, *(("–", "–") if other is None else (f"{other[0]:.2f}", f"{other[2]:,}"))])
+        rows.append(_said([*row, *(("–", "–") if other is None else (f"{other[0]:.2f}", f"{other[2]:,}"))]))
     return rows
 
 
@@ -164,17 +164,25 @@ def _row(what: str, insiders: str, tables: list[Tabulation], method: Suppression
     done = ours(tables, method)
     pattern = done["pattern"]
     counts = pattern.counts
-    return [
-        what,
-        insiders,
-        f"{sum(counts.values()):,}",
-        f"{counts['primary']:,}",
-        f"{counts['secondary']:,}",
-        f"{pattern.gap:.0%}",
-        f"{done['seconds']:.1f}",
-        f"{done['audit']:.1f}",
-        _memory(),
-    ]
+    return _said(
+        [
+            what,
+            insiders,
+            f"{sum(counts.values()):,}",
+            f"{counts['primary']:,}",
+            f"{counts['secondary']:,}",
+            f"{pattern.gap:.0%}",
+            f"{done['seconds']:.1f}",
+            f"{done['audit']:.1f}",
+            _memory(),
+        ]
+    )
+
+
+def _said(row: list[str]) -> list[str]:
+    """Show a row to whoever waits."""
+    print(*row, sep="  ", file=sys.stderr, flush=True)
+    return row
 
 
 def _memory() -> str:

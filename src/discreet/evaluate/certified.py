@@ -204,16 +204,17 @@ def attackers_of(pattern: Pattern) -> list[Attacker]:
         # The cell that a respondent is one of comes first, then those that contain it.
         if not pattern.positions[i] or (known.position[who] != i and who not in put):
             continue
+        mine, others = put.setdefault(who, {}), int(known.others[k])
         for j in equal[int(member[i])]:
             cell = cells.equations.cell(j)
-            if own < 0:
-                # A loss is no amount that one adds to a cell; who is alone in it knows it all the same.
-                knows.setdefault(who, []).append(Fact(cell, own, own))
-            elif j not in put.setdefault(who, {}) or put[who][j].value < own:
-                put[who][j] = Contribution(cell, own, int(known.others[k]))
+            if own < 0 or not pattern.problem.demands.sensitive[j]:
+                # A loss is no amount that one adds to a cell. Of a cell that is not sensitive, what others contributed
+                # is no secret.
+                knows.setdefault(who, []).append(Fact(cell, own, None if others else own))
+            elif j not in mine or mine[j].value < own:
+                mine[j] = Contribution(cell, own, others)
     found = [
-        Attacker(known.names[who], tuple(put.get(who, {}).values()), tuple(knows.get(who, ())))
-        for who in sorted({*put, *knows})
+        Attacker(known.names[who], tuple(mine.values()), tuple(knows.get(who, ()))) for who, mine in sorted(put.items())
     ]
     return found + list(known.named)
 
