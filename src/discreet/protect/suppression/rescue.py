@@ -78,17 +78,20 @@ def _search(
     step: int,
     whole: bool,
 ) -> tuple[IntArray, IntArray] | None:
-    """Look for a circuit among the cells of the hint, those suppressed already, and then further and further away."""
+    """Look for a circuit among the cells of the hint, those suppressed already, and then further and further away.
+
+    Once there is one, integer programs are not asked for another further away: they take long there.
+    """
 
     def within(region: BoolArray) -> tuple[IntArray, IntArray] | None:
         region[cell] = True
-        return _solve(problem, np.flatnonzero(region), cell, size, cost, bounds, step, whole)
+        return _solve(problem, np.flatnonzero(region), cell, size, cost, bounds, step, whole and best is None)
 
     def price(found: tuple[IntArray, IntArray]) -> int:
         return int(problem.price[found[0][~hidden[found[0]]]].sum())
 
     hidden = (cost < problem.price) | (problem.free & np.isfinite(cost))
-    best = None
+    best: tuple[IntArray, IntArray] | None = None
     if hint.size:
         near = np.zeros(problem.size, bool)
         near[hint] = True
