@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -103,6 +104,7 @@ class Suppression:
 
     def pattern(self, originals: Original | Sequence[Original], *, progress: Progress | None = None) -> Pattern:
         """Return what is suppressed and why, without publishing anything."""
+        begun = time.monotonic()
         tables = tabulations(originals, self.zeros == "suppressible" or any(_zeros(rule) for rule in self.rules))
         cells = lay_out(tables, self.response, self.least)
         found = [primary(table, self.rules, self.combine, self.response, self.risk, self.levels) for table in tables]
@@ -124,7 +126,9 @@ class Suppression:
             return search.pattern()
         from discreet.protect.suppression.optimal import optimal
 
-        return optimal(search, time_limit=self.time_limit, progress=progress)
+        # What the first pattern took counts, too.
+        left = None if self.time_limit is None else max(self.time_limit - (time.monotonic() - begun), 0.0)
+        return optimal(search, time_limit=left, progress=progress)
 
     def publish(self, pattern: Pattern) -> Protected:
         """Return the release of a pattern, with marks in place of what it hides: no value of those cells enters it."""
