@@ -98,6 +98,11 @@ class Judge:
             progress=self.progress,
         )
 
+    def _levels(self, targets: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the levels of targets as whole numbers, not finite where there are none."""
+        low, high = self.reach.low[targets], self.reach.high[targets]
+        return np.floor(low), np.ceil(high)
+
     def weigh(self, found: Bounds, targets: IntArray) -> Judged:
         """Return the uncertainty about the targets under the law chosen."""
         return LAWS[self.law](
@@ -175,11 +180,6 @@ class Judge:
         return Sheet(joined([rest.findings, short]), rest.found, np.r_[rest.at, none], np.r_[rest.own, none])
 
     # --- attackers ----------------------------------------------------------------------------------------
-
-    def _levels(self, targets: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the levels of targets as whole numbers, not finite where there are none."""
-        low, high = self.reach.low[targets], self.reach.high[targets]
-        return np.floor(low), np.ceil(high)
 
     def suspects(self, equations: Equations, known: Sequence[Knowledge], targets: IntArray) -> IntArray:
         """Return the attackers of whom it is not seen at once that every level is reached in spite of what they know.

@@ -55,10 +55,10 @@ def reach_of(
         _widen(reach, equations, at[mine], values[mine] - lower, values[mine] + upper, np.zeros(lower.size))
     if levels is not None and not levels and sensitive is None:
         sensitive = np.zeros(equations.lower.size, bool)
-    for cell, level in (levels or {}).items():
-        i = np.array([equations.find(dict(cell))])
-        ends = [np.array([float(end) * scale]) for end in level]
-        _widen(reach, equations, i, ends[0], ends[1], ends[2] if len(ends) > 2 else np.zeros(1))
+    if levels:
+        at = np.array([equations.find(dict(cell)) for cell in levels])
+        low, high, sliding = np.array([(*level, 0.0)[:3] for level in levels.values()], np.float64).T * scale
+        _widen(reach, equations, at, low, high, sliding)
     return Reach(reach.low, reach.high, reach.sliding, sensitive, unseen)
 
 
@@ -68,9 +68,9 @@ def _widen(
     """Ask for more where something is asked already, but for nothing below the least value that there is."""
     floor = float(equations.lower[: equations.positions.size].min(initial=0))
     low, high, sliding = (whole_where_near(ends) for ends in (low, high, sliding))
-    reach.low[at] = np.fmin(reach.low[at], np.maximum(low, min(floor, 0.0)))
-    reach.high[at] = np.fmax(reach.high[at], high)
-    reach.sliding[at] = np.fmax(reach.sliding[at], np.where(sliding > 0, sliding, np.nan))
+    np.fmin.at(reach.low, at, np.maximum(low, min(floor, 0.0)))
+    np.fmax.at(reach.high, at, high)
+    np.fmax.at(reach.sliding, at, np.where(sliding > 0, sliding, np.nan))
 
 
 def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatArray, bool]:

@@ -51,3 +51,14 @@ def whole_where_near(x: npt.ArrayLike) -> FloatArray:
     values = np.asarray(x, dtype=np.float64)
     near = np.rint(values)
     return np.where(np.abs(values - near) <= 1e-6 + 4e-16 * np.abs(values), near, values)
+
+
+def index_ranges(begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
+    """Return every index of ranges [begin, end), with the number of its range before it.
+
+    >>> [column.tolist() for column in index_ranges(np.array([3, 0]), np.array([5, 1]))]
+    [[0, 0, 1], [3, 4, 0]]
+    """
+    count = end - begin
+    number = np.repeat(np.arange(count.size), count)
+    return number, begin[number] + np.arange(number.size) - np.repeat(np.cumsum(count) - count, count)

@@ -18,6 +18,7 @@ from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, LimitError
+from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
 from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
@@ -161,26 +162,28 @@ def inspect(
 
 def candidates_of(pattern: Pattern) -> Candidates:
     """Return the true table and those by which the method proves its pattern, for the audit to check."""
-    problem = pattern.problem
+    problem, circuits = pattern.problem, pattern.circuits
     inside = np.flatnonzero(problem.member >= 0)
     inside = inside[np.argsort(problem.member[inside], kind="stable")]
     first = np.searchsorted(problem.member[inside], np.arange(problem.size + 1))
     none = np.zeros(0, np.int64)
-    at, by, sizes = [none], [none], [0]
-    for one in pattern.circuits:
-        cells = np.concatenate([inside[first[k] : first[k + 1]] for k in one.cells.tolist()] or [none])
-        moves = np.repeat(one.moves, first[one.cells + 1] - first[one.cells])
-        for sign in (1, -1) if one.way == 0 else (one.way,):
-            at.append(cells)
-            by.append(sign * moves)
-            sizes.append(cells.size)
+    cells = np.concatenate([none, *(circuit.cells for circuit in circuits)])
+    moves = np.concatenate([none, *(circuit.moves for circuit in circuits)])
+    way = np.array([circuit.way for circuit in circuits], np.int64)
+    # All cells of a class move alike.
+    which, k = index_ranges(first[cells], first[cells + 1])
+    table = np.repeat(np.arange(way.size), [circuit.cells.size for circuit in circuits])[which]
+    at, by = inside[k], moves[which]
+    # What leads both ways is two tables.
+    up, down = way[table] >= 0, way[table] <= 0
+    count = np.bincount(table, minlength=way.size)
     equations = problem.cells.equations
     return Candidates(
         equations.positions,
         problem.cells.values,
-        np.cumsum(sizes),
-        np.concatenate(at),
-        np.concatenate(by),
+        np.cumsum(np.concatenate([[0], count[way >= 0], count[way <= 0]])),
+        np.concatenate([at[up], at[down]]),
+        np.concatenate([by[up], -by[down]]),
         equations.decimals,
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import IntArray, index_ranges
 from discreet.feasible.crowd import Facts
 from discreet.table.equations import Equations
 
@@ -82,7 +82,7 @@ class Fitting:
             """Return which facts are about figures that reach a level in no table that fits what the person knows."""
             sorted_ = self.at[order]
             places = facts.at[which]
-            i, k = _pairs(np.searchsorted(sorted_, places, "left"), np.searchsorted(sorted_, places, "right"))
+            i, k = index_ranges(np.searchsorted(sorted_, places, "left"), np.searchsorted(sorted_, places, "right"))
             entry = order[k]
             fine = sign * self.value[entry] >= sign * level[i]
             fine &= ~_among(self.table[entry] * people + facts.who[which[i]], excluded)
@@ -100,7 +100,7 @@ class Fitting:
             left |= concerned & (aware < unseen.sum())
             # Who knows nothing of a target is served by any of its tables that fits the rest of what they know.
             first = self.table[hit] * people
-            i, k = _pairs(np.searchsorted(excluded, first), np.searchsorted(excluded, first + people))
+            i, k = index_ranges(np.searchsorted(excluded, first), np.searchsorted(excluded, first + people))
             pair, times = np.unique(self.at[hit[i]] * people + excluded[k] % people, return_counts=True)
             pair = pair[times == tables[pair // people]]
             left[pair[~_among(pair, facts.at * people + facts.who)] % people] = True
@@ -121,7 +121,7 @@ class Fitting:
         parts = np.searchsorted(np.cumsum(end - begin), np.arange(AT_ONCE, int((end - begin).sum()), AT_ONCE))
         found = []
         for span in np.split(np.arange(self.at.size), np.unique(parts)):
-            i, k = _pairs(begin[span], end[span])
+            i, k = index_ranges(begin[span], end[span])
             entry, fact = span[i], order[k]
             out = (self.value[entry] < facts.low[fact]) | (self.value[entry] > facts.high[fact])
             found.append(self.table[entry[out]] * people + facts.who[fact[out]])
@@ -192,13 +192,6 @@ def _each_once(facts: Facts, people: int) -> Facts:
     free = np.zeros(key.size, bool)
     free[of[facts.free]] = True
     return Facts(key % people, key // people, low, high, free)
-
-
-def _pairs(begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
-    """Return, for ranges of indices, every index with the number of its range."""
-    count = end - begin
-    number = np.repeat(np.arange(count.size), count)
-    return number, begin[number] + np.arange(number.size) - np.repeat(np.cumsum(count) - count, count)
 
 
 def _among(keys: IntArray, sorted_: IntArray) -> BoolArray:

@@ -175,6 +175,18 @@ def test_every_suppression_has_a_reason() -> None:
     assert pattern.bound <= pattern.cost
 
 
+def test_the_proof_tells_how_far_it_is_and_the_gap() -> None:
+    told: list[tuple[int, int, str]] = []
+    found = dc.suppress(
+        large(3), Threshold(4), levels=(1, 1), method="optimal", progress=lambda *state: told.append(state)
+    )
+    proved = [(done, total, text) for done, total, text in told if "gap" in text]
+    assert found.pattern.cost == found.pattern.bound
+    assert len(proved) > 1
+    assert all(0 <= done <= total and text.endswith("%") for done, total, text in proved)
+    assert proved[0][0] < proved[-1][0]
+
+
 def test_a_time_limit_returns_a_safe_pattern_with_its_bound() -> None:
     found = dc.suppress(large(3), Threshold(4), levels=(1, 1), method="optimal", time_limit=0.01)
     assert found.pattern.limited
