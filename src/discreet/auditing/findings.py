@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.auditing.limits import FAULTS, Limits
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.table.equations import Equations
 
 BoolArray = npt.NDArray[np.bool_]
@@ -29,7 +29,8 @@ class Findings:
 
     ``at`` is the position in ``equations`` and ``who`` the attacker. ``faults`` has a column for each of FAULTS.
     ``subject`` says of what the interval is, as a place in SUBJECTS, and ``alone`` holds in two rows what a single
-    table leaves (NaN where that was not asked).
+    table leaves (NaN where that was not asked). ``bound`` is true where at least so many bits are left, and perhaps
+    more.
     """
 
     equations: Equations
@@ -47,6 +48,7 @@ class Findings:
     finished: BoolArray
     subject: IntArray
     alone: FloatArray
+    bound: BoolArray
 
     def __len__(self) -> int:
         """Return the number of entries."""
@@ -55,8 +57,7 @@ class Findings:
     @cached_property
     def dr(self) -> FloatArray:
         """The disclosure risk 1/H(X | Y = y) of every entry, domingo2002 (2)."""
-        with np.errstate(divide="ignore"):
-            return np.where(self.bits <= 0, np.inf, 1 / self.bits)
+        return disclosure_risk(self.bits)
 
     @cached_property
     def rank(self) -> IntArray:

@@ -65,12 +65,21 @@ def reach_of(
 def _widen(
     reach: Reach, equations: Equations, at: IntArray, low: FloatArray, high: FloatArray, sliding: FloatArray
 ) -> None:
-    """Ask for more where something is asked already, but for nothing below the least value that there is."""
-    floor = float(equations.lower[: equations.positions.size].min(initial=0))
+    """Ask for more where something is asked already, but for nothing below what everybody knows a value to be."""
     low, high, sliding = (whole_where_near(ends) for ends in (low, high, sliding))
-    np.fmin.at(reach.low, at, np.maximum(low, min(floor, 0.0)))
+    np.fmin.at(reach.low, at, np.maximum(low, _least(equations)[at]))
     np.fmax.at(reach.high, at, high)
     np.fmax.at(reach.sliding, at, np.where(sliding > 0, sliding, np.nan))
+
+
+def _least(equations: Equations) -> FloatArray:
+    """Return what values are known to be at least before any sum is looked at: marks say so, and zeros that are shown.
+
+    Figures that are exact, rounded or perturbed tell more, but that is what levels are to be held against.
+    """
+    told = np.where(equations.hidden, equations.lower, np.minimum(equations.lower, 0))
+    least: FloatArray = equations.floors(told).astype(np.float64)
+    return least
 
 
 def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatArray, bool]:

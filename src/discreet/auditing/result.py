@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.auditing.criterion import Criterion
 from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdict
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import IntArray, disclosure_risk
 from discreet.core.text import columns, html_table
 
 LARGEST = 10**1000
@@ -48,16 +48,17 @@ class CellAudit:
     finished: bool = True
     alone: tuple[float, float] | None = None
     subject: str = "value"
+    bound: bool = False
 
     @property
     def dr(self) -> float:
         """The disclosure risk 1/H(X | Y = y), domingo2002 (2); infinite where the value is determined."""
-        return math.inf if self.bits <= 0 else 1 / self.bits
+        return float(disclosure_risk(self.bits))
 
     @property
     def prior_dr(self) -> float:
         """The disclosure risk 1/H(X) before anything on the cell was published, domingo2002 (1)."""
-        return math.inf if self.prior_bits <= 0 else 1 / self.prior_bits
+        return float(disclosure_risk(self.prior_bits))
 
     @property
     def by_linking(self) -> bool:
@@ -75,6 +76,7 @@ class CellAudit:
             "bits": _finite(self.bits),
             "bits_error": _finite(self.bits_error),
             "dr": _finite(self.dr),
+            "basis": "not shown" if math.isnan(self.bits) else "bound" if self.bound else "exact",
             "determined": self.values == 1,
             "prior_bits": _finite(self.prior_bits),
             "prior_dr": _finite(self.prior_dr),
@@ -148,6 +150,7 @@ class Audit:
                     bool(found.finished[k]),
                     None if math.isnan(by_itself[0]) else by_itself,
                     SUBJECTS[int(found.subject[k])],
+                    bool(found.bound[k]),
                 )
             )
         return tuple(made)

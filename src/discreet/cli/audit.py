@@ -87,7 +87,14 @@ def audit(
             "--know", help="CELL:LOW..HIGH known to everybody; either end may be left out.", rich_help_panel=KNOWN
         ),
     ] = None,
-    least: Annotated[float, typer.Option("--least", help="What every value is at least.", rich_help_panel=KNOWN)] = 0,
+    least: Annotated[
+        float | None,
+        typer.Option(
+            "--least",
+            help="What hidden values are at least; by default above 0 where a table shows zeros.",
+            rich_help_panel=KNOWN,
+        ),
+    ] = None,
     most: Annotated[
         float | None, typer.Option("--most", help="What every value is at most.", rich_help_panel=KNOWN)
     ] = None,
@@ -116,7 +123,11 @@ def audit(
     ] = None,
     mark: Annotated[
         list[str] | None,
-        typer.Option("--mark", help="A suppression mark, instead of x, .., c and nothing.", rich_help_panel=PUBLISHED),
+        typer.Option(
+            "--mark",
+            help="A suppression mark, instead of x, .., c and nothing; 'c=1..7' says what it means.",
+            rich_help_panel=PUBLISHED,
+        ),
     ] = None,
     absent: Annotated[
         str, typer.Option("--absent", help="Cells without a row are empty or unpublished.", rich_help_panel=PUBLISHED)
@@ -211,6 +222,7 @@ def audit(
         "layout": layout,
         "total": total,
         "marks": tuple(mark) if mark else ("x", "..", "c", ""),
+        "least": None if least is None else max(least, 0.0),
         "hierarchies": hierarchies_of(hierarchy),
         "absent": absent,
         "parts": options.parts(part),
@@ -272,7 +284,7 @@ def audit(
             protection=protection,
             sensitivity=sensitive,
             verdict_only=verdict_only,
-            least=least,
+            least=0.0 if least is None else least,
             most=most,
             relaxed=relaxed,
             time_limit=time_limit,

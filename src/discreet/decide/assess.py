@@ -50,8 +50,9 @@ def assess(
     Args:
         original: a table, a tabulation, a file, or a pandas, polars or Arrow frame, of counts or of records.
         policy: the name of a profile, a TOML file, or a :class:`~discreet.decide.policy.Policy`.
-        protection: ``"propose"`` tries the table as it is, then the policy's protections, and takes the one with the
-            highest utility that meets the policy; ``"none"`` judges the table as it is; a method, ``"name:key=value"``,
+        protection: ``"propose"`` tries the table as it is, then the policy's protections in their order, and takes the
+            first that meets the policy: an order that is fixed beforehand tells readers nothing, as the highest
+            utility would; ``"none"`` judges the table as it is; a method, ``"name:key=value"``,
             or ``{"name": …}`` is applied and judged; a :class:`Release` is judged as it is.
         population: N, where the table is a sample from a population of that size: then risk and population uniques are
             estimated, as the population's counts are not known.
@@ -69,7 +70,7 @@ def assess(
     >>> import discreet
     >>> found = assess(discreet.datasets.religion(), seed=1)
     >>> found.verdict, found.release.method
-    ('protect', 'controlled-rounding')
+    ('protect', 'random-rounding')
     """
     from discreet.decide.record import drawn_seed
     from discreet.decide.sources import open_source
@@ -148,9 +149,11 @@ class _Run:
             verdict = "release" if judged.meets else "withhold"
         elif isinstance(protection, str) and protection in ("propose", "none"):
             judged = self._judge(subject.as_is(), found, None, None)
-            verdict = "release" if judged.meets else "withhold"
-            if not judged.meets and protection == "propose":
-                best, tried = self._proposed(found)
+            as_is = protection == "none" or self.policy.as_is == "if safe"
+            verdict = "release" if judged.meets and as_is else "withhold"
+            if verdict == "withhold" and protection == "propose":
+                # A table that is protected in any case tells nothing by it.
+                best, tried = self._proposed(found, chosen=as_is)
                 if best is not None:
                     judged, verdict = best, "protect" if best.meets else "withhold"
         else:
@@ -161,7 +164,12 @@ class _Run:
         )
 
     def _judge(
-        self, release: Release, found: Sensitivity | None, protected: Protected | None, method: Method | None
+        self,
+        release: Release,
+        found: Sensitivity | None,
+        protected: Protected | None,
+        method: Method | None,
+        chosen: bool = False,
     ) -> _Judged:
         evidence = gather(
             self.subject,
@@ -171,15 +179,20 @@ class _Run:
             time_limit=self.request.time_limit,
             workers=self.workers,
             progress=self.progress,
+            chosen=chosen,
         )
         return _Judged(evidence, check(self.subject, self.policy, found, evidence), protected, method)
 
-    def _protected(self, method: Method, found: Sensitivity | None) -> _Judged:
+    def _protected(self, method: Method, found: Sensitivity | None, chosen: bool = False) -> _Judged:
         protected = method.apply(self.subject.original, self.request.seed, progress=self.progress)
-        return self._judge(protected.release, found, protected, method)
+        return self._judge(protected.release, found, protected, method, chosen)
 
-    def _proposed(self, found: Sensitivity | None) -> tuple[_Judged | None, list[Candidate]]:
-        """Try the protections that the policy allows, and return the best that meets it, or failing that, the best."""
+    def _proposed(self, found: Sensitivity | None, chosen: bool) -> tuple[_Judged | None, list[Candidate]]:
+        """Try the policy's protections in their order, and return the first that meets it, or failing that, the first.
+
+        Neither the draw nor its utility decides: what is taken depends on the policy, and readers learn nothing from
+        it but that those before it do not meet the policy.
+        """
         tried: list[Candidate] = []
         best: _Judged | None = None
         suitable = [one for one in self.policy.protections if one.suits(self.subject.magnitudes)]
@@ -187,9 +200,13 @@ class _Run:
             if self.progress is not None:
                 self.progress(number, len(suitable), "trying protections")
             text = make_text(allowed.name, allowed.parameters)
+            if best is not None and best.meets:
+                why = "not tried: one that the policy lists before it meets the policy"
+                tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, why))
+                continue
             try:
                 method = make_method(allowed.name, allowed.parameters, found, self.request.time_limit)
-                judged = self._protected(method, found)
+                judged = self._protected(method, found, chosen)
             except DiscreetError as error:
                 tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, str(error)))
                 continue
@@ -198,7 +215,7 @@ class _Run:
             after = judged.evidence.risk.value if judged.evidence.risk is not None else None
             utility = judged.evidence.utility
             tried.append(Candidate(allowed.name, allowed.parameters, text, judged.meets, utility, after, told))
-            if best is None or (judged.meets, utility) > (best.meets, best.evidence.utility):
+            if best is None or judged.meets:
                 best = judged
         for other in self.policy.protections:
             if not other.suits(self.subject.magnitudes):

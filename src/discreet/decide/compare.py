@@ -56,13 +56,10 @@ class Comparison:
         """Return what stands on the axis of risk: R2 of counts, the share of known sensitive cells of magnitudes."""
         return point.figure("determined" if self.subject.magnitudes else "r2")
 
-    def _faults(self, point: Measured) -> list[str]:
-        return point.faults(self.policy, self.subject.magnitudes)
-
     @property
     def recommended(self) -> int | None:
         """The number of the point to take: it meets the policy, and no other that does keeps more of the table."""
-        fit = [i for i, point in enumerate(self.points) if not self._faults(point)]
+        fit = [i for i, point in enumerate(self.points) if not point.faults]
         if not fit:
             return None
         return max(fit, key=lambda i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)))
@@ -71,7 +68,7 @@ class Comparison:
     def sentence(self) -> str:
         """The outcome in words."""
         methods = f"{len(self.points) - 1:,} protections compared"
-        fit = sum(not self._faults(point) for point in self.points)
+        fit = sum(not point.faults for point in self.points)
         if self.recommended is None:
             return f"{methods}; none of them meets the policy {self.policy.name!r}."
         best = self.points[self.recommended]
@@ -108,8 +105,8 @@ class Comparison:
             "points": [
                 {
                     **point.to_dict(),
-                    "meets": not self._faults(point),
-                    "faults": self._faults(point),
+                    "meets": not point.faults,
+                    "faults": list(point.faults),
                     "efficient": i in frontier,
                     "recommended": i == best,
                 }
@@ -129,14 +126,14 @@ class Comparison:
         frontier, best = set(self.frontier), self.recommended
         order = sorted(
             range(len(self.points)),
-            key=lambda i: (bool(self._faults(self.points[i])), -(self.points[i].figure("utility") or -1.0)),
+            key=lambda i: (bool(self.points[i].faults), -(self.points[i].figure("utility") or -1.0)),
         )
         rows = []
         for i in order:
             point = self.points[i]
             r2, utility = point.figures.get("r2"), point.figures.get("utility")
             dr = point.figure("worst_dr")
-            faults = self._faults(point)
+            faults = point.faults
             rows.append(
                 [
                     point.point.title,
@@ -331,8 +328,7 @@ class _Kept:
         stated = policy.to_dict()
         self.about: Mapping[str, Any] = {
             "original": subject.sha256(),
-            "policy": {key: stated[key] for key in ("rules", "zeros", "weights")},
-            "levels": policy.limits.levels,
+            "policy": {key: value for key, value in stated.items() if key not in ("name", "title")},
             "draws": draws,
             "audits": audits,
             "seed": seed,

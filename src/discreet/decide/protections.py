@@ -68,9 +68,9 @@ def _cell_key(parameters: Mapping[str, Any]) -> Method:
     given = dict(parameters)
     file = given.pop("file", None)
     design = {key: given.pop(key) for key in ("bound", "variance", "minimum", "stay", "monotone") if key in given}
-    rest = {key: _tuples(given.pop(key)) for key in ("share", "weights", "margins") if key in given}
+    rest = {key: _tuples(given.pop(key)) for key in ("share", "weights", "margins", "additive") if key in given}
     if given:
-        known = ["file", "bound", "variance", "minimum", "stay", "monotone", "share", "weights", "margins"]
+        known = ["file", "bound", "variance", "minimum", "stay", "monotone", "share", "weights", "margins", "additive"]
         raise RequestError(f"cell-key has no parameter {next(iter(given))!r}; {nearest(next(iter(given)), known)}")
     if file is not None and design:
         raise RequestError(f"cell-key has a file and {next(iter(design))!r}; a table is read or designed, not both")

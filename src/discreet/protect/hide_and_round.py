@@ -1,8 +1,9 @@
 """Hiding small counts and rounding the others, as health statistics are often published.
 
 Counts from 1 to the limit are replaced by a mark that says just that, and every larger count is rounded to the nearest
-multiple of the base; a 0 is published as 0. A reader knows the range of a hidden count, and rounded totals beside a
-single hidden count can narrow it down, which the audit works out.
+multiple of the base; a 0 is published as 0. A reader knows the range of a hidden count, and that no rounded figure
+stands for one: under a limit of 3 and the base 5, a 5 is 4, 5, 6 or 7. Rounded totals beside a hidden count can narrow
+it down further, which the audit works out.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class HideAndRound:
             np.stack([full.codes(axis.name)[kept] for axis in full.axes], axis=1),
             np.where(small, 1, rounded),
             np.where(small, 1, np.where(counts == 0, 2, 0)),
-            (Kind("conventional", base=int(self.base)), INTERVAL, EXACT),
+            (Kind("conventional", base=int(self.base), hides=int(self.limit)), INTERVAL, EXACT),
             name=self.name,
             total=full.axes[0].codes[0],
             hierarchies={axis.name: axis.hierarchies for axis in full.axes},

@@ -116,7 +116,7 @@ class SemiControlledRounding:
             values[level.rows] = rounded
         rest = np.flatnonzero(values < 0)
         values[rest] = round_randomly(full.records[rest], self.base, rng, 1)[0]
-        kinds = (Kind("random", base=int(self.base)),)
+        kinds = (Kind("controlled", base=int(self.base)),)
         kept_totals = ["the grand total", *(" × ".join(self.totals[:i]) for i in range(1, len(self.totals) + 1))]
         note = f"What is published adds up to {', '.join(kept_totals)}; other margins are rounded on their own."
         return released(original, full, kept, values, self.name, self.parameters, kinds, notes=(note,))

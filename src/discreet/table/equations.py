@@ -143,6 +143,25 @@ class Equations:
                 )
         return replace(self, lower=lower, upper=upper)
 
+    def floors(self, lower: IntArray) -> IntArray:
+        """Return what every position is at least, given what single ones are: a sum is at least what its parts are.
+
+        >>> shown = Figures.from_array([None, None, None], {"x": ["a", "b", "Total"]})
+        >>> equations_of(shown).floors(np.array([0, 1, 1])).tolist()
+        [2, 1, 1]
+        """
+        least = lower.copy()
+        if self.starts.size < 2:
+            return least
+        whole = self.columns[self.starts[:-1]]
+        while True:
+            terms = least[self.columns]
+            terms[self.starts[:-1]] = 0
+            before = least.copy()
+            np.maximum.at(least, whole, np.maximum(np.add.reduceat(terms, self.starts[:-1]), -UNBOUNDED))
+            if np.array_equal(before, least):
+                return least
+
     def with_sum(self, cells: Sequence[int], name: str) -> Equations:
         """Return the equations with one more position, the sum of others, which can be asked about like a cell."""
         i = self.lower.size
@@ -171,7 +190,10 @@ class Equations:
 
 
 def parts_of(releases: Any) -> tuple[Figures, ...]:
-    """Return the published tables of a release, of several, or of tables taken as published exactly."""
+    """Return the published tables of a release, of several, or of tables taken as published exactly.
+
+    Sums of published figures are left out: they tell nothing.
+    """
     several = [releases] if isinstance(releases, Release | Figures | Table) else list(releases)
     parts: list[Figures] = []
     for item in several:
@@ -183,7 +205,7 @@ def parts_of(releases: Any) -> tuple[Figures, ...]:
             raise RequestError(f"a {type(item).__name__} is no release; give releases, figures or tables")
     if not parts:
         raise RequestError("there is nothing to audit; give at least one release")
-    return tuple(parts)
+    return tuple(part.telling() for part in parts)
 
 
 def equations_of(
@@ -199,7 +221,8 @@ def equations_of(
     Args:
         releases: what is published; dimensions of the same name are the same dimension.
         about: dimensions whose crossing is asked about, though no table may show it.
-        least: what every value is at least, in the unit published; counts are never negative.
+        least: what every value is at least, in the unit published; counts are never negative. A least above 0 is of
+            the figures that are hidden or changed: zeros that are shown stay zeros.
         most: what every value is at most.
         asked: sums that will be asked about, though no table may show them: by the dimensions that they cross, the
             labels along each. Sums that neither a table nor this needs are then left out, which saves much where

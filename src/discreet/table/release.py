@@ -76,9 +76,9 @@ class Release:
     def write(self, path: str | Path, *, value: str = "count", mark: str = "x") -> tuple[Path, ...]:
         """Write what is published as CSV or Parquet, by the file's ending, each file whole or not at all.
 
-        Hidden figures stand as the mark, intervals as columns ``lower`` and ``upper``, and where figures are neither
-        exact nor hidden, a column ``published_as`` says how they were made. Parquet keeps hierarchies and parameters
-        too. Several linked tables become numbered files; the names of all that was written are returned.
+        Hidden figures stand as the mark, intervals as columns ``lower`` and ``upper``, and where figures are hidden or
+        changed, a column ``published_as`` says how they were made and what a mark means. Parquet keeps hierarchies and
+        parameters too. Several linked tables become numbered files; the names of all that was written are returned.
         :func:`~discreet.table.release_files.read_release` reads them back.
         """
         from discreet.table.release_writing import write_release

@@ -21,7 +21,7 @@ from discreet.table.figures import Absent, Figures
 from discreet.table.files import read_arrow_rows
 from discreet.table.frames import POSSIBLE, PUBLISHED_AS, Layout, to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
-from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind
+from discreet.table.kinds import ABOVE_ZERO, EXACT, INTERVAL, SUPPRESSED, Kind
 from discreet.table.release import Release
 from discreet.table.release_writing import ENDS, kind_from_text, note_of, release_from_arrow
 
@@ -29,6 +29,8 @@ MARKS = ("x", "..", "c", "")
 """What stands in place of a hidden figure, unless other marks are named."""
 VALUES = ("count", "value", "freq", "figure")
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
+"""A mark with what it means: c=1..7."""
 
 
 def read_release(
@@ -39,6 +41,7 @@ def read_release(
     layout: Layout = "auto",
     total: str = TOTAL,
     marks: Sequence[str] = MARKS,
+    least: float | None = None,
     kind: Kind = EXACT,
     margins: Kind | None = None,
     hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
@@ -60,7 +63,11 @@ def read_release(
         dimensions: the columns that classify; by default all others.
         layout: ``"long"``, ``"wide"`` or ``"auto"``.
         total: the label of margins.
-        marks: what stands in place of hidden figures; anything else that is no number is an error.
+        marks: what stands in place of hidden figures; anything else that is no number is an error. A mark can say what
+            it means: ``"c=1..7"`` hides figures from 1 to 7, ``"x=1.."`` figures of 1 and more.
+        least: what hidden figures are at least. Where neither this nor a mark nor the file says it, and the file shows
+            zeros, hidden figures are taken to be above 0, as they are wherever zeros are always published; 0 says
+            that zeros are hidden too.
         kind: how the figures were made, such as ``Kind("random", base=3)``.
         margins: how the margins were made, where that differs.
         hierarchies: for a dimension its tree, or several trees over it.
@@ -92,6 +99,7 @@ def read_release(
             layout=layout,
             total=total,
             marks=marks,
+            least=least,
             kind=kind,
             margins=margins,
             hierarchies=hierarchies,
@@ -122,6 +130,7 @@ def figures_from_arrow(
     layout: Layout = "auto",
     total: str = TOTAL,
     marks: Sequence[str] = MARKS,
+    least: float | None = None,
     kind: Kind = EXACT,
     margins: Kind | None = None,
     hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
@@ -158,7 +167,8 @@ def figures_from_arrow(
     stated = beside.get(PUBLISHED_AS)
     negative = stated is not None or (margins or kind).name == "perturbed"
     ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
-    (numbers, *limits), (hidden, *open_), decimals = _parse([texts, *ends], marks, where, negative)
+    meanings = _meanings(marks, least)
+    (numbers, *limits), (hidden, *open_), decimals = _parse([texts, *ends], list(meanings), where, negative)
     trees = _trees(labels, hierarchies or {}, merged or {}, total)
     for dimension, codes in (parts or {}).items():
         if dimension in labels:
@@ -171,7 +181,13 @@ def figures_from_arrow(
         is_margin |= np.array([label in sums for label in coded.categories])[coded.codes]
     scale = 10**decimals
     kinds = [_scaled(k, scale) for k in (kind, SUPPRESSED, margins or kind)]
+    if least is None and _shows_zeros(labels, numbers, hidden, is_margin, kinds, absent):
+        kinds[1] = ABOVE_ZERO
     which = np.where(hidden, 1, np.where(is_margin, 2, 0))
+    for mark, meaning in meanings.items():
+        if meaning != SUPPRESSED:
+            which[hidden & (texts == mark)] = len(kinds)
+            kinds.append(_scaled(meaning, scale))
     if stated is not None:
         which = _stated(stated, which, hidden, kinds, where)
     if limits:
@@ -212,11 +228,63 @@ def _stated(
         raise DataError(f"{where(row)}: the figure is said to be {stated[row]!r}, but {shown}; correct one of them")
     first = len(kinds)
     kinds += [kind or EXACT for kind in found]
-    return np.where(known & ~hidden, first + inverse, which)
+    marked = np.array([kind is not None and kind.name == "suppressed" for kind in found])[inverse]
+    return np.where(known & (~hidden | marked), first + inverse, which)
+
+
+def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
+    """Return the marks and what each of them says of a figure.
+
+    >>> [kind.phrase for kind in _meanings(["x", "c=1..7"], 1).values()]
+    ['suppressed, at least 1', 'suppressed, 1 to 7']
+    """
+    if least is not None and least != int(least):
+        raise RequestError(f"hidden figures are at least {least}; give a whole number (least=, --least)")
+    plain = Kind("suppressed", least=int(least)) if least is not None and least > 0 else SUPPRESSED
+    found = {}
+    for text in marks:
+        said = MEANING.fullmatch(text.strip())
+        if said is None:
+            found[text.strip()] = plain
+        else:
+            low, high = (int(end) if end else None for end in said.group(2, 3))
+            found[said[1].strip()] = Kind("suppressed", least=low, most=high)
+    return found
+
+
+def _shows_zeros(
+    labels: Mapping[str, Coded],
+    numbers: IntArray,
+    hidden: npt.NDArray[np.bool_],
+    is_margin: npt.NDArray[np.bool_],
+    kinds: Sequence[Kind],
+    absent: Absent,
+) -> bool:
+    """Say whether a table shows that cells are empty: by a figure of 0, or by leaving out their rows."""
+    if kinds[0] != EXACT:
+        return False
+    if ((numbers == 0) & ~hidden).any():
+        return True
+    inner = ~is_margin
+    if absent != "empty" or not inner.any():
+        return False
+    cells = 1
+    for coded in labels.values():
+        cells *= np.unique(coded.codes[inner]).size
+    return int(inner.sum()) < cells
 
 
 def _scaled(kind: Kind, scale: int) -> Kind:
-    return replace(kind, base=kind.base * scale, bound=kind.bound * scale) if scale > 1 else kind
+    if scale == 1:
+        return kind
+    return replace(
+        kind,
+        base=kind.base * scale,
+        bound=kind.bound * scale,
+        hides=kind.hides * scale,
+        least=None if kind.least is None else kind.least * scale,
+        most=None if kind.most is None else kind.most * scale,
+    )
 
 
 def _texts(column: Any, where: Where) -> npt.NDArray[Any]:

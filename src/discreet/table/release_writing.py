@@ -23,7 +23,7 @@ from discreet.table.dimension import Dimension
 from discreet.table.figures import Figures
 from discreet.table.frames import PUBLISHED_AS
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.kinds import EXACT, INTERVAL, UNBOUNDED, Kind
 from discreet.table.release import Release
 from discreet.table.table import DENSE_LIMIT, Table
 
@@ -75,12 +75,13 @@ def _columns(part: Figures, value: str, mark: str | None) -> dict[str, Any]:
         assert part.upper is not None
         for name, numbers in zip(ENDS, (part.values, part.upper), strict=True):
             data[name] = _numbers(numbers, part.decimals, ~is_interval)
-    plain = ("exact", "suppressed", "interval")
+    # What a mark leaves open is said, too: a reader who sees zeros would take hidden figures to be above 0.
+    plain = (EXACT, INTERVAL)
     used = np.unique(part.kind)
     if mark is None:
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
-    elif any(kinds[i] not in plain for i in used):
+    elif any(part.kinds[i] not in plain for i in used):
         texts = pa.array(
             [kind_text(kind, part.values[part.kind == i]) for i, kind in enumerate(part.kinds)], pa.string()
         )

@@ -43,7 +43,7 @@ def by_method(
     from 1, 2, 3, 4, 5 with weights 1/3, 2/3, 1, 2/3, 1/3; methods that are not random weigh all alike. How likely a
     figure is, its :class:`~discreet.table.kinds.Kind` says; no method is known here by name.
     """
-    likelihood = _Likelihood(found.equations, deadline)
+    likelihood = Likelihood(found.equations, deadline)
 
     def draw(group: Group) -> tuple[FloatArray, FloatArray]:
         """Draw tables that are alike, as those behind a simulated table are; others can only be counted."""
@@ -57,7 +57,7 @@ def by_method(
     return judge(found, targets, likelihood, draw, progress, deadline, precision)
 
 
-class _Likelihood:
+class Likelihood:
     """The weights of true values by how the published figures were made."""
 
     def __init__(self, equations: Equations, deadline: float | None) -> None:

@@ -66,8 +66,11 @@ class ControlledRounding:
         problem = Problem.of(sums_of(full), full.records, base)
         if self.unbiased:
             values = unbiased_rounding(problem, generator(seed), self.time_limit, progress)
-            # Without bias a figure x becomes y with probability 1 − |x − y|/b, as by random rounding.
-            return self._made(original, full, kept, values, Kind("random", base=base), (), {"zero_restricted": True})
+            # A single figure x becomes y with probability 1 − |x − y|/b, as by random rounding, but the figures of one
+            # draw depend on each other.
+            return self._made(
+                original, full, kept, values, Kind("controlled", base=base), (), {"zero_restricted": True}
+            )
         found, bound = nearest_rounding(problem, self.time_limit, progress)
         reason = "No zero-restricted rounding exists"
         if found is None:
