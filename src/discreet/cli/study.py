@@ -37,7 +37,7 @@ def study(
 ) -> None:
     """Replay a paper's study and compare every printed number with the computed one.
 
-    Exit code 1 means that a number which should be reproduced was not.
+    Exit code 1 means that a number was neither reproduced nor explained.
     """
     from discreet import studies
 
@@ -54,7 +54,7 @@ def study(
         console.print(f"[bold]{result.title}[/bold]")
         console.print(result.sentence, markup=False)
         console.print()
-        show.table(console, ["figures", "compared", "reproduced", "known to differ", "differ"], result.summary())
+        show.table(console, ["figures", "compared", "reproduced", "explained", "differs"], result.summary())
         shown = result.differing()
         if shown:
             console.print("\nFigures that differ from print:")
