@@ -221,14 +221,14 @@ def _of_everybody(equations: Equations, knows: Sequence[Any]) -> Equations:
 def _prior_bits(equations: Equations, least: float, most: float | None) -> float:
     """Return log2 of the number of values that a cell can have before anything is published: domingo2002 (1).
 
-    All values between the least and the most are alike then; without a most, up to the largest figure in print.
+    All values between the least and the most are alike then; without a most, up to the largest value that any figure in
+    print allows: the figure itself where it is exact, the end of its range where it is rounded, perturbed or a mark
+    with a known range. Infinite where nothing in print bounds anything.
     """
     scale = 10**equations.decimals
-    if most is not None:
-        return float(np.log2((most - least) * scale + 1))
-    shown = equations.lower[(equations.source >= 0) & equations.exact]
-    top = int(shown.max(initial=0))
-    if not top:
-        finite = equations.upper[equations.upper < UNBOUNDED]
-        top = int(finite.max(initial=0))
-    return float(np.log2(top + 1)) if top else float("inf")
+    if most is None:
+        bounded = (equations.source >= 0) & (equations.upper < UNBOUNDED)
+        if not bounded.any():
+            return float("inf")
+        most = float(equations.upper[bounded].max()) / scale
+    return float(np.log2(max(most - least, 0) * scale + 1))
