@@ -41,9 +41,7 @@ def test_rounded_and_perturbed_figures_bound_by_the_end_of_their_range(kind: Kin
 
 def test_a_small_exact_figure_beside_large_rounded_ones_does_not_bound_them() -> None:
     kinds = (EXACT, SUPPRESSED, Kind("random", base=100))
-    shown = Figures(
-        {"x": ("1", "2", "3")}, np.arange(3)[:, None], np.array([3, 0, 1000]), np.array([0, 2, 2]), kinds
-    )
+    shown = Figures({"x": ("1", "2", "3")}, np.arange(3)[:, None], np.array([3, 0, 1000]), np.array([0, 2, 2]), kinds)
     cells = dc.audit(shown).cells
     assert {round(2**cell.prior_bits) for cell in cells} == {1100}
     assert all(cell.prior_dr <= cell.dr for cell in cells)
@@ -74,7 +72,7 @@ def test_dr_before_is_never_above_dr(law: str) -> None:
             dc.protect.small_count_rounding(whole, 3),
         ]
         for release in releases:
-            cells = dc.audit(release, law=law, seed=1).cells  # type: ignore[arg-type]
+            cells = dc.audit(release, law=law, seed=1).cells
             assert cells
             assert all(cell.prior_bits >= cell.bits - 1e-9 for cell in cells)
             assert len({cell.prior_bits for cell in cells}) == 1

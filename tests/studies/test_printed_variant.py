@@ -1,4 +1,4 @@
-"""(3.6) of antal2014 and the variant behind its printed R2, against every assignment of people that Theorem 4 allows."""
+"""(3.6) of antal2014 and the variant behind its printed R2, against all assignments that Theorem 4 averages over."""
 
 from __future__ import annotations
 

@@ -57,8 +57,9 @@ def study(
         show.table(console, ["figures", "compared", "reproduced", "explained", "differs"], result.summary())
         shown = result.differing()
         if shown:
-            console.print("\nFigures that differ from print:")
-            show.table(console, ["figure", "printed", "computed", "error"], [row.cells() for row in shown])
+            console.print("\nFigures that do not follow from the paper's formula:")
+            rows = [[*row.cells(), "–" if row.variant is None else f"{row.variant:.4f}", row.verdict] for row in shown]
+            show.table(console, ["figure", "printed", "computed", "error", "variant", "verdict"], rows)
         if output is not None:
             console.print(f"\nWritten: {output}/report.md, results.csv, results.json", style="dim", markup=False)
 

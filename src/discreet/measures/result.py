@@ -111,8 +111,8 @@ class Risk:
 
     ``terms`` are weighted and add up to ``value``, which lies between 0 and 1. ``before`` is R1 of the original
     when this is R2; where the release merges categories, ``merged`` is R1 of the original on the merged ones, which R2
-    never exceeds, though it may exceed ``before``. ``empty`` counts the original's empty cells, ``empty_released`` the release's. ``entropy`` and
-    ``conditional_entropy`` are in nats.
+    never exceeds, though it may exceed ``before``. ``empty`` counts the original's empty cells, ``empty_released`` the
+    release's. ``entropy`` and ``conditional_entropy`` are in nats.
     """
 
     measure: str

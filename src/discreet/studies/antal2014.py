@@ -116,13 +116,14 @@ REMARKS = (
     "whole tables, are printed higher than (3.6) gives. All 83 follow from (3.6) with log((N·Gⱼ − minⱼ)/maxₖ(N·Gₖ)) in "
     "its last sum in place of log((N·Gⱼ − minⱼ)/(N·Gⱼ)), where minⱼ = min(M·Fⱼ, N·Gⱼ) and k runs over the cells of the "
     "slice. This printed variant stands beside (3.6) below; a figure that follows from it alone is called explained.",
-    "**Why (3.6) is right and the variant is not.** By Theorem 4, Pr(X = i, Y = j) = (Fᵢ/N)·E(Z_ij). Summed over i this "
-    "is Pr(Y = j) = Gⱼ/M, so the probability that conditions on Y = j is N·Gⱼ over N·M, which is the denominator of "
-    "(3.6). With the largest N·Gₖ in its place, the probabilities of X given Y = j do not sum to 1. The variant can "
+    "**Why (3.6) is right and the variant is not.** By Theorem 4, Pr(X = i, Y = j) = (Fᵢ/N)·E(Z_ij). Summed over i "
+    "this is Pr(Y = j) = Gⱼ/M, so the probability that conditions on Y = j is N·Gⱼ over N·M, which is the denominator "
+    "of (3.6). With the largest N·Gₖ in its place, the probabilities of X given Y = j do not sum to 1. The variant can "
     "therefore exceed H(X), which no conditional entropy does: for F = (2, 1, 0) and G = (0, 6, 3), H(X) is 0.6365, "
-    "(3.6) gives 0.4621 and the variant 0.6931. Enumeration of every assignment of people to published cells gives (3.6) "
-    "on all small tables that the tests go through. Both agree where every cell that gains people is as large as the "
-    "largest, as in slices whose counts are all 3 or less, published as 0 or 3. discreet measures with (3.6) only.",
+    "(3.6) gives 0.4621 and the variant 0.6931. Enumeration of every assignment of people to published cells gives "
+    "(3.6) on all small tables that the tests go through. Both agree where every cell that gains people is as large "
+    "as the largest, as in slices whose counts are all 3 or less, published as 0 or 3. discreet measures with "
+    "(3.6) only.",
 )
 
 
@@ -158,12 +159,10 @@ def _part(table: Table, rounded: IntArray, dimension: str, category: str) -> tup
     """Return all counts of a slice, or of the whole table, empty ones included, and their roundings."""
     wide = np.zeros((rounded.shape[0], table.size), np.int64)
     wide[:, table.cells] = rounded
-    F, G = table.to_array(), wide.reshape(-1, *table.shape)
-    if dimension != "table":
-        axis = table.axis(dimension)
-        index = table.dimensions[axis].categories.index(category)
-        F, G = F.take(index, axis), G.take(index, axis + 1)
-    return F.ravel(), G.reshape(rounded.shape[0], -1)
+    if dimension == "table":
+        return table.to_array().ravel(), wide
+    mine = table.codes(dimension, np.arange(table.size)) == table.dimensions[table.axis(dimension)].code(category)
+    return table.to_array().ravel()[mine], wide[:, mine]
 
 
 def _both(rows: list[Comparison]) -> tuple[str, list[str], list[list[str]]]:

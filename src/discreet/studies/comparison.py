@@ -137,7 +137,9 @@ class Study:
         reproduced, explained, differ = (verdicts.count(verdict) for verdict in VERDICTS)
         text = f"{reproduced} of {len(verdicts)} printed numbers are reproduced"
         if explained:
-            text += f", {explained} are explained: they follow from a variant of the paper's formula, not from the formula"
+            text += (
+                f", {explained} are explained: they follow from a variant of the paper's formula, not from the formula"
+            )
         return f"{text}; {differ} differ." if differ else f"{text}; none differs otherwise."
 
     def to_dict(self) -> dict[str, Any]:

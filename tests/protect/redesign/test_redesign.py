@@ -233,7 +233,8 @@ def test_a_rise_by_merging_is_told_as_a_rise() -> None:
     even = dc.Table.from_array(np.full((2, 4), 100), ["sex", "area"])
     release = dc.protect.redesign(even, {"area": {"1-3": ["1", "2", "3"]}})
     found = dc.risk(even, release)
-    assert [round(value, 4) for value in (found.before or 0, found.merged or 0, found.value)] == [0.0154, 0.0908, 0.0908]
+    figures = (found.before or 0, found.merged or 0, found.value)
+    assert [round(value, 4) for value in figures] == [0.0154, 0.0908, 0.0908]
     assert found.merged == dc.risk(dc.Table.from_array([[300, 100], [300, 100]], ["sex", "area"])).value
     assert "Merging categories raises the risk from 0.0154 to 0.0908 (492% higher)" in found.sentence
     assert "lowers" not in found.sentence
@@ -254,7 +255,9 @@ def test_merging_and_protection_are_told_apart() -> None:
     assert found.merged is not None
     assert found.value < found.merged
     assert "Merging categories " in found.sentence
-    assert f"Protection of the merged table lowers the risk from {found.merged:.4f} to {found.value:.4f}" in found.sentence
+    assert (
+        f"Protection of the merged table lowers the risk from {found.merged:.4f} to {found.value:.4f}" in found.sentence
+    )
 
 
 def test_r2_never_exceeds_r1_on_the_merged_categories() -> None:

@@ -9,7 +9,7 @@ noise but not the keys; many cells that are linked by sums narrow each other dow
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -24,6 +24,7 @@ from discreet.protect.cell_key.keyed import KeyedTable
 from discreet.protect.cell_key.keys import drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
+from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import laid_out, released, rounded_table
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
@@ -94,9 +95,19 @@ class CellKey:
         check_anybody(table)
 
     def apply(
-        self, original: Original | KeyedTable, seed: Seed = None, *, progress: Progress | None = None
+        self,
+        original: Original | KeyedTable | Sequence[Original],
+        seed: Seed = None,
+        *,
+        progress: Progress | None = None,
     ) -> Protected:
-        """Perturb an original: by the keys of its cells, or by keys that are drawn where it has none."""
+        """Perturb an original: by the keys of its cells, or by keys that are drawn where it has none.
+
+        Linked tables get keys together, where one of them has all their dimensions; tables with record keys agree as
+        they are.
+        """
+        if not isinstance(original, Table | Tabulation | KeyedTable):
+            return protect_linked(self, original, seed, progress=progress)
         if isinstance(original, KeyedTable):
             if seed is not None:
                 raise RequestError("the records have keys, which decide the noise; leave the seed out")
