@@ -118,6 +118,48 @@ def test_tables_rounded_one_by_one_are_judged_together() -> None:
         assert together[0].values[0] == together[1].values[0]
 
 
+@pytest.mark.parametrize("again", [54, 57])
+def test_what_was_drawn_twice_is_weighed_twice(again: int) -> None:
+    """Two releases that each round a total tell more of it than one does, under the law of the method."""
+    base = Kind("random", base=3)
+    parts = [Figures.from_array([value], {name: ["Total"]}, kind=base) for name, value in (("a", 57), ("b", again))]
+    values = np.arange(52, 60)
+    weights = np.ones(values.size)
+    for published in (57, again):
+        weights *= np.maximum(1 - np.abs(values - published) / 3, 0)
+    p = weights[weights > 0] / weights.sum()
+    expected = float(-(p * np.log2(p)).sum())
+    apart = dc.audit(parts, law="method").cells[0]
+    assert apart.bits == pytest.approx(expected)
+    if again == 57:
+        # Drawn together they are one figure, and tell what one tells.
+        together = dc.audit(dc.Release.of(parts), law="method").cells[0]
+        assert together.bits == pytest.approx(dc.audit(parts[0], law="method").cells[0].bits)
+        assert together.bits > apart.bits
+        twice = [dc.Release.of(parts), dc.Release.of(parts)]
+        assert dc.audit(twice, law="method").cells[0].bits == pytest.approx(apart.bits)
+        keyed = [dc.Release(None, "cell-key", {"keys": "records"}, (part,)) for part in parts]
+        assert dc.audit(keyed, law="method").cells[0].bits == together.bits
+
+
+def test_cells_between_tables_are_weighed_by_every_draw() -> None:
+    """Against enumeration: two releases of the same row, rounded apart."""
+    base = Kind("random", base=3)
+    labels = {"a": ["1", "2", "Total"]}
+    parts = [Figures.from_array(row, labels, kind=base) for row in ([3, 0, 3], [3, 3, 6])]
+    law: dict[int, float] = {}
+    for x, y in product(range(9), repeat=2):
+        chance = 1.0
+        for part in parts:
+            for true, shown_ in zip((x, y, x + y), part.values.tolist(), strict=True):
+                chance *= max(1 - abs(true - shown_) / 3, 0)
+        law[x] = law.get(x, 0.0) + chance
+    p = np.array([chance for chance in law.values() if chance > 0])
+    p /= p.sum()
+    found = dc.audit(parts, law="method").cell(a="1")
+    assert found.bits == pytest.approx(float(-(p * np.log2(p)).sum()))
+
+
 def test_a_table_and_its_margin_work_with_every_rounding_and_with_drawn_keys() -> None:
     X = np.random.default_rng(2).poisson(4, (3, 3, 1)) + 1
     tables = [margin(X, "ab"), margin(X, "b")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from discreet.feasible.candidates import Candidates, fitting
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
-from discreet.table.equations import Equations, parts_of
+from discreet.table.equations import Equations, draws_of, parts_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
@@ -109,6 +110,7 @@ def audit(
     limits = limits or Limits()
     if limits.within is not None and contributions is None:
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
+    releases = releases if isinstance(releases, Release | Figures | Table) else list(releases)
     published = parts_of(releases)
     parts = (*published, *unpublished(about, published))
     cells: list[Mapping[str, object]] = [cell for group in (sums or {}).values() for cell in group]
@@ -118,6 +120,7 @@ def audit(
     cells += [fact.cell for fact in knows]
     in_question = sums_of(parts, cells, sensitivity)
     equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, between=not verdict_only)
+    equations = replace(equations, draws=draws_of(releases))
     # That no cell needs protection is believed of a verdict on levels alone.
     levels = limits.levels if verdict_only else limits.levels or None
     reach = reach_of(equations, levels, original, protection, sensitivity)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -111,7 +111,10 @@ class CellKey:
         if isinstance(original, KeyedTable):
             if seed is not None:
                 raise RequestError("the records have keys, which decide the noise; leave the seed out")
-            return self._cells(original.unperturbed(), original.cell_keys(), original.modulus, ())
+            made = self._cells(original.unperturbed(), original.cell_keys(), original.modulus, ())
+            # Tables by the same keys repeat each other's noise, which a reader may know.
+            parameters = {**made.release.parameters, "keys": "records"}
+            return replace(made, release=replace(made.release, parameters=parameters))
         if isinstance(original, Table) and not self.margins:
             self.check(original)
             counts = perturb(original.counts, drawn_keys(original, seed), self.ptable)
