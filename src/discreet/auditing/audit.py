@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from discreet.feasible.candidates import Candidates, fitting
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
-from discreet.table.equations import Equations, parts_of
+from discreet.table.equations import Equations, draws_of, parts_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
@@ -109,6 +110,7 @@ def audit(
     limits = limits or Limits()
     if limits.within is not None and contributions is None:
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
+    releases = releases if isinstance(releases, Release | Figures | Table) else list(releases)
     published = parts_of(releases)
     parts = (*published, *unpublished(about, published))
     cells: list[Mapping[str, object]] = [cell for group in (sums or {}).values() for cell in group]
@@ -118,6 +120,7 @@ def audit(
     cells += [fact.cell for fact in knows]
     in_question = sums_of(parts, cells, sensitivity)
     equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, between=not verdict_only)
+    equations = replace(equations, draws=draws_of(releases))
     # That no cell needs protection is believed of a verdict on levels alone.
     levels = limits.levels if verdict_only else limits.levels or None
     reach = reach_of(equations, levels, original, protection, sensitivity)
@@ -221,14 +224,14 @@ def _of_everybody(equations: Equations, knows: Sequence[Any]) -> Equations:
 def _prior_bits(equations: Equations, least: float, most: float | None) -> float:
     """Return log2 of the number of values that a cell can have before anything is published: domingo2002 (1).
 
-    All values between the least and the most are alike then; without a most, up to the largest figure in print.
+    All values between the least and the most are alike then; without a most, up to the largest value that any figure in
+    print allows: the figure itself where it is exact, the end of its range where it is rounded, perturbed or a mark
+    with a known range. Infinite where nothing in print bounds anything.
     """
     scale = 10**equations.decimals
-    if most is not None:
-        return float(np.log2((most - least) * scale + 1))
-    shown = equations.lower[(equations.source >= 0) & equations.exact]
-    top = int(shown.max(initial=0))
-    if not top:
-        finite = equations.upper[equations.upper < UNBOUNDED]
-        top = int(finite.max(initial=0))
-    return float(np.log2(top + 1)) if top else float("inf")
+    if most is None:
+        bounded = (equations.source >= 0) & (equations.upper < UNBOUNDED)
+        if not bounded.any():
+            return float("inf")
+        most = float(equations.upper[bounded].max()) / scale
+    return float(np.log2(max(most - least, 0) * scale + 1))

@@ -27,7 +27,8 @@ RANK: dict[str, int] = {name: rank for rank, name in enumerate(VERDICTS)}
 class Findings:
     """Columns over all judged figures; those of an interval are in the unit that is published.
 
-    ``at`` is the position in ``equations`` and ``who`` the attacker. ``faults`` has a column for each of FAULTS.
+    ``prior_bits`` are the bits of any figure before publication, as far as figures in print bound it. ``at`` is the
+    position in ``equations`` and ``who`` the attacker. ``faults`` has a column for each of FAULTS.
     ``subject`` says of what the interval is, as a place in SUBJECTS, and ``alone`` holds in two rows what a single
     table leaves (NaN where that was not asked). ``bound`` is true where at least so many bits are left, and perhaps
     more.
@@ -58,6 +59,15 @@ class Findings:
     def dr(self) -> FloatArray:
         """The disclosure risk 1/H(X | Y = y) of every entry, domingo2002 (2)."""
         return disclosure_risk(self.bits)
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """Bits of every entry before anything on it was published, domingo2002 (1).
+
+        A sum can exceed every figure in print; it was never less uncertain than it is now.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.fmax(self.prior_bits, np.log2(self.values))
 
     @cached_property
     def rank(self) -> IntArray:

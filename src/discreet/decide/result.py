@@ -162,6 +162,8 @@ class Assessment:
             return self.sample.rows()  # type: ignore[no-any-return]
         assert self.evidence is not None
         after = self.evidence.risk
+        if after is not None and after.merged is not None:
+            rows.append(["R1 on the merged categories", figure(after.merged)])
         rows.append(["risk after, R2", figure(None if after is None else after.value)])
         rows.append(["utility", figure(self.evidence.utility)])
         if self.sensitivity is not None:

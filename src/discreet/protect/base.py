@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError
+from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
@@ -21,11 +21,21 @@ Original: TypeAlias = Table | Tabulation
 """What can be protected: inner counts, or cells with all their margins, hierarchies and magnitudes."""
 
 
+def check_single(original: Any) -> None:
+    """Refuse several tables where a method protects them one by one, and would let them contradict each other."""
+    if isinstance(original, Sequence):
+        raise RequestError(
+            "this method protects one table at a time, and tables that share dimensions would contradict each other; "
+            "protect them together by rounding, by cell keys or by suppression, or tabulate them as one"
+        )
+
+
 def check_anybody(original: Original) -> None:
     """Refuse a table in which nobody is: no method has anything to protect there.
 
     >>> check_anybody(Table.from_array([0, 1], ["month"]))
     """
+    check_single(original)
     total = original.total if isinstance(original, Table) else int(original.records.max(initial=0))
     if total == 0:
         raise DataError("the table counts nobody (every cell is 0); there is nothing to protect")

@@ -7,7 +7,7 @@ margins that are published beside them, rounded independently or exact, can narr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
 from discreet.protect.base import Original, Protected
+from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import (
     check_base,
     check_counts,
@@ -30,6 +31,7 @@ from discreet.protect.rounding import (
 )
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
+from discreet.table.tabulation import Tabulation
 
 BLOCK = 1 << 18
 """How many counts share a random stream; so many fit into the cache together with what is made of them."""
@@ -101,8 +103,12 @@ class RandomRounding:
         """Return the cells that can be published as other than 0: empty cells stay empty."""
         return table.cells
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Round the original once."""
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Round an original, or linked ones together, once."""
+        if not isinstance(original, Table | Tabulation):
+            return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
         kind = Kind("random", base=int(self.base))
         if isinstance(original, Table) and not self.margins:
@@ -139,7 +145,12 @@ class RandomRounding:
 
 
 def random_rounding(
-    original: Original, base: int = 3, *, margins: bool = False, additive: bool = False, seed: Seed = None
+    original: Original | Sequence[Original],
+    base: int = 3,
+    *,
+    margins: bool = False,
+    additive: bool = False,
+    seed: Seed = None,
 ) -> Release:
     """Round every inner cell of a table at random to a multiple of the base, without bias.
 

@@ -24,6 +24,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected
+from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
 from discreet.protect.rounding import check_base, check_counts, laid_out, released
 from discreet.table import Release, Table
@@ -103,12 +104,19 @@ class SemiControlledRounding:
         """Return the cells that can be published as other than 0: empty cells stay empty."""
         return table.cells
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Round the original once."""
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Round an original, or linked ones together, once."""
+        if not isinstance(original, Table | Tabulation):
+            return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
         full, kept = laid_out(original)
         if full.names not in full.margins:
-            raise RequestError("the finest cells are not tabulated, so that nothing adds up to totals; tabulate them")
+            raise RequestError(
+                f"the finest cells {' × '.join(full.names)} are not tabulated, so that nothing adds up to totals; "
+                "tabulate them, or round every figure (controlled-rounding, random-rounding)"
+            )
         rng = generator(seed)
         values = np.full(len(full), -1, np.int64)
         nested = nested_totals(full, self.totals)
@@ -200,7 +208,7 @@ def round_nested(
 
 
 def semi_controlled_rounding(
-    original: Original, base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
+    original: Original | Sequence[Original], base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
 ) -> Release:
     """Round at random and without bias, so that cells add up to the published totals of some dimensions.
 

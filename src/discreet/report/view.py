@@ -142,7 +142,9 @@ def _figures(data: Mapping[str, Any], grids: list[Grid], internal: bool) -> list
     if before is not None:
         found.append(_figure("Risk before, R1", measure(before["value"]), f"driven by {before['driver']}"))
     if after is not None:
-        found.append(_figure("Risk after, R2", measure(after["value"])))
+        merged = after.get("merged")
+        note = "" if merged is None else f"on merged categories, where R1 is {measure(merged)}"
+        found.append(_figure("Risk after, R2", measure(after["value"]), note))
     sample = data.get("sample")
     if sample is not None:
         found.append(_figure("Estimated risk, R2", measure(sample["risk"]["mean"])))

@@ -35,7 +35,8 @@ class Equations:
     """Ranges of all positions, and equations Σ sign·value = 0 among them in compressed rows.
 
     ``positions`` are sorted. ``source`` is the published table that a position stands in, -1 where none shows it, and
-    ``row`` its place there. ``hidden`` is true where a table marks the position as suppressed.
+    ``row`` its place there. ``hidden`` is true where a table marks the position as suppressed. ``draws`` numbers the
+    releases that the tables belong to: what is random in one says nothing of another; empty for a single release.
     """
 
     space: Space
@@ -51,6 +52,7 @@ class Equations:
     signs: IntArray
     decimals: int = 0
     sums: tuple[str, ...] = ()
+    draws: tuple[int, ...] = ()
 
     @property
     def exact(self) -> BoolArray:
@@ -124,6 +126,25 @@ class Equations:
             value[mine] = part.values[rows] * 10 ** (self.decimals - part.decimals)
             first += len(part.kinds)
         return code, kinds, value
+
+    def drawn_again(self) -> dict[int, list[tuple[Kind, int]]]:
+        """Return what further releases show, by a draw of their own, at positions that one shows already."""
+        again: dict[int, dict[int, tuple[Kind, int]]] = {}
+        draws = np.array(self.draws, np.int64)
+        for number, (part, draw) in enumerate(zip(self.parts, self.draws, strict=False)):
+            at, values = self.rows_of(part), part.values * 10 ** (self.decimals - part.decimals)
+            weighs = np.array([kind.weighs for kind in part.kinds])[part.kind]
+            shared = np.flatnonzero(weighs & (self.source[at] >= 0) & (self.source[at] != number))
+            first = np.minimum(self.source[at[shared]], draws.size - 1)
+            differ = values[shared] != self.figures_at(at[shared])[2]
+            # Whatever is said of the draws, figures that differ were not drawn together.
+            apart = draws[first] != draw
+            own = apart | np.isin(first, first[differ])
+            for row, other in zip(shared[own].tolist(), apart[own].tolist(), strict=True):
+                found = again.setdefault(int(at[row]), {})
+                # The tables of one release show one draw, however many of them show the figure.
+                found[draw if other else -1 - number] = (part.kinds[int(part.kind[row])], int(values[row]))
+        return {i: list(found.values()) for i, found in again.items()}
 
     def published_value(self, i: int) -> int:
         """Return the figure that stands at a position, in units of the last decimal."""
@@ -206,6 +227,23 @@ def parts_of(releases: Any) -> tuple[Figures, ...]:
     if not parts:
         raise RequestError("there is nothing to audit; give at least one release")
     return tuple(part.telling() for part in parts)
+
+
+def draws_of(releases: Any) -> tuple[int, ...]:
+    """Return for every published table the number of the draw that it was made by.
+
+    The tables of one release were drawn together, so that a figure that several show is one figure; so were all that
+    were perturbed by the keys of their records. Other releases were drawn on their own.
+    """
+    several = [releases] if isinstance(releases, Release | Figures | Table) else list(releases)
+    found: list[int] = []
+    keyed: dict[str, int] = {}
+    for number, item in enumerate(several):
+        draw = number
+        if isinstance(item, Release) and item.parameters.get("keys") == "records":
+            draw = keyed.setdefault(item.method, number)
+        found += [draw] * len(parts_of(item))
+    return tuple(found)
 
 
 def equations_of(

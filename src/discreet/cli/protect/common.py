@@ -16,7 +16,7 @@ from discreet.cli import options, show
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
-    from discreet.protect.base import Method, Original, Protected
+    from discreet.protect.base import Original, Protected
     from discreet.table.hierarchy import Hierarchy
     from discreet.table.tabulation import Tabulation
 
@@ -80,6 +80,10 @@ DEFAULTS = {
     "encoding": "utf-8",
     "json": False,
 }
+LINKED = Annotated[
+    list[Path] | None,
+    typer.Option("--linked", help="A further table, read as FILE is and protected together with it."),
+]
 READ = tuple(name for name in SHARED if name not in ("output", "seed", "json"))
 """The options that say what is read."""
 
@@ -96,6 +100,7 @@ def protects(
     finish: Finish | None = None,
     leave: Sequence[str] = (),
     read: Read | None = None,
+    linked: bool = False,
 ) -> Callable[..., None]:
     """Return the command of a method.
 
@@ -108,6 +113,7 @@ def protects(
         leave: shared options that the command does not take, because the method has its own or has no use for them.
         read: reads the original where :func:`load` does not do; it is given what is read and the method's own options,
             and takes those out that are for reading.
+        linked: whether the method protects linked tables together; further ones are named by ``--linked``.
     """
     own = inspect.signature(build, eval_str=True).parameters
     left = {*leave, *(() if random else ("seed",))}
@@ -119,19 +125,22 @@ def protects(
         reading: dict[str, Any] = {name: given.pop(name) if name in shared else DEFAULTS.get(name) for name in READ}
         output, as_program = given.pop("output"), given.pop("json")
         seed = given.pop("seed", None)
-        show.check_output(output, reading["file"], reading["impossible"], endings=ENDINGS)
+        others = (given.pop("linked") or []) if linked else []
+        show.check_output(output, reading["file"], reading["impossible"], *others, endings=ENDINGS)
         reader = read(reading, given) if read is not None else lambda: load(**reading)
         if "original" not in own:
             # Parameters are checked before a long file is read.
             method = build(**given)
         original = reader()
+        further = [load_linked(path, reading) for path in others]
         with show.Bar() as bar, options.about(reading["file"] or reading["example"]):
             true = original.unperturbed() if hasattr(original, "unperturbed") else original
             # Refused here for all methods alike, whatever else they would say of such a table.
-            check_anybody(true)
+            for one in (true, *further):
+                check_anybody(one)
             if "original" in own:
                 method = build(original=original, **given)
-            done = cast("Method", method).apply(original, seed, progress=bar)
+            done = cast("Any", method).apply([original, *further] if further else original, seed, progress=bar)
         deliver(done, true, output=output, as_program=as_program, finish=finish)
 
     parameters = [
@@ -139,6 +148,8 @@ def protects(
         for name in shared
     ]
     mine = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own.values() if p.name != "original"]
+    if linked:
+        mine.append(inspect.Parameter("linked", inspect.Parameter.KEYWORD_ONLY, annotation=LINKED, default=None))
     command.__signature__ = inspect.Signature([*parameters[:2], *mine, *parameters[2:]])  # type: ignore[attr-defined]
     command.__name__ = build.__name__
     command.__doc__ = options.explained(build, examples)
@@ -197,6 +208,16 @@ def load(
     if not trees and not tops:
         return table
     return Tabulation.from_table(table, hierarchies=trees, total=reading["total"] or "Total").as_part(tops)
+
+
+def load_linked(path: Path, reading: Mapping[str, Any], parts: Mapping[str, Sequence[str]] | None = None) -> Original:
+    """Read a table that is linked with another, as that one is read."""
+    from discreet.table.tabulation_file import is_tabulation
+
+    own = path.suffix.lower() == ".tab" or (path.suffix.lower() == ".parquet" and is_tabulation(path))
+    same = {name: reading[name] for name in ("count", "layout", "total", "margins", "encoding", "delimiter")}
+    more = {"value": reading["value"]} if own else {"hierarchy": reading["hierarchy"], "some": True}
+    return load(file=path, dimensions=None, parts=parts, **same, **more)
 
 
 def _totals_of_parts(

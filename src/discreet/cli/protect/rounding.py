@@ -80,19 +80,23 @@ COMMANDS = {
         conventional_rounding,
         {"discreet protect conventional-rounding religion.csv --base 5 -o rounded.csv": "to the nearest 5"},
         random=False,
+        linked=True,
     ),
     "random-rounding": protects(
         random_rounding,
         {
             "discreet protect random-rounding religion.csv --base 3 --seed 1 -o rounded.csv": "the inner counts",
             "discreet protect random-rounding people.csv --by area,sex -o rounded.csv": "records: all margins too",
+            "discreet protect random-rounding a.csv --linked b.csv --with-margins -o r.csv": "two tables, one total",
         },
+        linked=True,
     ),
     "semi-controlled-rounding": protects(
         semi_controlled_rounding,
         {
             "discreet protect semi-controlled-rounding t.csv --totals area -o rounded.csv": "cells add up to areas",
         },
+        linked=True,
     ),
     "controlled-rounding": protects(
         controlled_rounding,
@@ -101,10 +105,12 @@ COMMANDS = {
             "discreet protect controlled-rounding t.csv --hierarchy region=nuts.hrc -o r.csv": "groups of regions too",
             "discreet protect controlled-rounding t.csv --unbiased --seed 1 -o r.csv": "at random, without bias",
         },
+        linked=True,
     ),
     "small-count-rounding": protects(
         small_count_rounding,
         {"discreet protect small-count-rounding t.csv --base 3 -o rounded.csv": "no 1 and no 2 is published"},
         random=False,
+        linked=True,
     ),
 }

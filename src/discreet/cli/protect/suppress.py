@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.protect.common import load, protects
+from discreet.cli.protect.common import load, load_linked, protects
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
@@ -133,7 +133,7 @@ def _read(reading: dict[str, Any], given: dict[str, Any]) -> Any:
 
     def read() -> Any:
         table = load(parts=stated, **reading)
-        given["linked"] = [_other(path, reading, stated) for path in paths]
+        given["linked"] = [load_linked(path, reading, stated) for path in paths]
         totals = []
         for one in (table, *given["linked"]):
             # A table of counts has no margins any more; what they were called is said by --total.
@@ -143,15 +143,6 @@ def _read(reading: dict[str, Any], given: dict[str, Any]) -> Any:
         return table
 
     return read
-
-
-def _other(path: Path, reading: dict[str, Any], parts: dict[str, list[str]]) -> Any:
-    from discreet.table.tabulation_file import is_tabulation
-
-    own = path.suffix.lower() == ".tab" or (path.suffix.lower() == ".parquet" and is_tabulation(path))
-    same = {name: reading[name] for name in ("count", "layout", "total", "margins", "encoding", "delimiter")}
-    more = {"value": reading["value"]} if own else {"hierarchy": reading["hierarchy"], "some": True}
-    return load(file=path, dimensions=None, parts=parts, **same, **more)
 
 
 class _Audited:

@@ -9,8 +9,8 @@ noise but not the keys; many cells that are linked by sums narrow each other dow
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from discreet.protect.cell_key.keyed import KeyedTable
 from discreet.protect.cell_key.keys import drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
+from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import inner_and_sums, laid_out, released, rounded_table
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
@@ -99,13 +100,26 @@ class CellKey:
         check_anybody(table)
 
     def apply(
-        self, original: Original | KeyedTable, seed: Seed = None, *, progress: Progress | None = None
+        self,
+        original: Original | KeyedTable | Sequence[Original],
+        seed: Seed = None,
+        *,
+        progress: Progress | None = None,
     ) -> Protected:
-        """Perturb an original: by the keys of its cells, or by keys that are drawn where it has none."""
+        """Perturb an original: by the keys of its cells, or by keys that are drawn where it has none.
+
+        Linked tables get keys together, where one of them has all their dimensions; tables with record keys agree as
+        they are.
+        """
+        if not isinstance(original, Table | Tabulation | KeyedTable):
+            return protect_linked(self, original, seed, progress=progress)
         if isinstance(original, KeyedTable):
             if seed is not None:
                 raise RequestError("the records have keys, which decide the noise; leave the seed out")
-            return self._cells(original.unperturbed(), original.cell_keys(), original.modulus, ())
+            made = self._cells(original.unperturbed(), original.cell_keys(), original.modulus, ())
+            # Tables by the same keys repeat each other's noise, which a reader may know.
+            parameters = {**made.release.parameters, "keys": "records"}
+            return replace(made, release=replace(made.release, parameters=parameters))
         if isinstance(original, Table) and not self.margins:
             self.check(original)
             counts = perturb(original.counts, drawn_keys(original, seed), self.ptable)
