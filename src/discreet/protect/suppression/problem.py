@@ -116,9 +116,10 @@ def lay_out(tables: Sequence[Tabulation], response: str | None, least: float, ab
     places = tuple(equations.rows_of(part) for part in exact)
     for place in places:
         listed[place] = True
-    floor = max(equations.units(least), int(above_zero)) if least >= 0 else 0
-    lower = np.where(listed & (values != 0), np.maximum(equations.lower, floor), equations.lower)
-    lower = np.minimum(equations.floors(lower), np.maximum(values, lower))
+    lower = equations.lower
+    if least >= 0:
+        floor = max(equations.units(least), int(above_zero))
+        lower = equations.floors(np.where(listed & (values != 0), np.maximum(lower, floor), lower))
     small = np.flatnonzero(values < lower)
     if small.size:
         i = int(small[0])
