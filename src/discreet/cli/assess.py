@@ -195,6 +195,10 @@ def assess(
             console.print(one.text, markup=False)
         console.print()
         show.table(console, ["", ""], found.figures())
+        if found.sample is not None:
+            console.print()
+            header, rows = found.sample.side_by_side()
+            show.table(console, header, rows, left=(0, 3))
         if found.rows_sentence:
             console.print(found.rows_sentence, markup=False)
         cells = found.cells(top)
