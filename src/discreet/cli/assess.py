@@ -76,7 +76,8 @@ def assess(
         str | None, typer.Option("--holding", help="The column of holdings.", rich_help_panel=RECORDS)
     ] = None,
     weight: Annotated[
-        str | None, typer.Option("--weight", help="The column of sampling weights.", rich_help_panel=RECORDS)
+        str | None,
+        typer.Option("--weight", help="Sampling weights; weighted sums are published.", rich_help_panel=RECORDS),
     ] = None,
     hierarchy: Annotated[
         list[str] | None,

@@ -176,7 +176,8 @@ def gathered(subject: Subject, request: Any, workers: int | None, progress: Prog
     every: list[tuple[float, str, LogLinear | PolyaUrn]] = []
     for view in models:
         model = LogLinear(view.margins)
-        for (name, one), law in zip(view.estimates, (model, PolyaUrn(zeros_from=model)), strict=False):
+        laws: list[LogLinear | PolyaUrn] = [model, PolyaUrn(zeros_from=model)]
+        for (name, one), law in zip(view.estimates, laws, strict=False):
             every += [] if view.rejected else [(one.mean + 2 * one.mc_error, name, law)]
     _, named, worst = max(every, key=lambda one: one[0])
     # The same draws again, with slices this time.

@@ -22,6 +22,7 @@ def counts_of(original: Original, method: str) -> Table:
     """Return the inner counts of an original; refuse magnitudes, which go with records and not with cells."""
     if isinstance(original, Table):
         return original
+    original.check_publishable()
     if original.responses:
         names = ", ".join(response.name for response in original.responses)
         raise DataError(f"the tabulation holds sums of {names}; {method} works on counts, or on the records themselves")
