@@ -210,28 +210,6 @@ def test_group_disclosure_makes_a_cell_sensitive() -> None:
     assert {"a=1, b=2"} <= {cell["name"] for cell in found.cells()}
 
 
-def test_a_sample_is_judged_by_estimates() -> None:
-    sample = dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table
-    estimated = dc.estimate(sample, 2449, draws=200, seed=1)
-    uniques = dc.population_uniques(sample, 2449, seed=1)
-    tau = max(view.tau.total.mean for view in uniques.priors.values())
-    for limit, verdict in ((0.99, "release"), (0.01, "withhold")):
-        found = dc.assess(sample, policy(limits={"r2": limit}), population=2449, draws=200, seed=1)
-        assert found.verdict == verdict
-        assert found.sample.risk.mean == estimated.mean
-    for limit, verdict in ((tau + 0.1, "release"), (tau - 0.1, "withhold")):
-        found = dc.assess(sample, policy(limits={"tau": limit}), population=2449, draws=200, seed=1)
-        assert found.verdict == verdict
-        assert "alone in the population" in found.reasons[0]
-    data = found.to_dict()
-    json.dumps(data, allow_nan=False)
-    assert data["kind"] == "sample"
-    with pytest.raises(RequestError, match="neither a limit r2 nor a limit tau"):
-        dc.assess(sample, policy(), population=2449)
-    with pytest.raises(RequestError, match="protect it, or give the population"):
-        dc.assess(sample, policy(limits={"r2": 0.5}), population=2449, protection="random-rounding")
-
-
 @pytest.mark.parametrize("backend", [pd, pl])
 def test_frames_come_back_as_they_came(backend: Any) -> None:
     long = backend.DataFrame({"area": ["n", "n", "s", "s"], "sex": ["m", "f", "m", "f"], "count": [1, 8, 9, 7]})

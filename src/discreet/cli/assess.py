@@ -76,7 +76,8 @@ def assess(
         str | None, typer.Option("--holding", help="The column of holdings.", rich_help_panel=RECORDS)
     ] = None,
     weight: Annotated[
-        str | None, typer.Option("--weight", help="The column of sampling weights.", rich_help_panel=RECORDS)
+        str | None,
+        typer.Option("--weight", help="Sampling weights; weighted sums are published.", rich_help_panel=RECORDS),
     ] = None,
     hierarchy: Annotated[
         list[str] | None,
@@ -195,6 +196,10 @@ def assess(
             console.print(one.text, markup=False)
         console.print()
         show.table(console, ["", ""], found.figures())
+        if found.sample is not None:
+            console.print()
+            header, rows = found.sample.side_by_side()
+            show.table(console, header, rows, left=(0, 3))
         if found.rows_sentence:
             console.print(found.rows_sentence, markup=False)
         cells = found.cells(top)

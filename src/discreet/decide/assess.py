@@ -104,13 +104,15 @@ def assess_subject(
     """Run the sequence on an original that is laid out."""
     from discreet.decide.record import assessment_request, make_record
 
-    run = _Run(subject, request, workers, progress)
     if request.population is not None:
         from discreet.decide.sample import assess_sample
 
-        made = assess_sample(subject, request, workers=workers, progress=progress)
+        def assessed(asked: Request) -> Assessment:
+            return _Run(subject, asked, workers, progress).assessed()
+
+        made = assess_sample(subject, request, assessed, workers=workers, progress=progress)
     else:
-        made = run.assessed()
+        made = _Run(subject, request, workers, progress).assessed()
     return make_record(made, assessment_request(request, made), source)
 
 

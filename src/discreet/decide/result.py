@@ -49,10 +49,10 @@ class Assessment:
         checks: every requirement of the policy, whether it is met, and why.
         sensitivity: what the rules found in the original.
         before: R1 of the original, for counts.
-        evidence: release, audit, risk after and loss; None for a sample table.
+        evidence: release, audit, risk after and loss; of a sample table the risk is in ``sample``.
         protected: what the protection changed, where one was applied.
         candidates: the protections that were tried, where one was to be proposed.
-        sample: estimated risk and uniques, for a sample table.
+        sample: estimated risk and uniques under all models, for a sample table.
         record: what is needed to make the same assessment again.
     """
 
@@ -157,14 +157,15 @@ class Assessment:
 
     def figures(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
-        rows = [["risk before, R1", figure(None if self.before is None else self.before.value)]]
-        if self.sample is not None:
-            return self.sample.rows()  # type: ignore[no-any-return]
         assert self.evidence is not None
-        after = self.evidence.risk
-        if after is not None and after.merged is not None:
-            rows.append(["R1 on the merged categories", figure(after.merged)])
-        rows.append(["risk after, R2", figure(None if after is None else after.value)])
+        if self.sample is not None:
+            rows: list[list[str]] = list(self.sample.rows())
+        else:
+            after = self.evidence.risk
+            rows = [["risk before, R1", figure(None if self.before is None else self.before.value)]]
+            if after is not None and after.merged is not None:
+                rows.append(["R1 on the merged categories", figure(after.merged)])
+            rows.append(["risk after, R2", figure(None if after is None else after.value)])
         rows.append(["utility", figure(self.evidence.utility)])
         if self.sensitivity is not None:
             rows.append(["sensitive cells", f"{self.sensitivity.cells.size:,}"])
@@ -176,6 +177,7 @@ class Assessment:
         """Return the verdict, the reasons and the worst cells."""
         parts = [f"{self.verdict.upper()}: {self.sentence}", *(f"- {one.text}" for one in self.checks)]
         parts.append(columns(["", ""], self.figures()))
+        parts += [columns(*self.sample.side_by_side())] if self.sample is not None else []
         parts += [self.rows_sentence] if self.rows_sentence else []
         cells = self.cells(10)
         if cells:

@@ -155,7 +155,8 @@ def _tabulated(records: Any, reading: dict[str, Any]) -> Tabulation:
             f"{strange} says how a table is read, but by= names columns of records; leave one of them out"
         )
     rest = {key: value for key, value in reading.items() if key != "by"}
-    return tabulate(records, reading["by"], **rest)
+    # What is published of records with weights are estimates.
+    return tabulate(records, reading["by"], estimates="weight" in rest, **rest)
 
 
 def _guess_records(arrow: Any, shown: str, error: Exception) -> dict[str, Any]:

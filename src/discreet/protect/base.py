@@ -31,11 +31,13 @@ def check_single(original: Any) -> None:
 
 
 def check_anybody(original: Original) -> None:
-    """Refuse a table in which nobody is: no method has anything to protect there.
+    """Refuse a table in which nobody is: no method has anything to protect there; and one with weights beside it.
 
     >>> check_anybody(Table.from_array([0, 1], ["month"]))
     """
     check_single(original)
+    if isinstance(original, Tabulation):
+        original.check_publishable()
     total = original.total if isinstance(original, Table) else int(original.records.max(initial=0))
     if total == 0:
         raise DataError("the table counts nobody (every cell is 0); there is nothing to protect")

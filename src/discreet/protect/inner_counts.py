@@ -23,6 +23,7 @@ def counts_of(original: Original, method: str) -> Table:
     check_single(original)
     if isinstance(original, Table):
         return original
+    original.check_publishable()
     if original.responses:
         names = ", ".join(response.name for response in original.responses)
         raise DataError(f"the tabulation holds sums of {names}; {method} works on counts, or on the records themselves")

@@ -282,10 +282,13 @@ class Figures:
 
 def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntArray, int]:
     """Return the sums of a response, or the counts, as whole numbers of their last decimal, and how many decimals."""
+    tabulation.check_publishable()
     if not tabulation.responses:
         return tabulation.records, 0
     chosen = tabulation.responses[0 if response is None else tabulation.response(response)]
-    decimals = next((d for d in range(7) if np.allclose(chosen.sums, np.round(chosen.sums, d), rtol=0, atol=1e-9)), 6)
+    # A large sum is known to a few units of its last binary digit only.
+    near = np.maximum(4 * np.finfo(np.float64).eps * np.abs(chosen.sums), 1e-9)
+    decimals = next((d for d in range(7) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all()), 6)
     return np.rint(chosen.sums * 10**decimals).astype(np.int64), decimals
 
 

@@ -299,6 +299,21 @@ class Tabulation(_Columns):
         dimensions = tuple(Dimension(axis.name, axis.leaves) for axis in dims)
         return Table(dimensions, position[order], counts[rows][order], np.zeros(0, np.int64))
 
+    def check_publishable(self) -> None:
+        """Refuse to publish from a tabulation that holds plain and weighted figures side by side.
+
+        Raises:
+            RequestError: when there are weights.
+        """
+        if self.weighted is None:
+            return
+        largest = int(self.records.max(initial=0))
+        raise RequestError(
+            f"the table holds the figures of {largest:,} records and those of the {self.weighted.max(initial=0):,.6g} "
+            "that their weights stand for, and only one of them can be published; tabulate the weighted estimates "
+            "(estimates=True, --estimates), or leave the weights out"
+        )
+
     def as_part(self, totals: Mapping[str, str] | None = None, /, **more: str) -> Tabulation:
         """Say that totals along some dimensions are of the categories tabulated only, and what they are called.
 

@@ -38,6 +38,7 @@ def tabulate(
     contributor: str | None = None,
     holding: str | None = None,
     weight: str | None = None,
+    estimates: bool = False,
     shadow: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     missing_codes: Mapping[str, Sequence[object]] | None = None,
@@ -69,6 +70,9 @@ def tabulate(
         contributor: the column that says whose record it is; by default every record is a contributor of its own.
         holding: the column that says which holding a contributor belongs to; empty where it belongs to none.
         weight: the column of sampling weights.
+        estimates: add up the weight times the magnitude, or the weights, in place of the plain figures: what is
+            published of a survey. Without it the weights are kept beside them, for the rules, and nothing can be
+            published from the result.
         shadow: the column by which the rules judge the magnitudes, where that is another one.
         hierarchies: for a dimension a :class:`Hierarchy`, a file of one, :class:`Prefixes`, or a list of these.
         missing_codes: for a dimension the codes that mean that the category is not known.
@@ -102,7 +106,7 @@ def tabulate(
             "weight": weight,
             "shadow": shadow,
         }
-        beside |= {"hierarchies": hierarchies, "missing_codes": missing_codes}
+        beside |= {"estimates": estimates or None, "hierarchies": hierarchies, "missing_codes": missing_codes}
         twice = next((name for name, given in beside.items() if given is not None), None)
         if twice is not None:
             raise RequestError(f"{twice} is given beside a whole TableSpec; say it in one place, the specification")
@@ -119,6 +123,7 @@ def tabulate(
             contributor=contributor,
             holding=holding,
             weight=weight,
+            estimates=estimates,
             margins=margins if isinstance(margins, str | int) else tuple(tuple(m) for m in margins),
             top=top,
             missing=missing,

@@ -123,10 +123,9 @@ TREE = Hierarchy.from_parents({"a1": "a", "a2": "a", "a3": "a", "b1": "b", "b2":
 COAST = Hierarchy.from_parents({"a1": "coast", "b1": "coast"})
 
 
-def tabulated(frame: pd.DataFrame, trees: Any) -> Tabulation:
-    return dc.tabulate(
-        frame, ["region", "size"], value="x", contributor="firm", holding="group", weight="w", top=3, hierarchies=trees
-    )
+def tabulated(frame: pd.DataFrame, trees: Any, **more: Any) -> Tabulation:
+    given: dict[str, Any] = {"value": "x", "contributor": "firm", "holding": "group", "weight": "w", "top": 3}
+    return dc.tabulate(frame, ["region", "size"], **given, hierarchies=trees, **more)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -185,7 +184,7 @@ def test_levels() -> None:
     assert result.cell(region="a2", sex="f").upper == 12
     whole = redesign(cells, levels={"region": 0})
     assert whole.table.shape == (1, 2)
-    magnitudes = tabulated(firms(60, 2, repeated=False), {"region": TREE})
+    magnitudes = tabulated(firms(60, 2, repeated=False), {"region": TREE}, estimates=True)
     sums = redesign(magnitudes, levels={"region": 1})
     assert sums.inner is None
     assert dc.audit(sums, about=["region", "size"]).cell(region="a1", size="1").lower == 0

@@ -122,6 +122,11 @@ def _read(reading: dict[str, Any], given: dict[str, Any]) -> Callable[[], Any]:
         return lambda: load(**reading)
     if reading["by"] is None or reading["file"] is None:
         raise RequestError("record keys are of records; name their file, and with --by the columns that classify them")
+    if reading["weight"] is not None:
+        raise RequestError(
+            "record keys perturb counts and sums of the records themselves, not weighted ones; leave --weight out, or "
+            "the keys"
+        )
     if secret is not None and (identify is None or key_range is not None):
         raise RequestError("--secret hashes the columns that identify a record; name them with --identify alone")
     if key is not None and identify is not None:

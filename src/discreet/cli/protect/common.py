@@ -55,7 +55,8 @@ SHARED: dict[str, Any] = {
         str | None, typer.Option("--holding", help="The column of holdings of contributors.", rich_help_panel=RECORDS)
     ],
     "weight": Annotated[
-        str | None, typer.Option("--weight", help="The column of sampling weights.", rich_help_panel=RECORDS)
+        str | None,
+        typer.Option("--weight", help="Sampling weights; weighted sums are published.", rich_help_panel=RECORDS),
     ],
     "rda": Annotated[
         Path | None, typer.Option("--rda", help="The τ-ARGUS metadata of a .tab file.", rich_help_panel=READING)
@@ -308,6 +309,7 @@ def _records(
             contributor=contributor,
             holding=holding,
             weight=weight,
+            estimates=weight is not None,
             hierarchies=trees,
             total=reading["total"] or "Total",
             encoding=reading["encoding"],

@@ -228,6 +228,14 @@ class DuckDbSession:
                 self._steps += 2
         return found
 
+    def _amount(self, column: str) -> str:
+        """Return the expression of what a record adds to a cell."""
+        spec, number = self.spec, self.input.number
+        if not spec.estimates or spec.weight is None:
+            return number(column)
+        product = number(column) if column == spec.weight else f"{number(column)} * {number(spec.weight)}"
+        return f"floor(({product}) * 100 + 0.5) / 100"
+
     def _make_rows(self, repeated: frozenset[str]) -> None:
         spec = self.spec
         columns = [
@@ -235,8 +243,9 @@ class DuckDbSession:
             for i, dimension in enumerate(spec.dimensions)
             for j, column in enumerate(dimension.columns)
         ]
-        columns += [f"{self.input.number(column)} AS {self.sql.magnitude(column)}" for column in spec.magnitudes]
-        if spec.weight is not None:
+        columns += [f"{self._amount(column)} AS {self.sql.magnitude(column)}" for column in spec.magnitudes]
+        if spec.weighted:
+            assert spec.weight is not None
             columns.append(f"{self.input.number(spec.weight)} AS w")
         if spec.key is not None:
             columns.append(f"CAST({self._parts()} AS BIGINT) AS rk")

@@ -90,8 +90,8 @@ class Sql:
 
     @property
     def weighted(self) -> bool:
-        """Whether records have weights."""
-        return self.spec.weight is not None
+        """Whether weighted figures are wanted beside the plain ones."""
+        return self.spec.weighted
 
     def levels(self) -> Iterator[tuple[str, str]]:
         """Go through the levels and their letters."""

@@ -77,6 +77,10 @@ class ReferenceSession:
             plain["w"] = _number(row[spec.weight])
             if not (math.isfinite(plain["w"]) and plain["w"] > 0):
                 raise fail(spec.weight, "weights are above 0")
+        if spec.estimates:
+            for column in spec.magnitudes:
+                product = plain["w"] if column == spec.weight else plain["x"][column] * plain["w"]
+                plain["x"][column] = math.floor(product * 100 + 0.5) / 100
         if spec.contributor is not None:
             if text(row[spec.contributor]) is None:
                 raise fail(spec.contributor, "say whose record it is")
@@ -127,7 +131,7 @@ class ReferenceSession:
         return {"cell": np.array(order, np.int64), **columns}
 
     def _figures(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
-        spec, weighted = self.spec, self.spec.weight is not None
+        spec, weighted = self.spec, self.spec.weighted
         found: dict[str, Any] = {"records": len(rows)}
         if spec.key is not None:
             found["key"] = sum(row["key"] for row in rows) % spec.modulus

@@ -65,6 +65,18 @@ class SparkTabulation:
     def _numbers(self) -> list[str]:
         return [*self.spec.magnitudes, *([self.spec.weight] if self.spec.weight is not None else [])]
 
+    def _amount(self, column: str) -> str:
+        """Return the expression of what a record adds to a cell."""
+        spec = self.spec
+        if not spec.estimates or spec.weight is None:
+            return self._number(column)
+        product = self._number(column)
+        if column != spec.weight:
+            product = f"{product} * {self._number(spec.weight)}"
+        # A floor of doubles is a whole number of 64 bits in Spark.
+        product = f"({product}) * 100 + 0.5D"
+        return f"(({product}) - pmod({product}, 1D)) / 100"
+
     def _number(self, column: str) -> str:
         if self.types[column] != "string":
             return f"CAST({quoted(column)} AS DOUBLE)"
@@ -81,7 +93,7 @@ class SparkTabulation:
             for i, dimension in enumerate(spec.dimensions)
             for j, column in enumerate(dimension.columns)
         ]
-        columns += [f"{self._number(column)} AS m{k}" for k, column in enumerate(spec.magnitudes)]
+        columns += [f"{self._amount(column)} AS m{k}" for k, column in enumerate(spec.magnitudes)]
         columns += [f"{text_of(column)} IS NULL AS e{k}" for k, column in enumerate(spec.magnitudes)]
         columns.append(f"{self._number(spec.weight)} AS w" if spec.weight is not None else "CAST(1 AS DOUBLE) AS w")
         own = text_of(spec.contributor) if spec.contributor is not None else "CAST(NULL AS STRING)"
@@ -335,7 +347,7 @@ class SparkTabulation:
 
     def _final(self) -> str:
         """Return the columns of a tabulation's file, from parts that are to be added up."""
-        spec, weighted = self.spec, self.spec.weight is not None
+        spec, weighted = self.spec, self.spec.weighted
         columns = ["cell", "CAST(sum(n) AS BIGINT) AS records"]
         if weighted:
             columns.append("sum(w) AS weighted")
