@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -198,20 +198,22 @@ def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], respo
     """Return what respondents put into linked tables; those of the same name are one.
 
     Args:
-        tables: tabulations that know their respondents.
+        tables: tabulations; where one does not know its respondents, those that can be recognised are taken.
         places: where each cell of each table stands, -1 where it does not count.
         response: the magnitude that is published.
     """
     index: dict[str, int] = {}
     parts = []
     for table, place in zip(tables, places, strict=True):
+        table = table if table.respondents is not None else replace(table, respondents=recognised(table, response))
         assert table.respondents is not None
         number = np.array([index.setdefault(name, len(index)) for name in table.respondents.names], np.int64)
         row, unit, amount = stakes(table, response)
-        units = (table.holdings or table.contributors).units
-        kept = place[row] >= 0
-        row, unit, amount = row[kept], unit[kept], amount[kept]
-        parts.append((number[unit], place[row], amount, units[row] - 1))
+        others = (table.holdings or table.contributors).units[row] - 1
+        sums = table.responses[table.response(response)].sums if table.responses else table.records
+        # Where others have losses, an own contribution above the sum says nothing about it.
+        kept = (place[row] >= 0) & ((others == 0) | (amount <= sums[row] * (1 + 1e-12)))
+        parts.append((number[unit[kept]], place[row[kept]], amount[kept], others[kept]))
     unit, at, amount, others = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((at, unit))
     unit, at, amount, others = unit[order], at[order], amount[order], others[order]
@@ -219,4 +221,58 @@ def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], respo
     if start.size:
         # Where tables differ about the same sum, the respondent is given more.
         amount, others = np.maximum.reduceat(amount, start), np.minimum.reduceat(others, start)
-    return Stakes(tuple(index), unit[start], at[start], amount, others)
+    return Stakes(tuple(_said(name) for name in index), unit[start], at[start], amount, others)
+
+
+def _said(name: str) -> str:
+    """Return a respondent as messages name it."""
+    return name if name.startswith(("holding ", "respondent of ")) else f"respondent {name}"
+
+
+def recognised(tabulation: Tabulation, response: str | None) -> Respondents:
+    """Return the largest contributor of every finest cell, as one that is in no other: what the table alone tells.
+
+    That holds where :func:`in_one_cell` does.
+    """
+    level = tabulation.holdings or tabulation.contributors
+    row = np.unique(np.concatenate([np.flatnonzero(tabulation.inner(margin)) for margin in _finest(tabulation)]))
+    row = row[level.units[row] > 0]
+    alone = level.units[row] == 1
+    amounts = np.zeros((len(tabulation.responses), row.size))
+    for k, (one, largest) in enumerate(zip(tabulation.responses, level.largest, strict=False)):
+        # The size of a shadow variable says nothing about the amount.
+        top = largest.top[row, 0] if largest.top.shape[1] and one.shadow is None else np.zeros(row.size)
+        amounts[k] = np.where(alone, one.sums[row], top)
+    names = tuple(f"respondent of {tabulation.describe(int(i))}" for i in row)
+    records = np.where(alone, tabulation.records[row], 1)
+    return Respondents(names, np.arange(row.size), tabulation.cells[row], records, amounts)
+
+
+def in_one_cell(tabulation: Tabulation) -> bool:
+    """Say whether it is certain that nobody is in several of the finest cells of a margin.
+
+    It is where everybody has one record, and where the contributors of the finest cells add up to those of the total.
+    """
+    level = tabulation.holdings or tabulation.contributors
+    if np.array_equal(level.units, tabulation.records):
+        return True
+    if not len(tabulation) or tabulation.cells[0] != 0:
+        return False
+    return all(
+        int(level.units[tabulation.inner(margin)].sum()) == int(level.units[0]) for margin in _finest(tabulation)
+    )
+
+
+def contributes(tabulation: Tabulation) -> bool:
+    """Say whether respondents know more of a table than that they are counted in it once."""
+    known = tabulation.respondents
+    if tabulation.responses or known is None:
+        return bool(tabulation.responses)
+    # Everybody is in a finest cell of every finest margin; who is in more of them has several records.
+    return bool((known.records > 1).any()) or known.unit.size > len(known) * len(_finest(tabulation))
+
+
+def _finest(tabulation: Tabulation) -> list[tuple[str, ...]]:
+    """Return the margins that no other one contains."""
+    margins = [set(margin) for margin in tabulation.margins]
+    return [tuple(margin) for margin in tabulation.margins if not any(set(margin) < other for other in margins)]
