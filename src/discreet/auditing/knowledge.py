@@ -158,6 +158,7 @@ def respondents(
     told = found.others if secret is None else np.where(secret[found.at], found.others, 0)
     mine = np.maximum(least, 0)
     start = np.flatnonzero(np.diff(found.unit, prepend=-1))
+    stop = np.append(start[1:], found.unit.size)[: start.size]
     return [
         Knowledge(
             found.names[int(found.unit[a])],
@@ -168,7 +169,7 @@ def respondents(
             told[a:b],
             np.full(b - a, np.nan),
         )
-        for a, b in zip(start.tolist(), [*start[1:].tolist(), found.unit.size], strict=True)
+        for a, b in zip(start.tolist(), stop.tolist(), strict=True)
     ]
 
 

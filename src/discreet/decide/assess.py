@@ -170,6 +170,7 @@ class _Run:
             self.policy,
             release,
             found,
+            candidates=None if protected is None else protected.candidates,
             time_limit=self.request.time_limit,
             workers=self.workers,
             progress=self.progress,

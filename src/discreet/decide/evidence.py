@@ -18,6 +18,7 @@ from discreet.decide.insiders import Inside, respondents_know
 from discreet.decide.policy import Policy
 from discreet.decide.reader import bits_of_figure
 from discreet.decide.subject import Subject
+from discreet.feasible.candidates import Candidates
 from discreet.measures.result import Risk
 from discreet.measures.risk import risk
 from discreet.rules.sensitivity import Sensitivity, sensitivity
@@ -108,6 +109,7 @@ def gather(
     release: Release,
     found: Sensitivity | None,
     *,
+    candidates: Candidates | None = None,
     time_limit: float | None = None,
     proofs: int = PROOFS,
     workers: int | None = None,
@@ -131,7 +133,7 @@ def gather(
     known = _known(subject, listed, found, cells, audited)
     inside = None
     if found is not None:
-        asked = {"about": _about(subject, listed) if cells.size else (), "sums": sums}
+        asked = {"about": _about(subject, listed) if cells.size else (), "sums": sums, "candidates": candidates}
         running = {"time_limit": time_limit, "workers": workers, "progress": progress}
         least = _levels(subject, found, wants_levels(policy, subject))
         known, inside = respondents_know(subject, policy, release, found, known, asked, least, _judged, **running)

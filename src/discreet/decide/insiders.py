@@ -54,7 +54,7 @@ def respondents_know(
         release: what is published.
         found: the sensitive cells.
         known: what an outsider knows of them.
-        asked: the crossing and the sums that the audit is asked about.
+        asked: the crossing and the sums that the audit is asked about, and tables that are said to fit.
         levels: what intervals must reach, by cell.
         judged: returns the entry of an audit for each cell.
         running: time limit, workers and progress.
@@ -113,7 +113,7 @@ def _said(worst: Findings, entry: IntArray, tried: int) -> Inside:
     many = f"{tried:,} respondent{'' if tried == 1 else 's'}"
     if not bad.size:
         return Inside(
-            True, f"{many} were tried with all that they contributed; none of them knows a sensitive cell better"
+            True, f"{many} were tried with all that they contributed; none of them knows a sensitive cell too closely"
         )
     first = int(entry[bad[0]])
     who, cell = worst.attackers[int(worst.who[first])], worst.equations.describe(int(worst.at[first]))

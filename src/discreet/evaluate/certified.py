@@ -138,7 +138,8 @@ class AuditedSuppression(Suppression):
     ) -> Protected:
         """Protect a table, or several linked ones in one problem; the method draws nothing, and takes no seed."""
         found = certify(self, original, progress=progress)
-        return replace(found.protected, details={**found.protected.details, "audit": "safe"})
+        details = {**found.protected.details, "audit": "safe"}
+        return replace(found.protected, details=details, candidates=candidates_of(found.pattern))
 
 
 def certify(

@@ -110,8 +110,8 @@ def _told_apart(cells: Cells) -> None:
             raise RequestError(
                 f"some respondents are in several cells of {' × '.join(table.names)}, and the table does not say who "
                 "is in which, so that nobody can tell what they work out; tabulate the records with the column that "
-                "says whose they are (contributor=, --contributor), or leave insiders aside knowingly (insiders='none', "
-                "--insiders none)"
+                "says whose they are (contributor=, --contributor), or leave insiders aside knowingly "
+                "(insiders='none', --insiders none)"
             )
 
 
