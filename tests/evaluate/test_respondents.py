@@ -115,9 +115,9 @@ def test_the_command_line_finds_it_and_protects_against_it(tmp_path: Path) -> No
     assert made.code == 0, made.err
     # The file of the tabulation keeps who is who.
     assert dc.read_tabulation(table) == tabulated()
-    judged = run("audit", shown, "--original", table, "--rule", "threshold=2")
+    judged = run("audit", shown, "--original", table, "--rule", "threshold=2", "--json")
     assert judged.code == 1, judged.err
-    assert "respondent F" in judged.out
+    assert '"respondent F"' in judged.out
     blind = run("audit", shown, "--original", table, "--rule", "threshold=2", "--insiders", "none")
     assert blind.code == 0
     assert "was not judged" in " ".join(blind.out.split())
@@ -190,10 +190,10 @@ class Case:
         firms = [f"f{i}" for i in range(int(rng.integers(2, 5)))]
         rows = []
         for cell in self.cells:
-            for firm in rng.choice(firms, int(rng.integers(1, min(3, len(firms)) + 1)), replace=False):
-                rows.append((*cell, str(firm), int(rng.integers(1, 4))))
+            for firm in rng.choice(firms, int(rng.choice([1, 1, 1, 2, 2, 3][: 2 * len(firms)])), replace=False):
+                rows.append((*cell, str(firm), int(rng.choice([1, 1, 2, 3]))))
         self.frame = pd.DataFrame(rows, columns=[*self.names, "firm", "v"])
-        self.table = dc.tabulate(self.frame, self.names, value="v", contributor="firm")
+        self.table = dc.tabulate(self.frame, self.names, value="v", contributor="firm", engine="reference")
         labels = [sorted({cell[i] for cell in self.cells}) for i in range(len(self.names))]
         self.labels = [[*one, "Total"] for one in labels]
         self.positions = list(itertools.product(*self.labels))
@@ -210,12 +210,13 @@ class Case:
 
     def fitting(self, shown: np.ndarray) -> np.ndarray:
         """Every table of whole numbers that fits what is shown, as values of all positions."""
-        most = int(self.value.max()) + 3
+        most = int(self.value.max()) + (0 if shown[-1] else 1)
         ranges = []
         for k, _ in enumerate(self.cells):
             single = np.flatnonzero((self.inside.sum(1) == 1) & self.inside[:, k])[0]
-            ranges.append([self.value[single]] if shown[single] else range(most + 1))
-        tables = np.array(list(itertools.product(*ranges)), np.int64) @ self.inside.T.astype(np.int64)
+            ranges.append(np.array([self.value[single]]) if shown[single] else np.arange(most + 1))
+        grid = np.stack([axis.ravel() for axis in np.meshgrid(*ranges, indexing="ij")], axis=1)
+        tables = np.rint(grid.astype(np.float64) @ self.inside.T).astype(np.int64)
         return tables[(tables[:, shown] == self.value[shown]).all(1)]
 
     def known_to(self, firm: str, tables: np.ndarray) -> np.ndarray:
@@ -265,7 +266,7 @@ def examine(seed: int) -> str:
 
 
 def test_the_audit_against_every_table_that_a_respondent_cannot_rule_out() -> None:
-    verdicts = [examine(seed) for seed in range(400)]
+    verdicts = [examine(seed) for seed in range(300)]
     assert min(verdicts.count("safe"), verdicts.count("unsafe")) > 40
 
 
@@ -307,8 +308,8 @@ def protected(seed: int) -> str:
 
 
 def test_no_suppressed_table_is_refuted_by_a_respondent() -> None:
-    outcomes = [protected(seed) for seed in range(300)]
-    assert outcomes.count("protected") > 60
+    outcomes = [protected(seed) for seed in range(200)]
+    assert outcomes.count("protected") > 40
 
 
 @pytest.mark.long

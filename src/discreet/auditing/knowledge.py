@@ -118,10 +118,9 @@ def contributors(
     if close:
         # Among alike contributors any may stand for the second largest.
         near |= (whole == second[row]) | (whole == first[row])
-    inside = np.flatnonzero(~equations.exact[at])
-    inside = inside[np.lexsort((at[inside], unit[inside]))]
-    names = contributions.names
-    stakes = Stakes(names, unit[inside], at[inside], whole[inside].astype(np.float64), others[inside])
+    open_ = np.flatnonzero(~equations.exact[at])
+    open_ = open_[np.lexsort((at[open_], unit[open_]))]
+    stakes = Stakes(contributions.names, unit[open_], at[open_], whole[open_].astype(np.float64), others[open_])
     chosen = np.union1d(unit[near], stakes.strongest().unit)
     grouped = np.argsort(unit, kind="stable")
     begin, end = np.searchsorted(unit[grouped], chosen), np.searchsorted(unit[grouped], chosen, side="right")
