@@ -74,8 +74,11 @@ def test_a_file_of_a_tabulation_is_assessed(tmp_path: Path) -> None:
 
 def test_magnitudes_are_compared() -> None:
     table = dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING)
-    found = dc.compare(table, [{"name": "suppress", "insiders": ["none", "singletons"]}], policy="business", seed=1)
+    found = dc.compare(table, [{"name": "suppress", "insiders": ["respondents", "none"]}], policy="business", seed=1)
+    # Against outsiders alone, one firm works out what others hide: that is never recommended.
     assert found.recommended is not None
+    assert found.points[found.recommended].point.parameters["insiders"] == "respondents"
+    assert (found.points[2].figure("determined") or 0) > 0
     assert all(point.figure("r2") is None for point in found.points)
     assert found.points[0].figure("determined") == 1
     assert found.points[1].figure("determined") == 0

@@ -98,7 +98,11 @@ def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatAr
 
 def _judged(equations: Equations, sensitivity: Sensitivity) -> tuple[IntArray, FloatArray]:
     """Return where the cells of a tabulation stand, -1 where no published table crosses them, and their values."""
-    tabulation = sensitivity.tabulation
+    return located(equations, sensitivity.tabulation), sensitivity.figures[0].value * 10.0**equations.decimals
+
+
+def located(equations: Equations, tabulation: Tabulation) -> IntArray:
+    """Return where the cells of a tabulation stand, -1 where no published table crosses them."""
     position = np.zeros(len(tabulation), np.int64)
     known = np.ones(len(tabulation), bool)
     space = equations.space
@@ -113,7 +117,7 @@ def _judged(equations: Equations, sensitivity: Sensitivity) -> tuple[IntArray, F
             position += space.strides[i] * recode[code]
         else:
             known &= code == 0
-    return equations.locate(np.where(known, position, -1)), sensitivity.figures[0].value * 10.0**equations.decimals
+    return equations.locate(np.where(known, position, -1))
 
 
 def _check(equations: Equations, at: IntArray, values: FloatArray, exact: bool) -> None:

@@ -59,8 +59,8 @@ def audit(
         Path | None,
         typer.Option(
             "--contributions",
-            help="A file of contributions (dimensions, whose they are, amounts, holdings): everybody alone or one of "
-            "two is tried.",
+            help="A file of contributions (dimensions, whose they are, amounts, holdings): everybody is tried with "
+            "all that they contributed.",
             rich_help_panel=KNOWN,
         ),
     ] = None,
@@ -81,6 +81,14 @@ def audit(
             rich_help_panel=KNOWN,
         ),
     ] = None,
+    insiders: Annotated[
+        str,
+        typer.Option(
+            "--insiders",
+            help="Respondents of --original who are tried: auto (all it knows of), respondents, singletons or none.",
+            rich_help_panel=KNOWN,
+        ),
+    ] = "auto",
     know: Annotated[
         list[str] | None,
         typer.Option(
@@ -213,6 +221,7 @@ def audit(
     from discreet.table.contributions import read_contributions
     from discreet.table.kinds import EXACT
     from discreet.table.release_files import read_release
+    from discreet.table.tabulation import Tabulation
 
     shown = 10 if top is None else top
     kind = kind_of(rounded, base, bound)
@@ -279,6 +288,8 @@ def audit(
             knows=[fact_of(text) for text in know or ()],
             law=law,
             contributions=firms,
+            insiders=insiders,  # type: ignore[arg-type]
+            response=value if isinstance(truth, Tabulation) and truth.responses else None,
             limits=Limits(min_width, max_dr, within=within),
             original=None if rules and protection is None else truth,
             protection=protection,

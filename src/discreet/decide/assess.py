@@ -17,7 +17,9 @@ from discreet.decide.protections import make_method, parse_method
 from discreet.decide.result import Assessment, Candidate
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
+from discreet.evaluate.certified import AuditedSuppression
 from discreet.measures.risk import risk
+from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
@@ -178,6 +180,7 @@ class _Run:
             self.policy,
             release,
             found,
+            candidates=None if protected is None else protected.candidates,
             time_limit=self.request.time_limit,
             workers=self.workers,
             progress=self.progress,
@@ -237,6 +240,8 @@ def _method_of(protection: Any, found: Sensitivity | None, time_limit: float | N
         if "name" not in given:
             raise RequestError(f"protection {given} has no name; give it as {{'name': 'random-rounding', 'base': 3}}")
         return make_method(str(given.pop("name")), given, found, time_limit)
+    if isinstance(protection, Suppression):
+        return AuditedSuppression.of(protection)
     if hasattr(protection, "apply") and hasattr(protection, "name"):
         method: Method = protection
         return method

@@ -17,8 +17,10 @@ from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
 from discreet.decide.choice import bits_once_protected, only_small
+from discreet.decide.insiders import Inside, respondents_know
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
+from discreet.feasible.candidates import Candidates
 from discreet.measures.result import Risk
 from discreet.measures.risk import risk
 from discreet.rules.sensitivity import Sensitivity, sensitivity
@@ -90,6 +92,7 @@ class Evidence:
     risk: Risk | None
     loss: InformationLoss | None
     utility: float
+    inside: Inside | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
 
@@ -114,6 +117,7 @@ def gather(
     release: Release,
     found: Sensitivity | None,
     *,
+    candidates: Candidates | None = None,
     time_limit: float | None = None,
     proofs: int = PROOFS,
     workers: int | None = None,
@@ -140,13 +144,19 @@ def gather(
         progress=progress,
     )
     known = _known(subject, policy, listed, found, cells, audited, chosen)
+    inside = None
+    if found is not None:
+        asked = {"about": _about(subject, listed) if cells.size else (), "sums": sums, "candidates": candidates}
+        running = {"time_limit": time_limit, "workers": workers, "progress": progress}
+        least = _levels(subject, found, wants_levels(policy, subject))
+        known, inside = respondents_know(subject, policy, release, found, known, asked, least, _judged, **running)
     measured = loss = None
     if subject.table is not None and subject.table.total:
         if subject.table.possible > 1:
             measured = risk(subject.table, release, weights=policy.weights)
         loss = information_loss(subject.table, release)
     utility = loss.utility if loss is not None else _kept(subject, release)
-    return Evidence(release, known, audited, measured, loss, utility)
+    return Evidence(release, known, audited, measured, loss, utility, inside)
 
 
 def wants_levels(policy: Policy, subject: Subject) -> bool:
@@ -161,8 +171,15 @@ def reach(subject: Subject, found: Sensitivity) -> tuple[FloatArray, FloatArray]
     return np.maximum(value - found.lower[found.cells], np.minimum(value, 0.0)), value + found.upper[found.cells]
 
 
-def _levels(subject: Subject, found: Sensitivity) -> dict[tuple[tuple[str, str], ...], tuple[float, float]]:
+def _levels(
+    subject: Subject, found: Sensitivity, wanted: bool | None = None
+) -> dict[tuple[tuple[str, str], ...], tuple[float, float]]:
+    """Return the levels of the cells that have some; with `wanted`, of all, the value itself where none are wanted."""
     low, high = reach(subject, found)
+    if wanted is not None:
+        value = found.figures[0].value[found.cells]
+        none = np.isnan(low) | np.isnan(high) | (not wanted)
+        low, high = np.where(none, value, low), np.where(none, value, high)
     return {
         tuple(sorted(_label(found, int(i)).items())): (a, b)
         for i, a, b in zip(found.cells, low.tolist(), high.tolist(), strict=True)

@@ -154,8 +154,11 @@ def _released(
     streams = root.spawn(audits + 1)
     evidences = []
     for stream in streams[:audits]:
-        release = subject.as_is() if method is None else method.apply(subject.original, stream).release
-        evidences.append(gather(subject, policy, release, found, time_limit=time_limit, proofs=0, workers=1))
+        made = None if method is None else method.apply(subject.original, stream)
+        release, proof = (subject.as_is(), None) if made is None else (made.release, made.candidates)
+        evidences.append(
+            gather(subject, policy, release, found, candidates=proof, time_limit=time_limit, proofs=0, workers=1)
+        )
     figures: dict[str, Figure | None] = {}
     table = subject.table
     if hasattr(method, "draws") and table is not None and draws > 1:

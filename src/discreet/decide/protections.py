@@ -29,14 +29,15 @@ def make_method(
     >>> make_method("random-rounding", {"base": 5})
     RandomRounding(base=5, margins=False)
     """
-    from discreet.protect import METHODS
+    from discreet.evaluate.certified import AuditedSuppression
+    from discreet.protect import METHODS, Suppression
 
     known: dict[str, Any] = dict(METHODS)
     if name not in known:
         raise RequestError(f"there is no protection {name!r}; {nearest(name, list(known))}")
     if name in MAKERS:
         return MAKERS[name](parameters)
-    method = known[name]
+    method = AuditedSuppression if name == Suppression.name else known[name]
     allowed = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
     given = {key: _tuples(value) for key, value in parameters.items()}
     for key, value in {**_from_rules(found), **({"time_limit": time_limit} if time_limit else {})}.items():

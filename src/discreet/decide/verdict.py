@@ -68,6 +68,9 @@ def check(subject: Subject, policy: Policy, found: Sensitivity | None, evidence:
     checks = [*_rules(subject, policy, found, evidence), *_lines(subject, policy, found, evidence)]
     if found is not None and found.cells.size:
         checks += _limits(subject, policy, found, evidence)
+    if evidence.inside is not None:
+        inside = evidence.inside
+        checks.append(Check("insiders", inside.passed, inside.text, len(inside.cells), 0, inside.cells))
     checks += _allowed(subject, policy, evidence)
     limit = policy.limits.r2
     if evidence.risk is not None and limit is not None:

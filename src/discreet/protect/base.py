@@ -117,13 +117,14 @@ class Protected:
     """A release, and what its making did to the original: for the person who signs, not for publication.
 
     ``notes`` are findings in words, such as a constraint that had to be relaxed; ``details`` are a method's own
-    figures as plain data.
+    figures as plain data. ``candidates`` are tables by which a method proves what it hides, for an audit to check.
     """
 
     release: Release
     changes: Changes
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    candidates: Any = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return how the release was made and what it changed, as ``--json`` prints it."""

@@ -6,14 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
+from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
+from discreet.table.respondents import Respondents, respondents_of
 from discreet.table.tabulation import Tabulation
 from discreet.table.tabulation_file import tabulation_from_columns
 from discreet.tabulation.engine import get_engine
-from discreet.tabulation.plan import make_plan
+from discreet.tabulation.plan import Plan, make_plan
 from discreet.tabulation.sources import Source, source_of
 from discreet.tabulation.spec import (
     KEYS,
@@ -215,9 +219,32 @@ def _tabulated(
             raise DataError(f"{source.shown}: there are no records to tabulate; check the file, and what was left out")
         plan = make_plan(spec, labels, session.place)
         columns = session.cells(plan)
+        named = session.respondents(plan) if spec.contributor is not None else None
         dropped = session.dropped
     responses = [(response.name, response.shadow) for response in spec.responses]
-    return tabulation_from_columns(plan.axes, spec.crossed, responses, columns, top=spec.top, dropped=dropped), columns
+    known = None if named is None else _respondents(plan, named)
+    found = tabulation_from_columns(
+        plan.axes, spec.crossed, responses, columns, top=spec.top, dropped=dropped, respondents=known
+    )
+    return found, columns
+
+
+def _respondents(plan: Plan, named: Any) -> Respondents:
+    """Return respondents from an engine's table."""
+
+    def figures(name: str) -> Any:
+        return numpy_from_arrow(named[name]) if named.num_rows else np.zeros(0)
+
+    return respondents_of(
+        plan.axes,
+        plan.spec.finest,
+        named["unit"],
+        [figures(f"leaf{i}").astype(np.int64) for i in range(len(plan.axes))],
+        figures("records").astype(np.int64),
+        np.stack([figures(f"sum{k}").astype(np.float64) for k in range(len(plan.spec.responses))])
+        if plan.spec.responses
+        else np.zeros((0, named.num_rows)),
+    )
 
 
 def _specification(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,7 +77,12 @@ def suppress(
     ] = None,
     insiders: Annotated[
         str,
-        typer.Option("--insiders", help="auto, none, singletons or respondents.", rich_help_panel=KNOWN),
+        typer.Option(
+            "--insiders",
+            help="Respondents, each with all that they contributed: auto (all who are known), respondents, singletons "
+            "or none.",
+            rich_help_panel=KNOWN,
+        ),
     ] = "auto",
     least: Annotated[
         float, typer.Option("--least", help="What readers know values to be at least.", rich_help_panel=KNOWN)
@@ -153,14 +159,16 @@ class _Audited:
 
     def apply(self, original: Any, seed: Any = None, *, progress: Progress | None = None) -> Protected:
         from discreet.core.files import write_text
-        from discreet.evaluate.certified import certify
+        from discreet.evaluate.certified import certify, safe_against
 
         found = certify(self.method, [original, *self.others], form=self.form, progress=progress)
         if self.status is not None:
             write_text(self.status, _status(found))
         if self.tab is not None:
             _write_tab(found, self.tab)
-        return found.protected
+        return replace(
+            found.protected, details={**found.protected.details, "safe_against": safe_against(found.pattern)}
+        )
 
 
 def _levels(text: str | None) -> tuple[float, float] | None:
@@ -233,7 +241,7 @@ def _finish(done: Protected, console: Any) -> None:
     hidden = done.details["suppressed"]
     rows = [["primary", f"{hidden['primary']:,}"], ["secondary", f"{hidden['secondary']:,}"]]
     show.table(console, ["status", "cells"], [*rows, ["published", f"{done.details['published']:,}"]])
-    console.print("The audit finds the release safe.", style="green", markup=False)
+    console.print(done.details["safe_against"], style="green", markup=False)
 
 
 COMMANDS = {"suppress": protects(suppress, EXAMPLES, random=False, finish=_finish, read=_read)}

@@ -179,8 +179,12 @@ class Suppression:
     def apply(
         self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
     ) -> Protected:
-        """Protect a table, or several linked ones in one problem; the method draws nothing, and takes no seed."""
-        return self.publish(self.pattern(original, progress=progress))
+        """Refuse to publish what nobody has audited."""
+        raise RequestError(
+            "suppression publishes nothing that was not audited: call discreet.suppress(table, rules, …), or make the "
+            "method with discreet.evaluate.certified.AuditedSuppression; Suppression.pattern(table) says what would be "
+            "suppressed"
+        )
 
 
 def tabulations(originals: Original | Sequence[Original], empty: bool = False) -> tuple[Tabulation, ...]:
@@ -199,17 +203,3 @@ def tabulations(originals: Original | Sequence[Original], empty: bool = False) -
 
 def _zeros(rule: Any) -> bool:
     return getattr(rule, "zeros", "safe") == "unsafe"
-
-
-def suppress(original: Original | Sequence[Original], rules: Any = (), **options: Any) -> Release:
-    """Suppress the sensitive cells of a table and what could be used to work them out.
-
-    The pattern carries its own proof; ``discreet.suppress`` has it audited independently before it is returned.
-    Options are those of :class:`Suppression`.
-
-    >>> from discreet.rules import Threshold
-    >>> counts = Table.from_array([[2, 9, 8], [7, 6, 9], [9, 8, 5]], {"area": list("abc"), "age": list("xyz")})
-    >>> suppress(counts, Threshold(3), levels=(1, 1)).parts()[0].hidden.sum()
-    np.int64(4)
-    """
-    return Suppression(rules, **options).apply(original).release
