@@ -158,7 +158,8 @@ def assess(
     asked = Policy.load(policy)
     with show.Bar() as bar, options.about(file or example):
         source = open_source(file, name=name, **{"top": asked.top, **reading})
-        protection, others = _protection(protect, as_is, release, rounded, base, total)
+        same = {"dimensions": options.names(dimensions), "encoding": encoding, "delimiter": delimiter}
+        protection, others = _protection(protect, as_is, release, rounded, base, total, same)
         found = work(
             source.with_files(others),
             asked,
@@ -238,7 +239,13 @@ def _trees(texts: list[str] | None) -> dict[str, list[str]] | None:
 
 
 def _protection(
-    protect: str | None, as_is: bool, release: Path | None, rounded: str | None, base: int, total: str
+    protect: str | None,
+    as_is: bool,
+    release: Path | None,
+    rounded: str | None,
+    base: int,
+    total: str,
+    reading: dict[str, Any],
 ) -> tuple[Any, dict[str, Path]]:
     """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
     if sum([protect is not None, as_is, release is not None]) > 1:
@@ -251,7 +258,7 @@ def _protection(
     from discreet.table.release_files import read_release
 
     kind = kind_of(rounded, base, None)
-    return read_release(release, kind=kind, total=total or "Total"), {"release": release}
+    return read_release(release, kind=kind, total=total or "Total", **reading), {"release": release}
 
 
 assess.__doc__ = options.explained(assess, EXAMPLES)

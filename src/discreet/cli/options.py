@@ -23,7 +23,7 @@ Dimensions = Annotated[
     str | None,
     typer.Option(
         "--dimensions",
-        help="Columns that classify, with commas; all but the counts.",
+        help="Columns that classify, with commas; others are left out. All but the counts by default.",
         rich_help_panel=READING,
     ),
 ]

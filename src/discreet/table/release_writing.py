@@ -21,16 +21,14 @@ from discreet.core.numerics import IntArray
 from discreet.table.counts import numpy_from_arrow
 from discreet.table.dimension import Dimension
 from discreet.table.figures import Figures
-from discreet.table.frames import PUBLISHED_AS
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.release import Release
+from discreet.table.roles import ENDS, PUBLISHED_AS
 from discreet.table.table import DENSE_LIMIT, Table
 
 SCHEMA = 1
 """The version of the note that a Parquet file of a release carries."""
-ENDS = ("lower", "upper")
-"""The columns of figures that are published as intervals."""
 
 
 def write_release(release: Release, path: str | Path, *, value: str = "count", mark: str = "x") -> tuple[Path, ...]:
