@@ -92,6 +92,7 @@ def assess(
     impossible: options.Impossible = None,
     json: options.Json = False,
     seed: options.Seed = None,
+    trial: options.Trial = False,
     workers: options.Workers = None,
     output: Annotated[
         Path | None,
@@ -166,6 +167,7 @@ def assess(
             protection=protection,
             population=population,
             seed=seed,
+            trial=trial,
             draws=draws,
             time_limit=time_limit,
             workers=workers,
@@ -179,7 +181,7 @@ def assess(
         public = report_text(found.to_dict(), ".json", "public")
     found.write_record(kept)
     if output is not None and found.release is not None:
-        found.release.write(output, value="value" if found.subject.magnitudes else "count")
+        found.release.write(output, value="value" if found.subject.magnitudes else "count", trial=trial)
     if report is not None:
         found.report(report, edition=edition)
 
@@ -214,7 +216,10 @@ def assess(
             show.table(console, ["tried", "utility", ""], tried, left=(0, 2))
         if seed is None:
             drawn = found.record["request"]["seed"]
-            console.print(f"\nSeed {drawn}, drawn for this assessment; --seed {drawn} repeats it.", style="dim")
+            told = (
+                f"\nSeed {drawn}, drawn for this assessment; --seed {drawn} repeats it. Keep it as secret as the table."
+            )
+            console.print(told, style="dim")
         written = [kept, *([output] if output and found.release else []), *([report] if report else [])]
         console.print(f"\nWritten: {', '.join(map(str, written))}", style="dim", markup=False)
         if output is not None and found.release is None:

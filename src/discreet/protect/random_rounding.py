@@ -18,7 +18,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
-from discreet.protect.base import Original, Protected
+from discreet.protect.base import Original, Protected, drawn
 from discreet.protect.rounding import check_base, check_counts, rounded_table, rounded_tabulation
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
@@ -88,6 +88,7 @@ class RandomRounding:
         """Return the cells that can be published as other than 0: empty cells stay empty."""
         return table.cells
 
+    @drawn
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Round the original once."""
         check_counts(original)

@@ -23,7 +23,7 @@ from discreet.table.frames import to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind
 from discreet.table.release import Release
-from discreet.table.release_writing import kind_from_text, note_of, release_from_arrow
+from discreet.table.release_writing import TRIAL_MARK, kind_from_text, note_of, release_from_arrow
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
 
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
@@ -103,7 +103,15 @@ def read_release(
         # Figures call themselves by the name of their file.
         told = str(error).removeprefix(f"{name or file.name}: ")
         raise type(error)(f"{file}: {told}") from None
-    return Release.of(figures)
+    return _with_mark(Release.of(figures), arrow)
+
+
+def _with_mark(release: Release, arrow: pa.Table) -> Release:
+    """Return the release, marked as a trial where its figures say so."""
+    if PUBLISHED_AS not in arrow.column_names:
+        return release
+    stated = pc.unique(arrow[PUBLISHED_AS].cast(pa.string())).to_pylist()
+    return release.as_trial() if any((text or "").endswith(TRIAL_MARK) for text in stated) else release
 
 
 def release_from_frame(frame: Any, **reading: Any) -> Release:
@@ -114,7 +122,8 @@ def release_from_frame(frame: Any, **reading: Any) -> Release:
 
         value, names = reading.get("value") or FIGURES[0], reading.get("dimensions")
         frame, reading["layout"] = plain_frame(frame, value, reading.get("layout", "auto"), names)
-    return Release.of(figures_from_arrow(to_arrow(frame), lambda row: f"row {row}", **reading))
+    arrow = to_arrow(frame)
+    return _with_mark(Release.of(figures_from_arrow(arrow, lambda row: f"row {row}", **reading)), arrow)
 
 
 def figures_from_arrow(
@@ -199,7 +208,7 @@ def _stated(
 ) -> IntArray:
     """Return the kinds that a file states row by row; they are added to the list of kinds."""
     texts, inverse = np.unique(stated.astype(str), return_inverse=True)
-    found = [kind_from_text(text) if text else None for text in texts.tolist()]
+    found = [kind_from_text(text.removesuffix(TRIAL_MARK)) if text else None for text in texts.tolist()]
     hides = np.array([kind is not None and kind.name in ("suppressed", "interval") for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
     wrong = np.flatnonzero(known & (hides != hidden))

@@ -123,8 +123,8 @@ class _Aside:
         if figure is None and set(ENDS) <= set(self.names):
             raise RequestError(
                 f"columns {ENDS[0]!r} and {ENDS[1]!r} are the ends of intervals, but no column of figures stands "
-                "beside them; add one (count), with a mark such as x in each row that has an interval, or say that they are "
-                "categories (layout='wide', --layout wide)"
+                "beside them; add one (count), with a mark such as x in each row that has an interval, or say that "
+                "they are categories (layout='wide', --layout wide)"
             )
         if named and figure is None:
             return True
@@ -137,7 +137,7 @@ class _Aside:
         return distinct == len(labels) and all(_has_numbers(column) for column in self.arrow.columns[1:])
 
     def check_wide(self, *, stated: bool) -> None:
-        r"""Refuse columns of a cross-table that are no categories; a first header such as ``a\b`` says that they are."""
+        r"""Refuse columns of a cross-table that are no categories; a first header such as ``a\b`` says that all are."""
         if "\\" in self.names[0]:
             return
         for i, name in enumerate(self.names):
