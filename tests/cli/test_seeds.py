@@ -49,7 +49,7 @@ class Source:
 
     def randbits(self, bits: int) -> int:
         self.asked.append(bits)
-        return 2 ** (bits - 1) + len(self.asked)
+        return (1 << (bits - 1)) + len(self.asked)
 
 
 @pytest.fixture
