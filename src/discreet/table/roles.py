@@ -190,7 +190,7 @@ class _Aside:
             return False
         if 2 * pc.count_distinct(_plain(column), mode="all").as_py() <= rows:
             return False
-        plain = pa.table({other: _plain(self.arrow[other]) for other in others})
+        plain = pa.Table.from_arrays([_plain(self.arrow[other]) for other in others], names=others)
         return bool(plain.group_by(others).aggregate([]).num_rows == rows)
 
     def _refuse_unnamed(self, i: int, rest: str) -> None:
@@ -248,7 +248,9 @@ def _texts(column: pa.ChunkedArray, beside: Sequence[str]) -> pa.ChunkedArray | 
         texts = pc.utf8_trim_whitespace(pc.unique(_plain(column)).drop_null().cast(pa.string()))
     except pa.ArrowException:
         return None
-    return texts.filter(pc.invert(pc.is_in(texts, value_set=pa.array(list(beside), pa.string()))))
+    # Not a set of values: to make one of a list, Arrow imports pandas.
+    pattern = f"^(?:{'|'.join(map(re.escape, beside))})$"
+    return texts.filter(pc.invert(pc.match_substring_regex(texts, pattern))) if beside else texts
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
