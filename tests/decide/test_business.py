@@ -20,7 +20,9 @@ READING: dict[str, Any] = {
 
 
 def assessed(number: int, **more: Any) -> Assessment:
-    return dc.assess(firms(number), "business", seed=1, name="firms", hierarchies=hierarchies(), **READING, **more)
+    return dc.assess(
+        firms(number), "business", seed=1, trial=True, name="firms", hierarchies=hierarchies(), **READING, **more
+    )
 
 
 def test_magnitudes_from_records_to_a_release_and_a_report(tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_holdings_are_counted_as_one() -> None:
 def test_a_file_of_a_tabulation_is_assessed(tmp_path: Path) -> None:
     file = tmp_path / "firms.parquet"
     dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING).write(file)
-    assert dc.assess(file, "business", seed=1).verdict == "protect"
+    assert dc.assess(file, "business", seed=1, trial=True).verdict == "protect"
     assert dc.assess(file, "business", value="turnover", protection="none").verdict == "withhold"
 
 

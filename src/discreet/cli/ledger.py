@@ -278,8 +278,9 @@ def _read(
 ) -> Release:
     """Read what is published, and how."""
     from discreet.cli.protect.common import hierarchies
-    from discreet.table.release_files import MARKS, read_release
+    from discreet.table.release_files import read_release
     from discreet.table.release_writing import kind_from_text
+    from discreet.table.roles import MARKS
 
     if path.suffix.lower() == ".tab":
         from discreet.auditing.from_tab import read_tab_release

@@ -6,7 +6,7 @@ records or table → rules → risk before → protection (given, proposed or no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DiscreetError, RequestError
@@ -36,6 +36,7 @@ def assess(
     name: str | None = None,
     response: str | None = None,
     seed: int | None = None,
+    trial: bool = False,
     draws: int = 1000,
     time_limit: float | None = 60.0,
     workers: int | None = None,
@@ -60,7 +61,10 @@ def assess(
             estimated, as the population's counts are not known.
         name: what the table is called in the result.
         response: the magnitude, where the table has several.
-        seed: makes it reproducible; by default one is drawn, and kept in the record.
+        seed: makes it reproducible; by default one of 128 bits is drawn, and kept in the record, which is as
+            confidential as the original. One below 2**96 is refused unless this is a trial.
+        trial: nothing of this is published: a short seed will do, a release made for a trial is judged, and what comes
+            of it is marked as a trial.
         draws: population tables drawn for the estimated risk of a sample.
         time_limit: seconds for each search for a protection, and for each audit; the best found by then is judged, and
             what is not finished is said and never called safe. None lets all of it take its time.
@@ -70,16 +74,19 @@ def assess(
             :func:`discreet.tabulate` and :func:`discreet.read_table`.
 
     >>> import discreet
-    >>> found = assess(discreet.datasets.religion(), seed=1)
+    >>> found = assess(discreet.datasets.religion(), seed=1, trial=True)
     >>> found.verdict, found.release.method
     ('protect', 'random-rounding')
     """
-    from discreet.decide.record import drawn_seed
+    from discreet.core.random import release_seed
     from discreet.decide.sources import open_source
 
     asked = Policy.load(policy)
+    if isinstance(protection, Release) and not trial:
+        protection.refuse_trial("judged for publication")
+    chosen = release_seed(seed, trial=trial)
     source = open_source(original, name=name, response=response, **{"top": asked.top, **reading})
-    request = Request(asked, protection, drawn_seed(seed), draws, population, time_limit)
+    request = Request(asked, protection, chosen, draws, population, time_limit, trial)
     return assess_subject(source.subject, request, source=source, workers=workers, progress=progress)
 
 
@@ -93,6 +100,7 @@ class Request:
     draws: int = 1000
     population: int | None = None
     time_limit: float | None = 60.0
+    trial: bool = False
 
 
 def assess_subject(
@@ -115,6 +123,7 @@ def assess_subject(
         made = assess_sample(subject, request, assessed, workers=workers, progress=progress)
     else:
         made = _Run(subject, request, workers, progress).assessed()
+    made = replace(made, trial=request.trial)
     return make_record(made, assessment_request(request, made), source)
 
 

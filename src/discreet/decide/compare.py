@@ -16,13 +16,14 @@ from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
+from discreet.core.random import drawn_seed
 from discreet.core.text import columns, figure
 from discreet.decide.evidence import sensitive_cells
 from discreet.decide.grid import NONE, GridPoint, grid_of
 from discreet.decide.measured import Measured, measure
 from discreet.decide.plain import plain, sensitive_data
 from discreet.decide.policy import Policy
-from discreet.decide.record import digest, drawn_seed, make_record, versions
+from discreet.decide.record import digest, make_record, versions
 from discreet.decide.result import SCHEMA
 from discreet.decide.sources import Source, open_source
 from discreet.decide.subject import Subject
@@ -232,7 +233,8 @@ def compare(
         policy: rules and limits that decide what is sensitive, and which methods meet it.
         draws: releases drawn of every random method.
         audits: how many of them are audited.
-        seed: makes it reproducible; a method's figures do not depend on which others are compared.
+        seed: makes it reproducible, and may be short, as none of the draws is published; by default one of 128
+            bits is drawn. A method's figures do not depend on which others are compared.
         resume: a folder in which every finished point is kept, so that an interrupted comparison goes on from there.
         name: what the table is called.
         response: the magnitude, where the table has several.
@@ -258,7 +260,7 @@ def compare(
         points,
         draws=draws,
         audits=audits,
-        seed=drawn_seed(seed),
+        seed=drawn_seed() if seed is None else seed,
         time_limit=time_limit,
         resume=resume,
         workers=workers,

@@ -17,7 +17,7 @@ from discreet.decide.verdict import PHRASES, Check, Verdict, failed
 from discreet.measures.result import Risk
 from discreet.protect.base import Protected
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.release import Release
+from discreet.table.release import TRIAL, Release
 
 SCHEMA = 1
 """The version of the plain data of assessments and comparisons."""
@@ -54,6 +54,7 @@ class Assessment:
         candidates: the protections that were tried, where one was to be proposed.
         sample: estimated risk and uniques under all models, for a sample table.
         record: what is needed to make the same assessment again.
+        trial: true where nothing of it is published.
     """
 
     subject: Subject
@@ -68,11 +69,14 @@ class Assessment:
     sample: Any = None
     record: Mapping[str, Any] = field(default_factory=dict)
     source: Any = None
+    trial: bool = False
 
     @property
     def release(self) -> Release | None:
-        """What may be published; None where nothing may be."""
-        return self.evidence.release if self.evidence is not None and self.verdict != "withhold" else None
+        """What may be published; None where nothing may be. That of a trial is marked as one."""
+        if self.evidence is None or self.verdict == "withhold":
+            return None
+        return self.evidence.release.as_trial() if self.trial else self.evidence.release
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -85,7 +89,8 @@ class Assessment:
         """The verdict in words."""
         how = f" by {self._made}" if self.verdict == "protect" else ""
         why = f": {self.reasons[0]}" if self.reasons else ""
-        return f"{PHRASES[self.verdict][:1].upper()}{PHRASES[self.verdict][1:]}{how}{why}."
+        trial = f" {TRIAL}." if self.trial else ""
+        return f"{PHRASES[self.verdict][:1].upper()}{PHRASES[self.verdict][1:]}{how}{why}.{trial}"
 
     @property
     def _made(self) -> str:
@@ -114,6 +119,7 @@ class Assessment:
             "kind": "sample" if self.sample is not None else "assessment",
             "name": self.subject.name,
             "verdict": self.verdict,
+            "trial": self.trial,
             "sentence": self.sentence,
             "reasons": list(self.reasons),
             "checks": [one.to_dict() for one in self.checks],

@@ -19,7 +19,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
-from discreet.protect.base import Original, Protected
+from discreet.protect.base import Original, Protected, drawn
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import (
     check_base,
@@ -103,6 +103,7 @@ class RandomRounding:
         """Return the cells that can be published as other than 0: empty cells stay empty."""
         return table.cells
 
+    @drawn
     def apply(
         self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
     ) -> Protected:

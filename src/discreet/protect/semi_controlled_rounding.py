@@ -23,7 +23,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected
+from discreet.protect.base import Original, Protected, drawn
 from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
 from discreet.protect.rounding import check_base, check_counts, laid_out, released
@@ -104,6 +104,7 @@ class SemiControlledRounding:
         """Return the cells that can be published as other than 0: empty cells stay empty."""
         return table.cells
 
+    @drawn
     def apply(
         self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
     ) -> Protected:

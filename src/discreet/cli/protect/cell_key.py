@@ -201,7 +201,7 @@ COMMANDS = {
     "cell-key": protects(
         cell_key,
         {
-            "discreet protect cell-key religion.csv --bound 2 --variance 1 --seed 1 -o release.csv": "one table",
+            "discreet protect cell-key religion.csv --bound 2 --variance 1 -o release.csv": "one table",
             "discreet protect cell-key people.parquet --by area,sex --key rkey -o release.csv": "records with keys",
             "discreet protect cell-key people.csv --by area,sex --secret key.txt --identify id -o r.csv": "hashed",
             "discreet protect cell-key firms.csv --by area --value turnover --key k --share 0.1 -o r.csv": "amounts",

@@ -70,6 +70,7 @@ SHARED: dict[str, Any] = {
     "delimiter": options.Delimiter,
     "impossible": options.Impossible,
     "seed": options.Seed,
+    "trial": options.Trial,
     "json": options.Json,
 }
 """Options of every command, in the order in which help shows them."""
@@ -79,13 +80,14 @@ DEFAULTS = {
     "total": "Total",
     "margins": "check",
     "encoding": "utf-8",
+    "trial": False,
     "json": False,
 }
 LINKED = Annotated[
     list[Path] | None,
     typer.Option("--linked", help="A further table, read as FILE is and protected together with it."),
 ]
-READ = tuple(name for name in SHARED if name not in ("output", "seed", "json"))
+READ = tuple(name for name in SHARED if name not in ("output", "seed", "trial", "json"))
 """The options that say what is read."""
 
 Read = Callable[[dict[str, Any], dict[str, Any]], Callable[[], Any]]
@@ -117,7 +119,7 @@ def protects(
         linked: whether the method protects linked tables together; further ones are named by ``--linked``.
     """
     own = inspect.signature(build, eval_str=True).parameters
-    left = {*leave, *(() if random else ("seed",))}
+    left = {*leave, *(() if random else ("seed", "trial"))}
     shared = [name for name in SHARED if name not in left]
 
     def command(**given: Any) -> None:
@@ -125,7 +127,8 @@ def protects(
 
         reading: dict[str, Any] = {name: given.pop(name) if name in shared else DEFAULTS.get(name) for name in READ}
         output, as_program = given.pop("output"), given.pop("json")
-        seed = given.pop("seed", None)
+        seed, trial = given.pop("seed", None), given.pop("trial", False)
+        options.check_seed(seed, trial)
         others = (given.pop("linked") or []) if linked else []
         show.check_output(output, reading["file"], reading["impossible"], *others, endings=ENDINGS)
         reader = read(reading, given) if read is not None else lambda: load(**reading)
@@ -142,6 +145,7 @@ def protects(
             if "original" in own:
                 method = build(original=original, **given)
             done = cast("Any", method).apply([original, *further] if further else original, seed, progress=bar)
+            done = done.as_trial() if trial else done
         deliver(done, true, output=output, as_program=as_program, finish=finish)
 
     parameters = [
@@ -323,14 +327,18 @@ def deliver(
 ) -> None:
     """Write the release if a file was named, then say what was done, for a program or for a person."""
     if output is not None:
-        done.release.write(output, value="value" if getattr(original, "responses", ()) else "count")
+        value = "value" if getattr(original, "responses", ()) else "count"
+        done.release.write(output, value=value, trial=done.release.trial)
     loss = _loss(done, original)
+    from discreet.table.release import TRIAL
 
     def face(console: Any) -> None:
         made = ", ".join(f"{name} {value}" for name, value in done.release.parameters.items())
         console.print(f"[bold]{done.release.method}[/bold]", end="")
         console.print(f" ({made})" if made else "", markup=False)
         console.print(done.changes.sentence, markup=False)
+        if done.release.trial:
+            console.print(f"{TRIAL}.", style="bold red")
         for note in done.notes:
             console.print(note, style="yellow", markup=False)
         if loss is not None:

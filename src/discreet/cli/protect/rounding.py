@@ -85,7 +85,7 @@ COMMANDS = {
     "random-rounding": protects(
         random_rounding,
         {
-            "discreet protect random-rounding religion.csv --base 3 --seed 1 -o rounded.csv": "the inner counts",
+            "discreet protect random-rounding religion.csv --base 3 -o rounded.csv": "the inner counts",
             "discreet protect random-rounding people.csv --by area,sex -o rounded.csv": "records: all margins too",
             "discreet protect random-rounding a.csv --linked b.csv --with-margins -o r.csv": "two tables, one total",
         },
@@ -103,7 +103,7 @@ COMMANDS = {
         {
             "discreet protect controlled-rounding t.csv --base 5 -o rounded.csv": "all sums hold",
             "discreet protect controlled-rounding t.csv --hierarchy region=nuts.hrc -o r.csv": "groups of regions too",
-            "discreet protect controlled-rounding t.csv --unbiased --seed 1 -o r.csv": "at random, without bias",
+            "discreet protect controlled-rounding t.csv --unbiased -o r.csv": "at random, without bias",
         },
         linked=True,
     ),

@@ -106,6 +106,7 @@ class Ledger:
             published: the day, today by default.
             original: the confidential table, to be kept beside the ledger.
         """
+        release.refuse_trial("entered in a ledger, which holds what is published", "")
         entry = _described(release, title, population, period, variable, published)
         body = packed(release)
         mark = digest(body, _said(entry))

@@ -19,7 +19,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected, check_anybody
+from discreet.protect.base import Changes, Original, Protected, check_anybody, drawn
 from discreet.protect.cell_key.keyed import KeyedTable
 from discreet.protect.cell_key.keys import drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
@@ -99,6 +99,7 @@ class CellKey:
         """Refuse a table in which nobody is."""
         check_anybody(table)
 
+    @drawn
     def apply(
         self,
         original: Original | KeyedTable | Sequence[Original],

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator
+from discreet.core.random import Seed, generator, is_short
 from discreet.protect.additive import sums_of
 from discreet.protect.base import Original, Protected
 from discreet.protect.controlled_rounding.nearest import Rounded, nearest_rounding
@@ -74,9 +74,9 @@ class ControlledRounding:
             values = unbiased_rounding(problem, generator(seed), self.time_limit, progress)
             # A single figure x becomes y with probability 1 − |x − y|/b, as by random rounding, but the figures of one
             # draw depend on each other.
-            return self._made(
-                original, full, kept, values, Kind("controlled", base=base), (), {"zero_restricted": True}
-            )
+            law = Kind("controlled", base=base)
+            done = self._made(original, full, kept, values, law, (), {"zero_restricted": True})
+            return done.as_trial() if is_short(seed) else done
         found, bound = nearest_rounding(problem, self.time_limit, progress)
         reason = "No zero-restricted rounding exists"
         if found is None:
