@@ -31,10 +31,12 @@ class Term:
 
 @dataclass(frozen=True)
 class Finding:
-    """One cell that readers of all releases can work out, exactly or too closely.
+    """One cell, or sum of cells, that readers of all releases can work out, exactly or too closely.
 
     ``without`` is what was left before the new release met the earlier ones, None where nothing bounded the cell.
     ``cause`` says whether the releases give it away together, the new one by itself, or the earlier ones already.
+    ``units`` are the cells of a sum. A finding that is not ``sensitive`` is told, and makes no release unsafe: a 0 that
+    follows where zeros are safe.
     """
 
     cell: Mapping[str, str]
@@ -47,6 +49,8 @@ class Finding:
     releases: tuple[str, ...]
     terms: tuple[Term, ...] = ()
     subtraction: str = ""
+    units: tuple[Mapping[str, str], ...] = ()
+    sensitive: bool = True
 
     @property
     def exact(self) -> bool:
@@ -57,6 +61,8 @@ class Finding:
         """Return plain data; an end that nothing sets is None."""
         return {
             "cell": dict(self.cell),
+            "units": [dict(unit) for unit in self.units],
+            "sensitive": self.sensitive,
             "lower": _finite(self.lower),
             "upper": _finite(self.upper),
             "exact": self.exact,
@@ -120,8 +126,13 @@ class Check:
 
     @property
     def new(self) -> tuple[Finding, ...]:
-        """The findings that the new release brings; those that are known already are left out."""
-        return tuple(finding for finding in self.findings if finding.cause != "before")
+        """The sensitive findings that the new release brings; those that are known already are left out."""
+        return tuple(finding for finding in self.findings if finding.cause != "before" and finding.sensitive)
+
+    @property
+    def zeros(self) -> tuple[Finding, ...]:
+        """The figures of 0 that follow through the new release, and that are safe."""
+        return tuple(finding for finding in self.findings if finding.cause != "before" and not finding.sensitive)
 
     @property
     def sentence(self) -> str:
@@ -140,8 +151,12 @@ class Check:
         if self.unfinished:
             parts.append(f"{_many(self.unfinished, 'figure')} could not be bounded in time, and none is called safe")
         parts += self.unrelated
-        found = "; ".join(parts) or "nothing that is protected can be worked out"
-        old = len(self.findings) - len(self.new)
+        if not parts:
+            parts.append("nothing that is protected can be worked out")
+        if self.zeros:
+            parts.append(f"{_many(len(self.zeros), 'figure')} of 0 {'follows' if len(self.zeros) == 1 else 'follow'}")
+        found = "; ".join(parts)
+        old = sum(finding.cause == "before" and finding.sensitive for finding in self.findings)
         known = f" Without it, {_many(old, 'figure')} can be worked out from earlier releases already." if old else ""
         taken = "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
         part = (

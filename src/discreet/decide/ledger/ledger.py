@@ -202,7 +202,16 @@ class Ledger:
         same = [e for e in old if e.may_be_about(entry.population, entry.period)]
         linked = _linked(entry, same)
         compared = [e for e in old if e not in same and set(e.dimensions) & set(entry.dimensions)]
-        rules = Settings(threshold if entry.counts else None, width, dr, time_limit, workers, progress)
+        rules = Settings(
+            threshold if entry.counts else None,
+            width,
+            dr,
+            "safe",
+            amounts=not entry.counts,
+            time_limit=time_limit,
+            workers=workers,
+            progress=progress,
+        )
         joint = Joint()
         for group in _worlds(entry, linked):
             before = [sheet for e in group for sheet in sheets_of(self.release(e.id), e)]
@@ -218,7 +227,7 @@ class Ledger:
             if entry.counts
             else []
         )
-        new = any(finding.cause != "before" for finding in joint.findings)
+        new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
         open_ = joint.unfinished or joint.unrelated
         verdict: Verdict = "unsafe" if new or moved else "incomplete" if open_ else "safe"
         return Check(
