@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -26,14 +26,15 @@ from discreet.decide.ledger.arithmetic import shown
 from discreet.decide.ledger.crossing import Crossed, crossed_cells
 from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.findings import Cause, Finding, Term
-from discreet.decide.ledger.joining import joined, unrelated
+from discreet.decide.ledger.joining import explicit, joined, unrelated
+from discreet.decide.ledger.populations import with_population
 from discreet.decide.ledger.sums import System, open_equations, smallest_sums
 from discreet.decide.ledger.unions import describe, is_published
 from discreet.feasible.bounds import Bounds, bounds
+from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
-from discreet.table.additive_axis import WHOLE
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 
@@ -41,10 +42,12 @@ BoolArray = npt.NDArray[np.bool_]
 PROOFS = 200
 """How many findings get their arithmetic written out."""
 NOBODY_SHOWS = "no release shows it, but it can be worked out exactly"
-CONTRADICTION = (
-    "cannot all be true of one population: {error}. Where they "
-    "are about other people, another time or another amount, say so (--population, --period, --variable); "
-    "an earlier release that does not say so is withdrawn (--unseen) and added again with what it is about"
+REMEDIES = (
+    "say how they differ and check again, which keeps the check on: a release of some of the people is tagged behind "
+    "the whole (--population 'residents > 18+'), a total of some categories has a code of its own that is named "
+    "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
+    "corrects (--revises ID), and another time or amount is stated (--period, --variable). An earlier release that "
+    "should say so is withdrawn (--unseen) and added again"
 )
 
 
@@ -87,6 +90,26 @@ class Settings:
         narrow = none if self.width is None else ~exact & (values - 1 < self.width * scale)
         close = none if self.dr is None else ~exact & (np.log2(np.maximum(values, 2)) * self.dr < 1)
         return exact, narrow, close
+
+    def meaning(self, fewest: int) -> str:
+        """Say what a verdict of safe promises."""
+        left = "keeps more than one value"
+        left += "" if self.width is None else f", in an interval at least {self.width:g} wide"
+        left += "" if self.dr is None else f", with a risk 1/H of at most {self.dr:g} (all values alike)"
+        least = 0 if self.zeros == "unsafe" else 1
+        if self.amounts:
+            small = "no amount above 0"
+        elif self.threshold is None:
+            small = f"no count of {least} or more"
+        else:
+            small = f"no count from {least} to {math.ceil(self.threshold) - 1}"
+        who = f"{fewest} contributors" if self.amounts else f"{fewest} people"
+        hidden = "; sums of hidden amounts and who contributed to them are not judged" if self.amounts else ""
+        return (
+            f"Safe means: every figure that a release hides, rounds or perturbs {left}; {small} that no release shows "
+            "follows for a cell, for the smallest unions of cells, or for a cell between tables; every change since "
+            f"another time or population was made by {who} or more{hidden}. Nothing else is judged here"
+        )
 
     def reason(self, values: float, scale: int) -> str:
         """Say what is wrong with a protected figure of which some values are left."""
@@ -134,12 +157,12 @@ class Joint:
 
 def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Settings) -> Joint:
     """Return what all tables give away together."""
-    laid = _joined([*earlier, *new])
-    work = _Work(laid, settings, len(earlier))
+    laid = lay([*earlier, *new])
+    work = Work(laid, settings, len(earlier))
     given = [*work.cells(), *work.unions(), *work.crossings()]
     apart = bool(earlier) and bool(given)
-    old = _Work(laid[: len(earlier)], settings) if apart else None
-    alone = _Work(laid[len(earlier) :], settings) if apart else None
+    old = Work(laid[: len(earlier)], settings) if apart else None
+    alone = Work(laid[len(earlier) :], settings) if apart else None
     before, itself = (None if one is None else one.known(given) for one in (old, alone))
     proofs = work.proofs(given[:PROOFS])
     findings = []
@@ -171,6 +194,12 @@ def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Set
     texts = []
     for name, tables in foreign.items():
         titles = dict.fromkeys(f"«{laid[k].entry.title}»" for k in tables)
+        if not any(name in sheet.figures.names for sheet in [*earlier, *new]):
+            texts.append(
+                f"how the populations of {', '.join(titles)} lie in the one checked is not stated, so that their "
+                "differences could not be checked; write each behind the one that it is inside (--population 'a > b')"
+            )
+            continue
         texts.append(
             f"dimension {name} has other categories in {', '.join(titles)} and no hierarchy relates them, so that "
             "their differences could not be checked; give one with the categories of both (hierarchies=, --hierarchy)"
@@ -183,9 +212,15 @@ def _order(finding: Finding) -> tuple[bool, int, bool, float, str]:
     return not finding.sensitive, rank[finding.cause], not finding.exact, finding.upper, finding.name
 
 
-def _joined(sheets: Sequence[Sheet]) -> list[Sheet]:
-    parts = joined([sheet.figures for sheet in sheets])
-    return [Sheet(part, sheet.entry) for part, sheet in zip(parts, sheets, strict=True)]
+def lay(sheets: Sequence[Sheet]) -> list[Sheet]:
+    """Return tables that can be put into one set of equations."""
+    listed = [explicit(sheet.figures) for sheet in sheets]
+    parts = joined(with_population(listed, [sheet.entry.population for sheet in sheets]))
+    return [
+        # Errors name the release.
+        Sheet(replace(part, name=f"«{sheet.entry.title}»"), sheet.entry)
+        for part, sheet in zip(parts, sheets, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -208,7 +243,7 @@ class Given:
     joint: bool = False
 
 
-class _Work:
+class Work:
     """Tables laid over each other, and the bounds of what is asked about. The first ``earlier`` of them are old."""
 
     def __init__(self, sheets: Sequence[Sheet], settings: Settings, earlier: int = 0) -> None:
@@ -225,7 +260,11 @@ class _Work:
             titles = list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets))
             if len(titles) < 2:
                 raise
-            raise type(error)(f"{', '.join(titles[:-1])} and {titles[-1]} {CONTRADICTION.format(error=error)}") from None
+            # What the figures are is told; remedies for a single table would not help here.
+            clash = str(error).split(";", maxsplit=1)[0]
+            raise type(error)(
+                f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: {clash}; {REMEDIES}"
+            ) from None
         self.scale = 10**self.equations.decimals
         self.exact = self.found.lower == self.found.upper
 
@@ -288,14 +327,14 @@ class _Work:
     def _in_empty(self, cells: IntArray) -> BoolArray:
         """Say which cells lie in a figure that is published as 0, so that nothing has to follow."""
         e = self.equations
-        empty = (e.source >= 0) & (e.lower == 0) & (e.upper == 0)
+        empty: BoolArray = (e.source >= 0) & (e.lower == 0) & (e.upper == 0)
         if not cells.size or e.starts.size == 1:
-            return empty[cells]
+            return empty.take(cells)
         whole = np.repeat(e.columns[e.starts[:-1]], np.diff(e.starts))
         while True:
             below = e.columns[empty[whole]]
             if empty[below].all():
-                return empty[cells]
+                return empty.take(cells)
             empty[below] = True
 
     # --- unions of cells ----------------------------------------------------------------------------------
@@ -350,14 +389,17 @@ class _Work:
             needed = self.exact[e.columns] & ~known[e.columns]
             sides.append(np.bincount(row, weights=needed, minlength=system.rhs.size) > 0)
         size = system.rhs.size + e.lower.size
-        links = coo_array((np.ones(system.row.size, np.int8), (system.row, system.rhs.size + system.column)), (size,) * 2)
+        links = coo_array(
+            (np.ones(system.row.size, np.int8), (system.row, system.rhs.size + system.column)), (size,) * 2
+        )
         count, part = connected_components(links.tocsr(), directed=False)
         both = np.ones(count, bool)
         for side in sides:
             lacks = np.zeros(count, bool)
             lacks[part[: system.rhs.size][side]] = True
             both &= lacks
-        return both[part[system.rhs.size :]]
+        columns: BoolArray = both[part[system.rhs.size :]]
+        return columns
 
     # --- cells between tables -----------------------------------------------------------------------------
 
@@ -426,7 +468,8 @@ class _Work:
         equations = self.equations.with_sums(sums)
         s = self.settings
         targets = np.arange(self.equations.lower.size, equations.lower.size)
-        return bounds(equations, targets, time_limit=s.time_limit, workers=s.workers, progress=s.progress)
+        # What is known of a sum is known over real numbers.
+        return bounds(equations, targets, relaxed=True, time_limit=s.time_limit, workers=s.workers, progress=s.progress)
 
     def proofs(self, given: Sequence[Given]) -> list[tuple[tuple[Term, ...], tuple[str, ...], str]]:
         """Return the figures from which each follows, the titles of their releases, and the sum as a line of text."""
@@ -445,35 +488,34 @@ class _Work:
 
     def _crossing_proof(self, one: Given, crossed: Crossed) -> tuple[tuple[Term, ...], tuple[str, ...], str]:
         i = crossed.position
-        own = self.equations.describe(i)
-        value = self.equations.text(int(self.found.lower[i]))
         terms, releases, how = shown(self.found, i, self.sheets)
+        own = {name for name, _ in self._key(i)}
         told, because = dict.fromkeys(releases), []
         for name, label in crossed.into:
-            titles = dict.fromkeys(
-                sheet.entry.title
-                for sheet in self.sheets
-                if name in sheet.figures.names
-                and (sheet.entry.title in told or not {n for n, _ in self._key(i)}.isdisjoint(sheet.figures.names))
-            ) or dict.fromkeys(sheet.entry.title for sheet in self.sheets if name in sheet.figures.names)
+            with_it = [sheet for sheet in self.sheets if name in sheet.figures.names]
+            titles = dict.fromkeys(s.entry.title for s in with_it if own & set(s.figures.names))
+            titles = titles or dict.fromkeys(sheet.entry.title for sheet in with_it)
             told |= titles
             where = " and ".join(f"«{title}»" for title in titles)
-            because.append(f"{'nobody of it' if crossed.none else 'all of it'} can be in {name}={label} by {where}")
-        result = "0" if crossed.none else f"[{own}] = {value}"
-        text = f"{one.name} = {result}, because {how}, and {'; '.join(because)}"
-        return terms, tuple(told), text
+            because.append(f"{'none of it' if crossed.none else 'all of it'} is in {name}={label} by {where}")
+        value = "0" if crossed.none else self.equations.text(int(self.found.lower[i]))
+        return terms, tuple(told), f"{one.name} = {value}: {how}, and {'; '.join(because)}"
 
     def unfinished(self) -> int:
         """Return how many figures could not be bounded in time."""
         return int(np.count_nonzero(~self.found.finished & (self.protected | self.asked)))
 
 
-def _ends(found: Bounds, i: int, scale: int) -> tuple[float, float]:
-    lower, upper = int(found.lower[i]), int(found.upper[i])
+def told_ends(lower: int, upper: int, scale: int) -> tuple[float, float]:
+    """Return two ends in units of the last decimal as people know them."""
     return (
         lower / scale if lower > -UNBOUNDED else -math.inf,
         upper / scale if upper < UNBOUNDED else math.inf,
     )
+
+
+def _ends(found: Bounds, i: int, scale: int) -> tuple[float, float]:
+    return told_ends(int(found.lower[i]), int(found.upper[i]), scale)
 
 
 def _narrower(*intervals: tuple[float, float, bool] | None) -> tuple[float, float] | None:

@@ -28,7 +28,6 @@ from discreet.core.numerics import IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 Row: TypeAlias = dict[int, int]
-Number: TypeAlias = int | Fraction
 NODES = 100_000
 """The most branches of one search."""
 MOST = 1_000
@@ -61,9 +60,7 @@ class Sums:
     complete: bool = True
 
 
-def open_equations(
-    starts: IntArray, columns: IntArray, signs: IntArray, lower: IntArray, upper: IntArray
-) -> System:
+def open_equations(starts: IntArray, columns: IntArray, signs: IntArray, lower: IntArray, upper: IntArray) -> System:
     """Return equations in compressed rows with every value put in of which a single one is left."""
     if starts.size == 1:
         none = np.zeros(0, np.int64)
@@ -250,10 +247,15 @@ def _pieces(basis: Sequence[tuple[int, Row]]) -> list[list[tuple[int, Row]]]:
 
 @dataclass(frozen=True)
 class _Column:
-    """Units that stand in the same equations: what each equation in the sum adds to them."""
+    """Units that stand in the same equations: what each equation in the sum adds to them, in parts of ``one``."""
 
     units: tuple[int, ...]
-    adds: tuple[tuple[int, Number], ...]
+    adds: tuple[tuple[int, int], ...]
+    one: int
+
+    def ends(self, may: int) -> tuple[int, int]:
+        """Return the least and the most that is allowed."""
+        return 0 if may & 1 else self.one, self.one if may & 2 else 0
 
 
 def _unions(
@@ -283,23 +285,31 @@ def _unions(
         chosen, may = stack.pop()
         if not _settled(chosen, may, columns) or sum(f for f, q in zip(floor, chosen, strict=True) if q == 1) >= top:
             continue
-        sums = [sum((g for i, g in column.adds if chosen[i] == 1), 0) for column in columns]
-        off = next((j for j, total in enumerate(sums) if not _allowed(total, may[j])), None)
+        sums = [sum(g for i, g in column.adds if chosen[i] == 1) for column in columns]
+        off = next((j for j, column in enumerate(columns) if sums[j] not in column.ends(may[j])), None)
         if off is not None:
-            wanted = 1 if sums[off] < (0 if may[off] & 1 else 1) else -1
-            way = next((i for i, g in columns[off].adds if chosen[i] == -1 and g * wanted > 0), None)
+            # What lies between 0 and 1 can be mended either way.
+            low, high = columns[off].ends(may[off])
+            way = next(
+                (
+                    i
+                    for i, g in columns[off].adds
+                    if chosen[i] == -1 and (sums[off] < high if g > 0 else sums[off] > low)
+                ),
+                None,
+            )
             if way is not None:
                 for q in (0, 1):
                     stack.append(([*chosen[:way], q, *chosen[way + 1 :]], list(may)))
             continue
         total = sum((v for v, q in zip(values, chosen, strict=True) if q == 1), Fraction(0))
         held = [c for (c, _), q in zip(piece, chosen, strict=True) if q == 1]
-        held += [u for column, s in zip(columns, sums, strict=True) if s == 1 for u in column.units]
+        held += [u for column, s in zip(columns, sums, strict=True) if s == column.one for u in column.units]
         if 0 < total < top:
             found[frozenset(held)] = int(total)
         inside = list(may)
         for j, column in enumerate(columns):
-            if sums[j] == 1 and may[j] == 3 and any(chosen[i] == -1 and g < 0 for i, g in column.adds):
+            if sums[j] == column.one and may[j] == 3 and any(chosen[i] == -1 and g < 0 for i, g in column.adds):
                 stack.append((list(chosen), [*inside[:j], 1, *inside[j + 1 :]]))
                 inside[j] = 2
     return _smallest(found), True
@@ -308,20 +318,19 @@ def _unions(
 def _columns(piece: Sequence[tuple[int, Row]]) -> tuple[list[Fraction], list[_Column]]:
     """Return the right-hand sides of equations scaled to 1 at their own unit, and all other units by what they get."""
     values = [Fraction(row[RHS], row[c]) for c, row in piece]
-    adds: dict[int, list[tuple[int, Number]]] = {}
+    adds: dict[int, list[tuple[int, Fraction]]] = {}
     for i, (own, row) in enumerate(piece):
         for c, value in row.items():
             if c not in (own, RHS):
-                scaled = Fraction(value, row[own])
-                adds.setdefault(c, []).append((i, int(scaled) if scaled.denominator == 1 else scaled))
-    alike: dict[tuple[tuple[int, Number], ...], list[int]] = {}
+                adds.setdefault(c, []).append((i, Fraction(value, row[own])))
+    alike: dict[tuple[tuple[int, Fraction], ...], list[int]] = {}
     for c, found in adds.items():
         alike.setdefault(tuple(found), []).append(c)
-    return values, [_Column(tuple(units), found) for found, units in alike.items()]
-
-
-def _allowed(total: Number, may: int) -> bool:
-    return (total == 0 and bool(may & 1)) or (total == 1 and bool(may & 2))
+    columns = []
+    for shares, units in alike.items():
+        one = math.lcm(*(share.denominator for _, share in shares))
+        columns.append(_Column(tuple(units), tuple((i, int(share * one)) for i, share in shares), one))
+    return values, columns
 
 
 def _settled(chosen: list[int], may: list[int], columns: Sequence[_Column]) -> bool:
@@ -330,11 +339,11 @@ def _settled(chosen: list[int], may: list[int], columns: Sequence[_Column]) -> b
     while changed:
         changed = False
         for j, column in enumerate(columns):
-            low = high = sum((g for i, g in column.adds if chosen[i] == 1), 0)
+            low = high = sum(g for i, g in column.adds if chosen[i] == 1)
             for i, g in column.adds:
                 if chosen[i] == -1:
                     low, high = (low + g, high) if g < 0 else (low, high + g)
-            bottom, ceiling = (0 if may[j] & 1 else 1), (1 if may[j] & 2 else 0)
+            bottom, ceiling = column.ends(may[j])
             if high < bottom or low > ceiling:
                 return False
             for i, g in column.adds:
