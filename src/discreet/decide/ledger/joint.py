@@ -9,6 +9,7 @@ is small enough to point at somebody. What is too small, too narrow or too risky
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -260,10 +261,9 @@ class Work:
             titles = list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets))
             if len(titles) < 2:
                 raise
-            # What the figures are is told; remedies for a single table would not help here.
-            clash = str(error).split(";", maxsplit=1)[0]
             raise type(error)(
-                f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: {clash}; {REMEDIES}"
+                f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: "
+                f"{_clash(str(error))}; {REMEDIES}"
             ) from None
         self.scale = 10**self.equations.decimals
         self.exact = self.found.lower == self.found.upper
@@ -516,6 +516,15 @@ def told_ends(lower: int, upper: int, scale: int) -> tuple[float, float]:
 
 def _ends(found: Bounds, i: int, scale: int) -> tuple[float, float]:
     return told_ends(int(found.lower[i]), int(found.upper[i]), scale)
+
+
+def _clash(message: str) -> str:
+    """Return which figures contradict each other, without remedies, which would be for a single table.
+
+    >>> _clash("3 figures contradict each other (a = 1; b = 2); correct one of them")
+    '3 figures contradict each other (a = 1; b = 2)'
+    """
+    return re.split(r";(?![^()]*\))", message, maxsplit=1)[0]
 
 
 def _narrower(*intervals: tuple[float, float, bool] | None) -> tuple[float, float] | None:
