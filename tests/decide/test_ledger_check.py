@@ -448,5 +448,5 @@ def test_a_table_of_some_regions_beside_one_of_all(ledger: Ledger) -> None:
     }
     west = next(f for f in result.new if f.name == "region=w")
     assert west.subtraction.endswith("[total in «All regions»] − [region=East in «The east»] = 40 − 28 = 12")
-    with pytest.raises(DataError, match="is 'Total' in «All regions» and 'East' in «The east».*--part DIMENSION=CODE"):
+    with pytest.raises(DataError, match=r"is 'Total' in «All regions» and 'East' in «The east».*--part DIMENSION=CODE"):
         ledger.check(shown([[13, 15, 28]], labels, hierarchies={"region": (tree,)}), title="The east")

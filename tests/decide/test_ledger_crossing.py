@@ -104,7 +104,8 @@ def _tables(people: int) -> np.ndarray:
 def _margin(tables: np.ndarray, names: str) -> np.ndarray:
     """Return the margin of tables over some dimensions, one row for each table."""
     rest = tuple(k + 1 for k, name in enumerate(NAMES) if name not in names)
-    return tables.sum(axis=rest)
+    found: np.ndarray = tables.sum(axis=rest)
+    return found
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -41,7 +41,7 @@ STREETS = ["s1", "s2", "s3", "s4"]
 
 
 def test_two_streets_together_hold_one_man_and_two_women(ledger: Ledger) -> None:
-    north = Hierarchy.from_parents({street: "north" for street in STREETS})
+    north = Hierarchy.from_parents(dict.fromkeys(STREETS, "north"))
     coast = Hierarchy.from_parents([("s1", "coast"), ("s2", "coast"), ("s3", None), ("s4", None)])
     sexes = ["m", "f"]
     first = Figures.from_array(
@@ -72,7 +72,7 @@ def test_two_streets_together_hold_one_man_and_two_women(ledger: Ledger) -> None
 
 def test_men_and_women_of_a_part_of_which_only_one_release_knows_the_sex(ledger: Ledger) -> None:
     """Without the sex in one of them, the difference is of men and women together."""
-    north = Hierarchy.from_parents({street: "north" for street in STREETS})
+    north = Hierarchy.from_parents(dict.fromkeys(STREETS, "north"))
     coast = Hierarchy.from_parents([("s1", "coast"), ("s2", "coast"), ("s3", None), ("s4", None)])
     first = Figures.from_array(
         [[21, 30]], {"area": ["north"], "sex": ["m", "f"]}, hierarchies={"area": (north,)}, absent="unpublished"
@@ -226,7 +226,7 @@ def test_unions_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
     expected = {
         units: value
         for units, value in everything.items()
-        if 1 < len(units)
+        if len(units) > 1
         and 0 < value < top
         and units not in shown
         and not (units & hidden and any(units in one for one in apart))

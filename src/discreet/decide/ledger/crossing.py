@@ -13,7 +13,7 @@ they share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,27 +152,29 @@ def _from(
     if not kept.size:
         return
     held, small, codes = held[kept], small[kept], codes[kept]
-    into: list[dict[str, str]] = [{} for _ in kept]
-    empty: list[Crossed] = []
+    into: dict[int, dict[str, str]] = {}
+    empty: list[tuple[int, str, str]] = []
     for number, d, labels, support in _walk(k, grids, tree, held):
         axis = next(axis for _, axis in grids[number].axes if axis.name == d)
         where = _smallest(axis, grids[number].leaves[d], support)
         for i in np.flatnonzero(where > 0).tolist():
-            into[labels[i]][d] = axis.nodes[int(where[i])]
+            into.setdefault(labels[i], {})[d] = axis.nodes[int(where[i])]
         rows, leaves = np.nonzero(~support[:ZEROS])
         for i, leaf in zip(rows[:ZEROS].tolist(), leaves[:ZEROS].tolist(), strict=True):
             if inside[kept[labels[i]]]:
-                label = axis.nodes[int(grids[number].leaves[d][leaf])]
-                empty.append(Crossed(int(small[labels[i]]), ((d, label),), none=True))
-    own = [frozenset(axis.name for a, axis in here.axes if row[a]) for row in codes]
-    known = [grid.block for grid in grids]
-    for i, found in enumerate(into):
-        if found and not any(own[i] | found.keys() <= block for block in known):
+                empty.append((labels[i], d, axis.nodes[int(grids[number].leaves[d][leaf])]))
+
+    def between(i: int, further: Iterable[str]) -> bool:
+        """Say whether no block crosses the dimensions of a position with further ones."""
+        crossed = {axis.name for a, axis in here.axes if codes[i, a]}.union(further)
+        return not any(crossed <= grid.block for grid in grids)
+
+    for i, found in sorted(into.items()):
+        if between(i, found):
             yield Crossed(int(small[i]), tuple(found.items()))
-    dimensions = dict(zip(small.tolist(), own, strict=True))
-    for cell in empty[:ZEROS]:
-        if not any(dimensions[cell.position] | {cell.into[0][0]} <= block for block in known):
-            yield cell
+    for i, d, label in empty[:ZEROS]:
+        if between(i, [d]):
+            yield Crossed(int(small[i]), ((d, label),), none=True)
 
 
 def _walk(
