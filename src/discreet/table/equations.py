@@ -185,21 +185,28 @@ class Equations:
 
     def with_sum(self, cells: Sequence[int], name: str) -> Equations:
         """Return the equations with one more position, the sum of others, which can be asked about like a cell."""
-        i = self.lower.size
-        low = max(sum(self.lower[list(cells)].tolist()), -UNBOUNDED)
-        high = min(sum(self.upper[list(cells)].tolist()), UNBOUNDED)
-        ends = (np.append(self.starts, self.starts[-1] + 1 + len(cells)), np.append(self.columns, [i, *cells]))
+        return self.with_sums([(cells, name)])
+
+    def with_sums(self, sums: Sequence[tuple[Sequence[int], str]]) -> Equations:
+        """Return the equations with more positions behind the others, each the sum of some, with a name."""
+        several = [list(cells) for cells, _ in sums]
+        first, count = self.lower.size, len(several)
+        low = [max(sum(self.lower[cells].tolist()), -UNBOUNDED) for cells in several]
+        high = [min(sum(self.upper[cells].tolist()), UNBOUNDED) for cells in several]
+        columns = [column for k, cells in enumerate(several) for column in (first + k, *cells)]
+        signs = [sign for cells in several for sign in (1, *[-1] * len(cells))]
+        lengths = np.array([1 + len(cells) for cells in several], np.int64)
         return replace(
             self,
-            lower=np.append(self.lower, low),
-            upper=np.append(self.upper, high),
-            source=np.append(self.source, -1),
-            row=np.append(self.row, -1),
-            hidden=np.append(self.hidden, False),
-            starts=ends[0],
-            columns=ends[1],
-            signs=np.append(self.signs, [1] + [-1] * len(cells)),
-            sums=(*self.sums, name),
+            lower=np.append(self.lower, np.array(low, np.int64)),
+            upper=np.append(self.upper, np.array(high, np.int64)),
+            source=np.append(self.source, np.full(count, -1)),
+            row=np.append(self.row, np.full(count, -1)),
+            hidden=np.append(self.hidden, np.zeros(count, bool)),
+            starts=np.append(self.starts, self.starts[-1] + np.cumsum(lengths)),
+            columns=np.append(self.columns, np.array(columns, np.int64)),
+            signs=np.append(self.signs, np.array(signs, np.int64)),
+            sums=(*self.sums, *(name for _, name in sums)),
         )
 
     def __str__(self) -> str:
