@@ -463,7 +463,8 @@ class Work:
             first = self.equations.lower.size
             bounded = self._bounded([(at, given[k].name) for k, at in asked.items()])
             for n, k in enumerate(asked):
-                found[k] = (*_ends(bounded, first + n, self.scale), False)
+                lower, upper = _ends(bounded, first + n, self.scale)
+                found[k] = (lower, upper, lower == upper)
         return found
 
     def _bounded(self, sums: Sequence[tuple[Sequence[int], str]]) -> Bounds:
