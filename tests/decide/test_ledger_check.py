@@ -392,9 +392,7 @@ def test_a_release_that_states_nothing_is_put_together_with_each_year_by_itself(
 
 def test_a_silent_release_that_cannot_be_the_same_is_not_passed_over(ledger: Ledger) -> None:
     ledger.add(shown([40, 60], {"size": ["s", "m"]}), title="Old")
-    with pytest.raises(
-        DataError, match=r"cannot all be true of one population.*retagged \(discreet ledger retag ID"
-    ):
+    with pytest.raises(DataError, match=r"cannot all be true of one population.*retagged \(discreet ledger retag ID"):
         ledger.check(shown([41, 60], {"size": ["s", "m"]}), title="New", period="2024")
 
 

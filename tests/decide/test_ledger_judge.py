@@ -58,7 +58,9 @@ def asked_of(checked: Check, part: Figures) -> dict[str, tuple[float, float, str
         for row in part.codes[lower < upper].tolist()
     }
     return {
-        f.name: (f.lower, f.upper, f.reason) for f in checked.findings if not f.units and tuple(f.cell.values()) in open_
+        f.name: (f.lower, f.upper, f.reason)
+        for f in checked.findings
+        if not f.units and tuple(f.cell.values()) in open_
     }
 
 
@@ -66,11 +68,7 @@ def asked_of(checked: Check, part: Figures) -> dict[str, tuple[float, float, str
 def test_a_ledger_that_holds_only_it_says_what_an_audit_says(tmp_path: Path, seed: int) -> None:
     release, limits = release_of(seed), LIMITS[seed // 4 % len(LIMITS)]
     found = audit(release, limits=Limits(**limits))
-    wrong = {
-        entry.name: (entry.lower, entry.upper, "; ".join(entry.faults))
-        for entry in found.cells
-        if entry.faults
-    }
+    wrong = {entry.name: (entry.lower, entry.upper, "; ".join(entry.faults)) for entry in found.cells if entry.faults}
     empty = Ledger(tmp_path / "empty.sqlite")
     checked = empty.check(release, **limits)
     assert asked_of(checked, release.parts()[0]) == wrong

@@ -128,11 +128,13 @@ class Settings:
             small = f"no count of {least} or more"
         else:
             small = f"no count from {least} to {math.ceil(self.threshold) - 1}"
-        closer = "" if limits.width is None and limits.dr is None else ", or is known more closely than that,"
+        closer = (
+            "" if limits.width is None and limits.dr is None else ", nor is such a cell known more closely than that"
+        )
         parts = [
             f"every figure that a release hides, rounds or perturbs {left}",
-            f"{small} that no release shows follows{closer} for a cell, for the smallest unions of cells, or for a "
-            "cell between tables",
+            f"{small} that no release shows follows for a cell, for the smallest unions of cells, or for a "
+            f"cell between tables{closer}",
         ]
         if self.lines is not None:
             who = "everybody" if not self.lines else f"all but at most {self.lines} people"
@@ -150,7 +152,7 @@ class Settings:
 
 def _of_contributors(policy: Policy) -> tuple[str, ...]:
     """Say which rules of a policy look at contributors, whom no ledger knows."""
-    titles = list(dict.fromkeys(rule.title for rule in policy.judges(True)))
+    titles = list(dict.fromkeys(rule.title for rule in policy.judges(True, holdings=policy.rules.level == "holding")))
     titles += ["protection levels"] if policy.limits.levels != "never" and titles else []
     titles += ["what respondents work out"] if policy.insiders != "none" else []
     if not titles:
