@@ -33,7 +33,7 @@ def full_lines(equations: Equations, lower: IntArray, upper: IntArray, coalition
     >>> shown = Figures.from_array([[0, 7], [1, 5]], {"area": ["n", "s"], "ill": ["no", "yes"]})
     >>> both = equations_of(shown)
     >>> [(both.describe(one.whole), both.describe(one.cell)) for one in full_lines(both, both.lower, both.upper, 0)]
-    [('area=n', 'area=n, ill=yes'), ('ill=no', 'area=s, ill=no')]
+    [('ill=no', 'area=s, ill=no'), ('area=n', 'area=n, ill=yes')]
     """
     first = equations.starts[:-1]
     if not first.size:
