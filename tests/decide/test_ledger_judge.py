@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from discreet.table.kinds import Kind
 from discreet.table.release import Release
 
 AXES = {"r": ["a", "b", "c", "Total"], "c": ["u", "v", "w", "Total"]}
-LIMITS = [{}, {"width": 2.0}, {"dr": 0.7}, {"width": 3.0, "dr": 0.6}]
+LIMITS: list[dict[str, Any]] = [{}, {"width": 2.0}, {"dr": 0.7}, {"width": 3.0, "dr": 0.6}]
 
 
 def whole(inner: np.ndarray) -> np.ndarray:

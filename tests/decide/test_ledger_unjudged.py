@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dc
 from discreet.core.errors import RequestError
-from discreet.decide.ledger import Ledger, crossing, revision
+from discreet.decide.ledger import Ledger, crossing, joint, revision
 from discreet.decide.ledger import ledger as module
 from discreet.decide.ledger.lines import full_lines
 from discreet.decide.ledger.populations import apart
@@ -90,8 +90,6 @@ def test_zeros_between_tables_that_are_not_all_listed(ledger: Ledger, monkeypatc
 
 
 def test_sums_that_are_too_many(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.decide.ledger import joint
-
     monkeypatch.setattr(joint, "NODES", 0)
     north = Hierarchy.from_parents(dict.fromkeys(["s1", "s2", "s3", "s4"], "north"))
     coast = Hierarchy.from_parents([("s1", "coast"), ("s2", "coast"), ("s3", None), ("s4", None)])
@@ -303,7 +301,7 @@ def test_the_careful_reading_never_makes_a_pair_safer(
     plain = ledger.check(releases[1], title="now", period="2024")
     assert RANK[careful.verdict] >= RANK[plain.verdict]
     assert {f.name for f in careful.new} >= {f.name for f in plain.new}
-    assert bool(careful.assumed) is bool(revision.alike(*(module.sheets_of(r, None) for r in releases)))  # type: ignore[arg-type]
+    assert bool(careful.assumed) is bool(revision.alike(*(joint.sheets_of(r, None) for r in releases)))  # type: ignore[arg-type]
 
 
 # --- statements --------------------------------------------------------------------------------------------------
