@@ -217,6 +217,7 @@ def audit(
     from discreet.auditing.audit import audit as work
     from discreet.auditing.from_tab import read_tab_release
     from discreet.auditing.limits import Limits
+    from discreet.auditing.result import LAW_TEXTS
     from discreet.table.attacker import Attacker
     from discreet.table.contributions import read_contributions
     from discreet.table.kinds import EXACT
@@ -311,6 +312,7 @@ def audit(
         console.print(result.sentence, markup=False)
         console.print(str(result.criterion), style="dim", markup=False)
         if len(result.findings) and shown:
+            console.print(LAW_TEXTS[result.law], style="dim", markup=False)
             console.print()
             header, *rows = result.table(shown)
             show.table(console, header, rows)
