@@ -73,7 +73,7 @@ def _widen(
 
 
 def least_known(equations: Equations) -> FloatArray:
-    """Return, in units, what values are known to be at least before any sum is looked at: marks say so, and zeros that are shown.
+    """Return, in units, what values are known to be at least before any sum is looked at: marks say it.
 
     Figures that are exact, rounded or perturbed tell more, but that is what levels are to be held against.
     """
