@@ -137,7 +137,8 @@ def gather(
         about=_about(subject, listed) if cells.size else (),
         sums=sums,
         limits=AuditLimits(levels=levels),
-        law="interval" if subject.magnitudes else "reader",
+        # What nothing is asked of is not counted, which can take long.
+        law="interval" if subject.magnitudes or policy.limits.dr is None else "reader",
         time_limit=time_limit,
         proofs=proofs,
         workers=workers,
@@ -292,7 +293,8 @@ def _known(
     has = judged >= 0
     rows, columns = judged[has], audited.findings
     lower[has], upper[has] = columns.lower[rows], columns.upper[rows]
-    bits[has], bound[has] = columns.bits[rows], columns.bound[rows]
+    if subject.magnitudes or policy.limits.dr is not None:
+        bits[has], bound[has] = columns.bits[rows], columns.bound[rows]
     if chosen and not subject.magnitudes and has.any():
         bits[has] = bits_once_protected(audited, policy, rows, bits[has])
         k = np.flatnonzero(judged == only_small(audited, policy))
