@@ -78,7 +78,7 @@ def least_known(equations: Equations) -> FloatArray:
     Figures that are exact, rounded or perturbed tell more, but that is what levels are to be held against.
     """
     told = np.where(equations.hidden, equations.lower, np.minimum(equations.lower, 0))
-    least: FloatArray = equations.floors(told).astype(np.float64)
+    least: FloatArray = equations.floors(told, equations.exact & (equations.lower == 0)).astype(np.float64)
     return least
 
 
