@@ -211,6 +211,61 @@ def test_a_revision_and_a_policy(folder: Path) -> None:
     assert (safe.code, data["policy"]) == (0, "census")
     assert "no count from 1 to 2" in data["meaning"]
     shown = " ".join(run("ledger", "check", "old.csv").out.split())
-    assert "Safe means: every figure that a release hides, rounds or perturbs keeps more than one value" in shown
+    assert "Safe means, against a reader of these releases: every figure that a release hides, rounds or" in shown
     both = refused(run("ledger", "check", "old.csv", "--policy", "census", "--threshold", "5"))
     assert "threshold is given beside a policy" in both
+
+
+def test_what_a_mark_means_and_what_is_least(folder: Path) -> None:
+    """The three hidden ones share a total of 3: by the zero that is shown, by --least, or by what the mark means."""
+    Path("row.csv").write_text("x,count\na,c\nb,c\nd,c\ne,10\nTotal,13\n", encoding="utf-8")
+    Path("zero.csv").write_text("x,count\na,c\nb,c\nd,c\ne,10\nf,0\nTotal,13\n", encoding="utf-8")
+    Path("old.csv").write_text("y,count\nu,7\n", encoding="utf-8")
+    assert run("ledger", "add", "old.csv").code == 0
+
+    def found(*arguments: str) -> list[int]:
+        return [f["lower"] for f in json.loads(run("ledger", "check", *arguments, "--json").out)["findings"]]
+
+    assert found("row.csv") == []
+    assert found("row.csv", "--least", "1") == [1, 1, 1]
+    assert found("row.csv", "--mark", "c=1..7") == [1, 1, 1]
+    assert found("zero.csv") == [1, 1, 1]
+    assert found("zero.csv", "--least", "0") == []
+    # What is added keeps what it says of hidden figures.
+    assert run("ledger", "add", "row.csv", "--mark", "c=1..7").code == 0
+    Path("total.csv").write_text("x,count\nTotal,13\n", encoding="utf-8")
+    checked = json.loads(run("ledger", "check", "total.csv", "--absent", "unpublished", "--json").out)
+    assert [(f["lower"], f["cause"]) for f in checked["findings"]] == [(1, "before")] * 3
+    assert "Invalid value for '--least'" in refused(run("ledger", "check", "row.csv", "--least", "-1"))
+
+
+def test_retagging(folder: Path) -> None:
+    assert run("ledger", "add", "old.csv", "--title", "Fives").code == 0
+    Path("later.csv").write_text(OLD.replace("29", "41").replace("39", "58"), encoding="utf-8")
+    told = refused(run("ledger", "check", "later.csv", "--period", "2024"))
+    assert "discreet ledger retag ID --reason" in told
+    done = run("ledger", "retag", "Fives", "--period", "2023", "--reason", "left out", "--who", "Ann")
+    assert done.code == 0
+    text = " ".join(done.out.split())
+    assert "period not stated → 2023" in text
+    assert "left out" in text
+    assert run("ledger", "check", "later.csv", "--period", "2024").code == 0
+    (entry,) = json.loads(run("ledger", "list", "--json").out)["releases"]
+    assert (entry["period"], entry["status"], entry["amended"][0]["who"]) == ("2023", "published", "Ann")
+    assert "says the same already" in refused(run("ledger", "retag", "Fives", "--period", "2023", "--reason", "x"))
+    assert "Missing option '--reason'" in refused(run("ledger", "retag", "Fives", "--period", "2022"))
+
+
+def test_what_was_not_judged_is_in_the_verdict(folder: Path) -> None:
+    Path("amounts.csv").write_text("area,turnover\nn,290\ns,310\n", encoding="utf-8")
+    assert run("ledger", "add", "amounts.csv", "--variable", "turnover", "--value", "turnover").code == 0
+    options = ["--variable", "turnover", "--value", "turnover", "--policy", "business"]
+    checked = run("ledger", "check", "amounts.csv", *options)
+    assert (checked.code, checked.out.split()[0]) == (1, "incomplete")
+    assert "Not judged: policy business asks who contributed to amounts" in " ".join(checked.out.split())
+    Path("men.csv").write_text("area,count\nn,651\ns,890\n", encoding="utf-8")
+    Path("women.csv").write_text("area,count\nn,640\ns,889\n", encoding="utf-8")
+    assert run("ledger", "add", "men.csv", "--population", "men").code == 0
+    doubt = run("ledger", "check", "women.csv", "--population", "women")
+    assert (doubt.code, "--population 'women | men'" in " ".join(doubt.out.split())) == (1, True)
+    assert run("ledger", "check", "women.csv", "--population", "women | men").code == 0

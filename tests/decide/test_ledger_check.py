@@ -392,9 +392,7 @@ def test_a_release_that_states_nothing_is_put_together_with_each_year_by_itself(
 
 def test_a_silent_release_that_cannot_be_the_same_is_not_passed_over(ledger: Ledger) -> None:
     ledger.add(shown([40, 60], {"size": ["s", "m"]}), title="Old")
-    with pytest.raises(
-        DataError, match=r"cannot all be true of one population.*withdrawn \(--unseen\) and added again"
-    ):
+    with pytest.raises(DataError, match=r"cannot all be true of one population.*retagged \(discreet ledger retag ID"):
         ledger.check(shown([41, 60], {"size": ["s", "m"]}), title="New", period="2024")
 
 
@@ -403,7 +401,7 @@ def test_categories_that_nothing_relates_are_not_called_safe(ledger: Ledger) -> 
     new = shown([32, 68, 100], {"geo": ["city and suburb", "outside", "Total"]})
     found = ledger.check(new, title="New")
     assert found.verdict == "incomplete"
-    assert found.unrelated[0].startswith("dimension geo has other categories in «Old» and no hierarchy relates them")
+    assert found.unjudged[0].startswith("dimension geo has other categories in «Old» and no hierarchy relates them")
     assert "--hierarchy" in found.sentence
     # With both splits in hierarchies of the new release the difference is found.
     inner = Hierarchy.from_parents([("suburb", "rest"), ("outside", "rest"), ("city", None)])
@@ -415,7 +413,7 @@ def test_categories_that_nothing_relates_are_not_called_safe(ledger: Ledger) -> 
         absent="unpublished",
     )
     found = ledger.check(related, title="New")
-    assert (found.verdict, found.unrelated) == ("unsafe", ())
+    assert (found.verdict, found.unjudged) == ("unsafe", ())
     assert [(f.name, f.lower) for f in found.new] == [("geo=suburb", 2)]
     # The same categories, or some of them, need no hierarchy.
     assert ledger.check(shown([30, 100], {"geo": ["city", "Total"]}, absent="unpublished")).verdict == "safe"

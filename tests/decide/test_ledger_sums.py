@@ -16,6 +16,7 @@ from discreet.decide.ledger import Check, Ledger
 from discreet.decide.ledger.sums import System, smallest_sums
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.kinds import EXACT, SUPPRESSED
 from discreet.table.release import Release
 
 
@@ -299,7 +300,7 @@ def test_two_divisions_of_a_territory_at_full_size(ledger: Ledger) -> None:
     begin = time.perf_counter()
     result = ledger.check(zones(sums[1], b), title="B", threshold=5)
     assert time.perf_counter() - begin < 60
-    assert (result.verdict, result.open_sums) == ("unsafe", False)
+    assert (result.verdict, result.unjudged) == ("unsafe", ())
     slow = _differences(counts, a, b, 5)
     units = {unit["zone"] for f in result.findings for unit in (f.units or (f.cell,))}
     # Zones that are published with as few people are none of the ledger's findings.
@@ -320,3 +321,50 @@ def test_a_search_that_runs_out_of_time_is_not_called_complete() -> None:
     system = System(row, column, matrix[row, column], matrix @ np.ones(40, int), 40)
     late = smallest_sums(system, np.ones(40, bool), np.zeros(40, np.int64), math.inf, deadline=time.monotonic() - 1)
     assert not late.complete
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sums_of_hidden_figures_are_those_that_only_both_releases_determine(tmp_path: Path, seed: int) -> None:
+    """The slow twin: every union of cells, held against the rank of what both, or either, of two releases print."""
+    draw = np.random.default_rng(seed)
+    labels = {"r": ("a", "b", "c", "Total"), "c": ("u", "v", "w", "Total")}
+    table = draw.integers(1, 40, (3, 3))
+    inside = {
+        (i, j): np.array([(i in (r, 3)) and (j in (c, 3)) for r in range(3) for c in range(3)], int)
+        for i in range(4)
+        for j in range(4)
+    }
+    releases, systems = [], []
+    for _ in range(2):
+        shown = [at for at in inside if (draw.random() < 0.25 if max(at) < 3 else draw.random() < 0.6)]
+        cells = [at for at in inside if max(at) < 3 or at in shown]
+        values = np.array([inside[at] @ table.ravel() for at in cells])
+        kind = np.array([int(at not in shown) for at in cells])
+        figures = Figures(labels, np.array(cells), values, kind, (EXACT, SUPPRESSED), absent="unpublished")
+        releases.append(Release.of(figures))
+        systems.append(np.array([inside[at] for at in shown] or [np.zeros(9, int)]))
+
+    def follows(rows: np.ndarray, units: Sequence[int]) -> bool:
+        line = np.isin(np.arange(9), units).astype(int)
+        return bool(np.linalg.matrix_rank(np.vstack([rows, line])) == np.linalg.matrix_rank(rows))
+
+    both = np.vstack(systems)
+    unknown = [i for i in range(9) if not follows(both, [i])]
+    smallest: list[tuple[int, ...]] = []
+    for size in range(1, len(unknown) + 1):
+        for units in itertools.combinations(unknown, size):
+            if not any(set(one) < set(units) for one in smallest) and follows(both, units):
+                smallest.append(units)
+    expected = {
+        frozenset((labels["r"][i // 3], labels["c"][i % 3]) for i in units)
+        for units in smallest
+        if not any(follows(rows, units) for rows in systems)
+    }
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.add(releases[0], title="A")
+    result = ledger.check(releases[1], title="B", threshold=None)
+    assert {frozenset((u["r"], u["c"]) for u in f.units) for f in result.new if f.units} == expected
+    # Of amounts the same sums are named, and not judged.
+    ledger.retag("A", variable="turnover", reason="amounts")
+    amounts = ledger.check(releases[1], title="B", variable="turnover")
+    assert any(f"{len(expected)} sum" in text for text in amounts.unjudged) is bool(expected)

@@ -250,3 +250,27 @@ def test_a_release_enters_the_ledger_once_it_is_safe(opened: Any, tmp_path: Path
         person.leave()
     listed = json.loads(run("ledger", "list", "--ledger", ledger, "--json").out)["releases"]
     assert [one["title"] for one in listed] == ["firms", "areas"]
+
+
+def test_what_the_ledger_could_not_judge_is_told_and_closes_the_entry(opened: Any, tmp_path: Path) -> None:
+    ledger = tmp_path / "office.sqlite"
+    first = tmp_path / "cities.csv"
+    first.write_text("geo,count\ncity,300\nrest,700\nTotal,1000\n")
+    assert run("ledger", "add", first, "--ledger", ledger, "--title", "cities", "--period", "2024").code == 0
+    release = tmp_path / "coasts.csv"
+    release.write_text("geo,age,count\ncoast,a,x\ncoast,b,x\ncoast,Total,320\nland,a,x\nland,b,x\nland,Total,680\n")
+    with serving(release, "--ledger", ledger) as server:
+        person = Person(opened, server.address)
+        page = person.page
+        person.open("coasts.csv")
+        person.step("decide")
+        page.click("#assess")
+        page.wait_for_selector("#ledger-verdict[data-verdict=incomplete]")
+        told = person.text("#ledger-verdict")
+        assert "Not everything could be judged" in told
+        assert "Not judged: dimension geo has other categories in «cities»" in told
+        assert "Safe means, against a reader of these releases" in told
+        page.wait_for_selector("#verdict[data-verdict=incomplete]")
+        assert page.is_disabled("#enter")
+        assert page.is_disabled("#approve")
+        person.leave()

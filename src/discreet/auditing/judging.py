@@ -119,7 +119,10 @@ class Judge:
 
     def outsider(self, equations: Equations, targets: IntArray, alone: FloatArray | None) -> Sheet:
         """Judge what somebody works out who knows what is published and what everybody knows."""
-        found = self.bound(equations, targets)
+        return self.judged(self.bound(equations, targets), targets, alone)
+
+    def judged(self, found: Bounds, targets: IntArray, alone: FloatArray | None = None) -> Sheet:
+        """Judge intervals that are worked out already."""
         judged = self.weigh(found, targets)
         low, high, values = _ends(found, targets)
         finished = found.finished[targets]

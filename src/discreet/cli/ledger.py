@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import options, show
+from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.table.release import Release
@@ -57,7 +58,20 @@ HierarchyFiles = Annotated[
 ]
 Mark = Annotated[
     list[str] | None,
-    typer.Option("--mark", help="A suppression mark, instead of x, .., c and nothing.", rich_help_panel=PUBLISHED),
+    typer.Option(
+        "--mark",
+        help="A suppression mark, instead of x, .., c and nothing; 'c=1..7' says what it means.",
+        rich_help_panel=PUBLISHED,
+    ),
+]
+Least = Annotated[
+    float | None,
+    typer.Option(
+        "--least",
+        help="What hidden values are at least; by default above 0 where a table shows zeros.",
+        min=0.0,
+        rich_help_panel=PUBLISHED,
+    ),
 ]
 Absent = Annotated[
     str, typer.Option("--absent", help="Cells without a row are empty or unpublished.", rich_help_panel=PUBLISHED)
@@ -88,6 +102,7 @@ def add(
     published_as: PublishedAs = "exact",
     hierarchy: HierarchyFiles = None,
     mark: Mark = None,
+    least: Least = None,
     absent: Absent = "empty",
     part: options.Part = None,
     value: Value = None,
@@ -102,7 +117,19 @@ def add(
     from discreet.decide.ledger import Ledger
 
     shown = _read(
-        release, published_as, hierarchy, mark, absent, part, value, dimensions, layout, total, encoding, delimiter
+        release,
+        published_as,
+        hierarchy,
+        mark,
+        least,
+        absent,
+        part,
+        value,
+        dimensions,
+        layout,
+        total,
+        encoding,
+        delimiter,
     )
     with Ledger(ledger) as book:
         entry = book.add(
@@ -198,6 +225,7 @@ def check(
     published_as: PublishedAs = "exact",
     hierarchy: HierarchyFiles = None,
     mark: Mark = None,
+    least: Least = None,
     absent: Absent = "empty",
     part: options.Part = None,
     value: Value = None,
@@ -223,7 +251,19 @@ def check(
     from discreet.decide.ledger.findings import HEADER
 
     shown = _read(
-        release, published_as, hierarchy, mark, absent, part, value, dimensions, layout, total, encoding, delimiter
+        release,
+        published_as,
+        hierarchy,
+        mark,
+        least,
+        absent,
+        part,
+        value,
+        dimensions,
+        layout,
+        total,
+        encoding,
+        delimiter,
     )
     with Ledger(ledger, create=False) as book, show.Bar() as bar:
         result = book.check(
@@ -282,6 +322,36 @@ def withdraw(
     show.deliver("ledger withdraw", entry, json, None, face)
 
 
+def retag(
+    release: Annotated[str, typer.Argument(metavar="ID", help="The release's id, or its title.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why, for the record.")],
+    population: Annotated[
+        str | None, typer.Option("--population", help="Whom the figures are about; as it was by default.")
+    ] = None,
+    period: Annotated[str | None, typer.Option("--period", help="When; as it was by default.")] = None,
+    variable: Annotated[str | None, typer.Option("--variable", help="What is added up; as it was by default.")] = None,
+    who: Annotated[str, typer.Option("--who", help="Who says so; the user of this machine by default.")] = "",
+    ledger: Where = DEFAULT,
+    json: options.Json = False,
+) -> None:
+    """Correct what is said about a release: its population, period or variable. What was said before is kept."""
+    from discreet.decide.ledger import Ledger
+
+    with Ledger(ledger, create=False) as book:
+        entry = book.retag(release, reason=reason, population=population, period=period, variable=variable, who=who)
+
+    def face(console: Any) -> None:
+        was = entry.amended[-1]
+        told = [
+            f"{name} {getattr(was, name) or 'not stated'} → {getattr(entry, name) or 'not stated'}"
+            for name in ("population", "period", "variable")
+            if getattr(was, name) != getattr(entry, name)
+        ]
+        console.print(f"Retagged: {entry}. {'; '.join(told)} ({was.who}, {was.day}: {was.reason}).", markup=False)
+
+    show.deliver("ledger retag", entry, json, None, face)
+
+
 class _Listed:
     """The ledger's lines for programs."""
 
@@ -297,6 +367,7 @@ def _read(
     published_as: str,
     hierarchy: list[str] | None,
     mark: list[str] | None,
+    least: float | None,
     absent: str,
     part: list[str] | None,
     value: str | None,
@@ -315,6 +386,9 @@ def _read(
     if path.suffix.lower() == ".tab":
         from discreet.auditing.from_tab import read_tab_release
 
+        given = {"--mark": mark, "--least": least}
+        if name := next((name for name, one in given.items() if one is not None), None):
+            raise RequestError(f"{path} states by itself what is hidden; {name} is for other files, leave it out")
         found = read_tab_release(path, value=value, parts=options.parts(part), encoding=encoding)
         _check_parts(part, found)
         return found
@@ -325,6 +399,7 @@ def _read(
         layout=layout,  # type: ignore[arg-type]
         total=total,
         marks=tuple(mark) if mark else MARKS,
+        least=least,
         kind=kind_from_text(published_as),
         hierarchies=hierarchies(hierarchy, total),
         absent=absent,  # type: ignore[arg-type]
@@ -365,6 +440,11 @@ for _name, _command, _examples in (
             "discreet ledger check final.csv --revises 3f2a91": "a corrected release",
             "discreet ledger check new.csv --beside 3f2a91": "what a reader of one earlier release learns",
         },
+    ),
+    (
+        "retag",
+        retag,
+        {"discreet ledger retag 3f2a91 --period 2023 --reason 'period was left out'": "correct what is said about it"},
     ),
     ("withdraw", withdraw, {"discreet ledger withdraw 3f2a91 --reason 'wrong year'": "take a release back"}),
 ):

@@ -7,13 +7,14 @@ they are: a newcomer to an area whose religion is the only cell that grew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.numerics import IntArray
 from discreet.decide.ledger.findings import Change
+from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import bounds
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
@@ -56,7 +57,7 @@ def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: b
     return result
 
 
-def may_lie_inside(new: Figures, old: Figures, small: Callable[[IntArray, int], BoolArray]) -> str:
+def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> str:
     """Return a small count that would follow if one table's people were among the other's, nothing if none would.
 
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
@@ -66,7 +67,11 @@ def may_lie_inside(new: Figures, old: Figures, small: Callable[[IntArray, int], 
         return ""
     less = cells.after - cells.before
     less = -less if (less <= 0).all() else less
-    chosen = np.flatnonzero(cells.known & small(less, cells.unit)) if (less >= 0).all() else np.zeros(0, np.int64)
+    chosen = (
+        np.flatnonzero(cells.known & settings.small(less, less, cells.unit))
+        if (less >= 0).all()
+        else np.zeros(0, np.int64)
+    )
     if not chosen.size:
         return ""
     i = int(chosen[0])

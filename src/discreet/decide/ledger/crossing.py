@@ -26,7 +26,7 @@ from discreet.table.equations import Equations
 
 BoolArray = npt.NDArray[np.bool_]
 ZEROS = 1_000
-"""The most cells that nobody is in, of which a list is made."""
+"""The most cells of one block that nobody is in, of which a list is made."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,17 @@ class Crossed:
     none: bool = False
 
 
+@dataclass(frozen=True)
+class Crossings:
+    """Cells between tables, and whether the list of those that nobody is in has all of them."""
+
+    found: tuple[Crossed, ...] = ()
+    complete: bool = True
+
+
 def crossed_cells(
     equations: Equations, blocks: Sequence[frozenset[str]], small: IntArray, exact: BoolArray, possible: BoolArray
-) -> list[Crossed]:
+) -> Crossings:
     """Return where figures lie in dimensions that no table crosses with their own, and where nobody of them is.
 
     Args:
@@ -60,11 +68,11 @@ def crossed_cells(
     >>> both = equations_of([sizes, regions])
     >>> known, blocks = both.lower == both.upper, [frozenset(part.names) for part in both.parts]
     >>> one = np.array([both.find({"activity": "a1", "size": "s1"})])
-    >>> [(cell.into, cell.none) for cell in crossed_cells(both, blocks, one, known, both.upper > 0)]
+    >>> [(cell.into, cell.none) for cell in crossed_cells(both, blocks, one, known, both.upper > 0).found]
     [((('region', 'r1'),), False), ((('region', 'r2'),), True)]
     """
     if len(blocks) < 2 or not small.size:
-        return []
+        return Crossings()
     grids = [_Grid(equations, block, possible) for block in blocks]
     tree = _tree(blocks)
     codes = np.stack(
@@ -76,13 +84,16 @@ def crossed_cells(
     )
     names = np.array(equations.space.names)
     found: list[Crossed] = []
+    complete = True
     left = np.ones(small.size, bool)
     for k, block in enumerate(blocks):
         mine = np.flatnonzero(left & (codes[:, ~np.isin(names, sorted(block))] == 0).all(axis=1))
         left[mine] = False
         if mine.size:
-            found += _from(k, grids, tree, small[mine], codes[mine], exact)
-    return found
+            here = _from(k, grids, tree, small[mine], codes[mine], exact)
+            found += here.found
+            complete &= here.complete
+    return Crossings(tuple(found), complete)
 
 
 class _Grid:
@@ -140,8 +151,8 @@ def _from(
     small: IntArray,
     codes: IntArray,
     exact: BoolArray,
-) -> Iterator[Crossed]:
-    """Yield where positions of one block lie in the dimensions of all others."""
+) -> Crossings:
+    """Return where positions of one block lie in the dimensions of all others."""
     here = grids[k]
     held = here.cells(codes)
     # Where all cells of a sum are known, they say more than the sum does.
@@ -150,8 +161,14 @@ def _from(
     inside = (codes[:, [a for a, _ in here.axes]] != 0).all(axis=1) & single
     kept = np.flatnonzero(inside | (held @ open_.astype(np.int64) > 0))
     if not kept.size:
-        return
+        return Crossings()
     held, small, codes = held[kept], small[kept], codes[kept]
+
+    def between(i: int, further: Iterable[str]) -> bool:
+        """Say whether no block crosses the dimensions of a position with further ones."""
+        crossed = {axis.name for a, axis in here.axes if codes[i, a]}.union(further)
+        return not any(crossed <= grid.block for grid in grids)
+
     into: dict[int, dict[str, str]] = {}
     empty: list[tuple[int, str, str]] = []
     for number, d, labels, support in _walk(k, grids, tree, held):
@@ -159,22 +176,17 @@ def _from(
         where = _smallest(axis, grids[number].leaves[d], support)
         for i in np.flatnonzero(where > 0).tolist():
             into.setdefault(labels[i], {})[d] = axis.nodes[int(where[i])]
-        rows, leaves = np.nonzero(~support[:ZEROS])
-        for i, leaf in zip(rows[:ZEROS].tolist(), leaves[:ZEROS].tolist(), strict=True):
-            if inside[kept[labels[i]]]:
+        listed = np.flatnonzero(inside[kept[labels]])
+        rows, leaves = np.nonzero(~support[listed])
+        for i, leaf in zip(listed[rows].tolist(), leaves.tolist(), strict=True):
+            if between(labels[i], [d]):
                 empty.append((labels[i], d, axis.nodes[int(grids[number].leaves[d][leaf])]))
+            if len(empty) > ZEROS:
+                break
 
-    def between(i: int, further: Iterable[str]) -> bool:
-        """Say whether no block crosses the dimensions of a position with further ones."""
-        crossed = {axis.name for a, axis in here.axes if codes[i, a]}.union(further)
-        return not any(crossed <= grid.block for grid in grids)
-
-    for i, found in sorted(into.items()):
-        if between(i, found):
-            yield Crossed(int(small[i]), tuple(found.items()))
-    for i, d, label in empty[:ZEROS]:
-        if between(i, [d]):
-            yield Crossed(int(small[i]), ((d, label),), none=True)
+    found = [Crossed(int(small[i]), tuple(where.items())) for i, where in sorted(into.items()) if between(i, where)]
+    found += [Crossed(int(small[i]), ((d, label),), none=True) for i, d, label in empty[:ZEROS]]
+    return Crossings(tuple(found), len(empty) <= ZEROS)
 
 
 def _walk(

@@ -9,13 +9,26 @@ from discreet.decide.ledger.populations import family
 
 
 @dataclass(frozen=True)
+class Amendment:
+    """A correction of what is said about a release: by whom, when and why, and what was said before."""
+
+    day: str
+    who: str
+    reason: str
+    population: str
+    period: str
+    variable: str
+
+
+@dataclass(frozen=True)
 class Entry:
     """A published release, without its figures.
 
     ``population`` and ``period`` say whom and when the figures are about, ``variable`` what is added up (nothing or
     ``count`` for numbers of people or firms). ``withdrawn`` is the day on which it was taken back; readers may have
     kept it, so that it still counts in checks unless nobody saw it (``unseen``). ``revises`` are the ids of the
-    releases whose figures it corrects.
+    releases whose figures it corrects. ``amended`` are the corrections of what is said about it, each with what was
+    said before, the first one first.
     """
 
     id: str
@@ -32,6 +45,7 @@ class Entry:
     reason: str = ""
     unseen: bool = False
     revises: tuple[str, ...] = ()
+    amended: tuple[Amendment, ...] = ()
 
     @property
     def counts(self) -> bool:
@@ -63,7 +77,11 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        lists = {"dimensions": list(self.dimensions), "revises": list(self.revises)}
+        lists = {
+            "dimensions": list(self.dimensions),
+            "revises": list(self.revises),
+            "amended": [asdict(one) for one in self.amended],
+        }
         return {**asdict(self), **lists, "status": self.status}
 
     def row(self) -> list[str]:
@@ -71,6 +89,7 @@ class Entry:
         about = ", ".join(part for part in (self.population, self.period, self.variable) if part)
         shown = f"{self.figures:,}" + (f" ({self.hidden:,} hidden)" if self.hidden else "")
         when = self.published if not self.withdrawn else f"{self.published}, {self.status}"
+        when += f", retagged {self.amended[-1].day}" if self.amended else ""
         return [self.id, self.title, about, " × ".join(self.dimensions), shown, when]
 
     def __str__(self) -> str:

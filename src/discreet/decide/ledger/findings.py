@@ -107,10 +107,11 @@ class Change:
 class Check:
     """Whether a new release can be published beside all earlier ones, and what readers could work out if it were.
 
-    ``unrelated`` names dimensions whose categories could not be related, so that nothing is called safe; ``assumed``
-    says which releases state no period or population and were taken to be about the same. ``left_out`` counts the
-    releases of the ledger that were not to be looked at: with any of them, nothing is said about joining the ledger.
-    ``open_sums`` says that not all sums of units could be asked about in time, ``meaning`` what safe promises here.
+    ``unfinished`` counts figures that were not bounded in time, and ``unjudged`` says what else was not judged and what
+    to do: with any of it, nothing is called safe. ``assumed`` says what was taken for granted of releases, such as that
+    one without a period is about the same time. ``left_out`` counts the releases of the ledger that were not to be
+    looked at: with any of them, nothing is said about joining the ledger. ``more_zeros`` says that not all figures of 0
+    that follow are listed, and ``meaning`` what safe promises, and against whom.
     """
 
     verdict: Verdict
@@ -121,10 +122,10 @@ class Check:
     compared: tuple[Entry, ...]
     apart: int = 0
     unfinished: int = 0
-    unrelated: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     left_out: int = 0
-    open_sums: bool = False
+    more_zeros: bool = False
     meaning: str = ""
     policy: str = ""
 
@@ -155,13 +156,14 @@ class Check:
             parts.append(f"{_many(len(self.changes), 'change')} can be traced to very few people")
         if self.unfinished:
             parts.append(f"{_many(self.unfinished, 'figure')} could not be bounded in time, and none is called safe")
-        if self.open_sums:
-            parts.append("not all sums of units could be asked about in time")
-        parts += self.unrelated
         if not parts:
-            parts.append("nothing that is protected can be worked out")
+            parts.append(
+                "nothing that is protected can be worked out" + (", as far as judged" if self.unjudged else "")
+            )
         if self.zeros:
-            parts.append(f"{_many(len(self.zeros), 'figure')} of 0 {'follows' if len(self.zeros) == 1 else 'follow'}")
+            more = ", and more that are not listed" if self.more_zeros else ""
+            follow = "follows" if len(self.zeros) == 1 else "follow"
+            parts.append(f"{_many(len(self.zeros), 'figure')} of 0 {follow}{more}")
         found = "; ".join(parts)
         old = sum(finding.cause == "before" and finding.sensitive for finding in self.findings)
         known = f" Without it, {_many(old, 'figure')} can be worked out from earlier releases already." if old else ""
@@ -169,13 +171,14 @@ class Check:
             f" {_many(self.apart, 'release')} about something else {_was(self.apart)} left aside." if self.apart else ""
         )
         taken = aside + "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
+        dark = "".join(f" Not judged: {text}." for text in self.unjudged)
         part = (
             f" {_many(self.left_out, 'release')} of the ledger {_was(self.left_out)} left out: "
             "this does not say whether it can join the ledger."
             if self.left_out
             else ""
         )
-        return f"«{self.title}», {met}: {found}.{known}{taken}{part}"
+        return f"«{self.title}», {met}: {found}.{dark}{known}{taken}{part}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -189,10 +192,10 @@ class Check:
             "compared": [entry.to_dict() for entry in self.compared],
             "apart": self.apart,
             "unfinished": self.unfinished,
-            "unrelated": list(self.unrelated),
+            "unjudged": list(self.unjudged),
             "assumed": list(self.assumed),
             "left_out": self.left_out,
-            "open_sums": self.open_sums,
+            "more_zeros": self.more_zeros,
             "meaning": self.meaning,
             "policy": self.policy or None,
         }

@@ -1,9 +1,10 @@
 """The joint check: everything published about one population put into one set of equations.
 
 Asked about are the figures that some release hides, rounds or perturbs; the finest cells that no release shows, and the
-smallest unions of them whose sum follows; and cells between tables that cross without a table of all their dimensions.
-The first are given away when a single value is left, or less than the limits want; the others when a value is left that
-is small enough to point at somebody. What is too small, too narrow or too risky is decided here, by :class:`Settings`.
+smallest unions of them whose sum follows; cells between tables that cross without a table of all their dimensions; and,
+where a policy says so, lines with all their people in one cell. Protected figures are given away when a single value is
+left, or less than the limits want, which the judge of audits decides; the others when what is left is small enough to
+point at somebody. What could not be asked is said.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +21,16 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from discreet.core.errors import DataError, InfeasibleError, RequestError
-from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
+from discreet.core.numerics import IntArray
 from discreet.decide.ledger.arithmetic import shown
 from discreet.decide.ledger.crossing import Crossed, crossed_cells
 from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.findings import Cause, Finding, Term
 from discreet.decide.ledger.joining import explicit, joined, unrelated
+from discreet.decide.ledger.lines import Line, full_lines
 from discreet.decide.ledger.populations import with_population
-from discreet.decide.ledger.sums import System, open_equations, smallest_sums
+from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sums import NODES, System, open_equations, smallest_sums
 from discreet.decide.ledger.unions import describe, is_published
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.table.additive_axis import WHOLE
@@ -48,78 +49,19 @@ REMEDIES = (
     "the whole (--population 'residents > 18+'), a total of some categories has a code of its own that is named "
     "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
     "corrects (--revises ID), and another time or amount is stated (--period, --variable). An earlier release that "
-    "should say so is withdrawn (--unseen) and added again"
+    "should say so is retagged (discreet ledger retag ID --reason …)"
 )
+OPEN_SUMS = (
+    "not all sums of units could be asked about, for they are too many; give more time (--time-limit), or check tables "
+    "of fewer units"
+)
+MORE_ZEROS = "more figures of 0 follow than are listed, and not all were judged; check tables of fewer categories"
 
 
 Key = frozenset[tuple[str, str]] | frozenset[frozenset[tuple[str, str]]]
 """Cells and unions by their labels, which are the same in every set of equations."""
 SEARCH = 30.0
 """Seconds that the search for unions takes at most, where no other limit is given."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What counts as given away, and how long may be searched: the one place where the ledger judges a figure.
-
-    ``threshold`` None stands for any value, ``amounts`` for figures that are not numbers of people or firms. A 0 that
-    follows is told, and is given away only where ``zeros`` are unsafe.
-    """
-
-    threshold: float | None
-    width: float | None = None
-    dr: float | None = None
-    zeros: Literal["safe", "unsafe"] = "safe"
-    amounts: bool = False
-    time_limit: float | None = None
-    workers: int | None = None
-    progress: Progress | None = None
-
-    def top(self, scale: int) -> float:
-        """Return the least value that is not small, in units of the last decimal."""
-        return math.inf if self.threshold is None else self.threshold * scale
-
-    def small(self, value: IntArray, scale: int) -> BoolArray:
-        """Say which values are small enough to point at somebody."""
-        found: BoolArray = (value > 0) & (value < self.top(scale))
-        return found
-
-    def protected(self, values: FloatArray, scale: int) -> tuple[BoolArray, BoolArray, BoolArray]:
-        """Say for numbers of values left whether a protected figure is exact, too narrow, or too risky."""
-        exact = values == 1
-        none = np.zeros(exact.size, bool)
-        narrow = none if self.width is None else ~exact & (values - 1 < self.width * scale)
-        close = none if self.dr is None else ~exact & (np.log2(np.maximum(values, 2)) * self.dr < 1)
-        return exact, narrow, close
-
-    def meaning(self, fewest: int) -> str:
-        """Say what a verdict of safe promises."""
-        left = "keeps more than one value"
-        left += "" if self.width is None else f", in an interval at least {self.width:g} wide"
-        left += "" if self.dr is None else f", with a risk 1/H of at most {self.dr:g} (all values alike)"
-        least = 0 if self.zeros == "unsafe" else 1
-        if self.amounts:
-            small = "no amount above 0"
-        elif self.threshold is None:
-            small = f"no count of {least} or more"
-        else:
-            small = f"no count from {least} to {math.ceil(self.threshold) - 1}"
-        who = f"{fewest} contributors" if self.amounts else f"{fewest} people"
-        hidden = "; sums of hidden amounts and who contributed to them are not judged" if self.amounts else ""
-        return (
-            f"Safe means: every figure that a release hides, rounds or perturbs {left}; {small} that no release shows "
-            "follows for a cell, for the smallest unions of cells, or for a cell between tables; every change since "
-            f"another time or population was made by {who} or more{hidden}. Nothing else is judged here"
-        )
-
-    def reason(self, values: float, scale: int) -> str:
-        """Say what is wrong with a protected figure of which some values are left."""
-        if values == 1:
-            return "can be worked out exactly"
-        _, narrow, close = self.protected(np.array([values]), scale)
-        texts = [f"interval {(values - 1) / scale:g} wide, less than {self.width or 0:g}"] if narrow[0] else []
-        texts += [f"risk {1 / math.log2(values):.4g}, more than {self.dr or 0:g}"] if close[0] else []
-        return "; ".join(texts)
 
 
 @dataclass(frozen=True)
@@ -137,12 +79,15 @@ def sheets_of(release: Release, entry: Entry) -> list[Sheet]:
 
 @dataclass(frozen=True)
 class Joint:
-    """What tables give away together, and what could not be judged: figures out of time, sums, unrelated categories."""
+    """What tables give away together, how many figures were not bounded in time, and what else was not judged.
+
+    ``more_zeros`` says that not all figures of 0 that follow are among the findings.
+    """
 
     findings: tuple[Finding, ...] = ()
     unfinished: int = 0
-    unrelated: tuple[str, ...] = ()
-    open_sums: bool = False
+    unjudged: tuple[str, ...] = ()
+    more_zeros: bool = False
 
     def __or__(self, other: Joint) -> Joint:
         """Return what either finds: releases that state less may belong with one set of others, or with another."""
@@ -151,8 +96,8 @@ class Joint:
         return Joint(
             tuple(sorted([*self.findings, *more], key=_order)),
             self.unfinished + other.unfinished,
-            tuple(dict.fromkeys([*self.unrelated, *other.unrelated])),
-            self.open_sums or other.open_sums,
+            tuple(dict.fromkeys([*self.unjudged, *other.unjudged])),
+            self.more_zeros or other.more_zeros,
         )
 
 
@@ -160,13 +105,13 @@ def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Set
     """Return what all tables give away together."""
     laid = lay([*earlier, *new])
     work = Work(laid, settings, len(earlier))
-    given = [*work.cells(), *work.unions(), *work.crossings()]
+    given = [*work.cells(), *work.unions(), *work.crossings(), *work.lines()]
     apart = bool(earlier) and bool(given)
     old = Work(laid[: len(earlier)], settings) if apart else None
     alone = Work(laid[len(earlier) :], settings) if apart else None
     before, itself = (None if one is None else one.known(given) for one in (old, alone))
     proofs = work.proofs(given[:PROOFS])
-    findings = []
+    findings, sums = [], []
     for k, one in enumerate(given):
         known = None if before is None else before[k]
         own = None if itself is None else itself[k]
@@ -175,6 +120,9 @@ def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Set
             # What suppression leaves of the sum of hidden figures in its own release is judged with that release.
             continue
         terms, releases, text = proofs[k] if k < len(proofs) else ((), (), "")
+        if one.joint and settings.amounts:
+            sums.append(text or one.name)
+            continue
         findings.append(
             Finding(
                 one.cell,
@@ -191,21 +139,44 @@ def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Set
                 one.sensitive,
             )
         )
-    foreign = unrelated([sheet.figures for sheet in laid], len(new))
+    names = {name for sheet in (*earlier, *new) for name in sheet.figures.names}
+    unjudged = [*work.unjudged(), *_of_amounts(sums), *_unrelated(laid, len(new), names)]
+    return Joint(tuple(sorted(findings, key=_order)), work.unfinished(), tuple(unjudged), work.more_zeros)
+
+
+def _of_amounts(sums: Sequence[str]) -> list[str]:
+    """Say which sums of hidden amounts follow."""
+    if not sums:
+        return []
+    more = f"; and {len(sums) - 3:,} more" if len(sums) > 3 else ""
+    return [
+        f"{_count(len(sums), 'sum')} of hidden amounts can be worked out from several releases ({'; '.join(sums[:3])}"
+        f"{more}), and whether that is too much depends on who contributed, which no published figure says; hide more "
+        "figures until they no longer follow, or apply the rules to the cells of each sum taken as one"
+    ]
+
+
+def _unrelated(laid: Sequence[Sheet], new: int, names: set[str]) -> list[str]:
+    """Say which dimensions, and which populations, nothing relates."""
     texts = []
-    for name, tables in foreign.items():
-        titles = dict.fromkeys(f"«{laid[k].entry.title}»" for k in tables)
-        if not any(name in sheet.figures.names for sheet in [*earlier, *new]):
+    for name, tables in unrelated([sheet.figures for sheet in laid], new).items():
+        titles = ", ".join(dict.fromkeys(f"«{laid[k].entry.title}»" for k in tables))
+        if name not in names:
             texts.append(
-                f"how the populations of {', '.join(titles)} lie in the one checked is not stated, so that their "
-                "differences could not be checked; write each behind the one that it is inside (--population 'a > b')"
+                f"how the populations of {titles} lie in the one checked is not stated, so that their differences "
+                "could not be checked; write each behind the one that it is inside (--population 'a > b'), or say that "
+                "they share nobody (--population 'a > b | c')"
             )
             continue
         texts.append(
-            f"dimension {name} has other categories in {', '.join(titles)} and no hierarchy relates them, so that "
-            "their differences could not be checked; give one with the categories of both (hierarchies=, --hierarchy)"
+            f"dimension {name} has other categories in {titles} and no hierarchy relates them, so that their "
+            "differences could not be checked; give one with the categories of both (hierarchies=, --hierarchy)"
         )
-    return Joint(tuple(sorted(findings, key=_order)), work.unfinished(), tuple(texts), work.open_sums)
+    return texts
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _order(finding: Finding) -> tuple[bool, int, bool, float, str]:
@@ -226,7 +197,7 @@ def lay(sheets: Sequence[Sheet]) -> list[Sheet]:
 
 @dataclass(frozen=True)
 class Given:
-    """Something that is given away: a cell, a union of cells (``held``, as positions), or a cell between tables.
+    """Something that is given away: a cell, a union of cells (``held``, as positions), a cell between tables, a line.
 
     ``joint`` says that it counts only if no release gives it away by itself.
     """
@@ -242,6 +213,7 @@ class Given:
     crossed: Crossed | None = None
     sensitive: bool = True
     joint: bool = False
+    line: Line | None = None
 
 
 class Work:
@@ -249,14 +221,17 @@ class Work:
 
     def __init__(self, sheets: Sequence[Sheet], settings: Settings, earlier: int = 0) -> None:
         self.settings, self.sheets, self.earlier = settings, sheets, earlier
-        self.open_sums = False
+        self.open_sums = self.more_zeros = False
         try:
             self.equations = equations_of([sheet.figures for sheet in sheets])
             self.blocks = self._blocks()
             self.protected = self._protected()
             self.inner = self._inner()
             self.asked = self.inner & (self.equations.source < 0) & ~self.protected
-            self.found = self._bounds(np.flatnonzero(self.protected | self.asked))
+            self.judge = settings.judge(self.equations)
+            # Who is in a line is asked of every sum.
+            wanted = self.protected | self.asked | (~self.equations.exact & (settings.lines is not None))
+            self.found = self.judge.bound(self.equations, np.flatnonzero(wanted))
         except (DataError, InfeasibleError) as error:
             titles = list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets))
             if len(titles) < 2:
@@ -265,12 +240,12 @@ class Work:
                 f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: "
                 f"{_clash(str(error))}; {REMEDIES}"
             ) from None
-        self.scale = 10**self.equations.decimals
+        self.scale = self.judge.scale
         self.exact = self.found.lower == self.found.upper
-
-    def _bounds(self, targets: IntArray) -> Bounds:
-        s = self.settings
-        return bounds(self.equations, targets, time_limit=s.time_limit, workers=s.workers, progress=s.progress)
+        small = self.asked & settings.small(self.found.lower, self.found.upper, self.scale)
+        self.judged = self.judge.judged(self.found, np.flatnonzero(self.protected | small)).findings
+        self.wrong = np.zeros(self.exact.size, bool)
+        self.wrong[self.judged.at[self.judged.faults.any(axis=1)]] = True
 
     def _blocks(self) -> list[frozenset[str]]:
         sizes = {axis.name: len(axis.nodes) for axis in self.equations.space.axes}
@@ -303,26 +278,26 @@ class Work:
 
     # --- single cells -------------------------------------------------------------------------------------
 
-    def _faults(self) -> BoolArray:
-        """Return the protected figures that are known too well, and small cells that nobody showed."""
-        wrong = np.logical_or.reduce(self.settings.protected(self.found.values, self.scale))
-        small = self.exact & self.settings.small(self.found.lower, self.scale)
-        found: BoolArray = (self.protected & wrong) | (self.asked & small)
-        return found
-
     def cells(self) -> list[Given]:
         """Return the cells that are known too well, then those of which it follows that nobody is in them."""
-        given = [self._cell(i) for i in np.flatnonzero(self._faults()).tolist()]
+        given = [self._cell(i) for i in np.flatnonzero(self.wrong).tolist()]
         none = np.flatnonzero(self.asked & self.exact & (self.found.lower == 0))
         return given + [self._cell(i) for i in none[~self._in_empty(none)].tolist()]
 
     def _cell(self, i: int) -> Given:
         lower, upper = _ends(self.found, i, self.scale)
         asked = bool(self.asked[i])
-        reason = NOBODY_SHOWS if asked else self.settings.reason(float(self.found.values[i]), self.scale)
+        reason = NOBODY_SHOWS if asked and lower == upper else "; ".join(self.reasons(i))
+        reason = f"no release shows it; {reason}" if asked and lower < upper else reason
         cell = self.equations.cell(i)
         sensitive = not asked or lower > 0 or self.settings.zeros == "unsafe"
         return Given(cell, self.equations.describe(i), lower, upper, reason, self._key(i), (i,), sensitive=sensitive)
+
+    def reasons(self, i: int) -> tuple[str, ...]:
+        """Say what is wrong with a figure that was judged."""
+        f = self.judged
+        k = int(np.searchsorted(f.at, i))
+        return f.limits.phrases(f.faults[k], float(f.lower[k]), float(f.upper[k]), float(f.dr[k]))
 
     def _in_empty(self, cells: IntArray) -> BoolArray:
         """Say which cells lie in a figure that is published as 0, so that nothing has to follow."""
@@ -345,17 +320,17 @@ class Work:
         top = settings.top(self.scale)
         system = open_equations(e.starts, e.columns, e.signs, found.lower, found.upper)
         units = self.inner & ~self.exact & (found.upper < top)
-        if settings.amounts:
-            units &= ~self.protected
         if not units.any():
             return []
         worth = ~self.protected | self._meet(system)
-        deadline = time.monotonic() + (SEARCH if settings.time_limit is None else settings.time_limit)
+        limit = settings.time_limit
+        deadline = time.monotonic() + (SEARCH if limit is None else limit)
+        nodes = NODES if limit is None else math.inf
         given: dict[Key, Given] = {}
         for block in self.blocks:
             mine = np.zeros(units.size, bool)
             mine[self._inner_of(block)] = True
-            sums = smallest_sums(system, units & mine, found.lower, top, deadline=deadline, worth=worth)
+            sums = smallest_sums(system, units & mine, found.lower, top, deadline=deadline, nodes=nodes, worth=worth)
             self.open_sums |= not sums.complete
             for held, value in sums.found:
                 one = self._union(held, value)
@@ -406,9 +381,11 @@ class Work:
     def crossings(self) -> list[Given]:
         """Return the cells of dimensions that no table crosses, but whose small value follows from several."""
         found = self.found
-        small = np.flatnonzero(self.exact & self.settings.small(found.lower, self.scale))
+        small = np.flatnonzero(self.exact & self.settings.small(found.lower, found.upper, self.scale))
         given = []
-        for one in crossed_cells(self.equations, self.blocks, small, self.exact, found.upper > 0):
+        crossings = crossed_cells(self.equations, self.blocks, small, self.exact, found.upper > 0)
+        self.more_zeros = not crossings.complete
+        for one in crossings.found:
             cell = self.equations.cell(one.position) | dict(one.into)
             name = ", ".join(
                 f"{axis.name}={cell[axis.name]}"
@@ -420,6 +397,30 @@ class Work:
             sensitive = not one.none or self.settings.zeros == "unsafe"
             given.append(Given(cell, name, value, value, NOBODY_SHOWS, key, crossed=one, sensitive=sensitive))
         return given
+
+    # --- lines --------------------------------------------------------------------------------------------
+
+    def lines(self) -> list[Given]:
+        """Return the cells that are known to hold all people of a line, or all but a few, where that is asked."""
+        if self.settings.lines is None:
+            return []
+        who = "everybody" if not self.settings.lines else f"all but at most {self.settings.lines} people"
+        given = []
+        for line in full_lines(self.equations, self.found.lower, self.found.upper, self.settings.lines):
+            name, whole = self.equations.describe(line.cell), self.equations.describe(line.whole)
+            key = frozenset([("line", whole), ("cell", name)])
+            reason = f"{who} of {whole} is in it (group disclosure)"
+            ends = _ends(self.found, line.cell, self.scale)
+            given.append(Given(self.equations.cell(line.cell), name, *ends, reason, key, line=line))
+        return given
+
+    def _line_proof(self, one: Given, line: Line) -> tuple[tuple[Term, ...], tuple[str, ...], str]:
+        terms, releases, how = shown(self.found, line.cell, self.sheets)
+        told = dict.fromkeys(releases)
+        for i in line.others:
+            told |= dict.fromkeys(shown(self.found, i, self.sheets)[1])
+        none = "all other cells of the line are 0" if not self.settings.lines else "so few are in all other cells"
+        return terms, tuple(told), f"{how}, and {none}: {one.reason}"
 
     # --- what is said of them -----------------------------------------------------------------------------
 
@@ -439,13 +440,14 @@ class Work:
 
     def known(self, given: Sequence[Given]) -> list[tuple[float, float, bool] | None]:
         """Return the ends of what others give away, and whether these tables do so as well; None if they do not say."""
-        plain = self._faults() | (~self.protected & ~self.asked & self.exact)
+        plain = self.wrong | (~self.protected & ~self.asked & self.exact)
         shared = {one.key for one in self.unions()} if any(one.units for one in given) else set()
         crossed = {one.key for one in self.crossings()} if any(one.crossed for one in given) else set()
+        lines = {one.key for one in self.lines()} if any(one.line for one in given) else set()
         found: list[tuple[float, float, bool] | None] = []
         for one in given:
-            if one.crossed or one.units:
-                same = one.key in (crossed if one.crossed else shared)
+            if one.crossed or one.units or one.line:
+                same = one.key in (lines if one.line else crossed if one.crossed else shared)
                 found.append((one.lower, one.upper, True) if same else None)
                 continue
             i = self._find(one.cell)
@@ -461,7 +463,8 @@ class Work:
             first = self.equations.lower.size
             bounded = self._bounded([(at, given[k].name) for k, at in asked.items()])
             for n, k in enumerate(asked):
-                found[k] = (*_ends(bounded, first + n, self.scale), False)
+                lower, upper = _ends(bounded, first + n, self.scale)
+                found[k] = (lower, upper, lower == upper)
         return found
 
     def _bounded(self, sums: Sequence[tuple[Sequence[int], str]]) -> Bounds:
@@ -480,6 +483,8 @@ class Work:
         for one in given:
             if one.crossed:
                 found.append(self._crossing_proof(one, one.crossed))
+            elif one.line:
+                found.append(self._line_proof(one, one.line))
             elif one.units:
                 found.append(shown(bounded, next(at), self.sheets))
             else:
@@ -504,6 +509,21 @@ class Work:
     def unfinished(self) -> int:
         """Return how many figures could not be bounded in time."""
         return int(np.count_nonzero(~self.found.finished & (self.protected | self.asked)))
+
+    def unjudged(self) -> list[str]:
+        """Say what else could not be judged."""
+        f = self.judged
+        dark = np.count_nonzero(self.found.finished[f.at] & ~f.finished & ~f.faults.any(axis=1))
+        texts = [OPEN_SUMS] if self.open_sums else []
+        if dark:
+            texts.append(
+                f"the risk 1/H of {_count(int(dark), 'figure')} to a reader who knows the method cannot be shown, as "
+                "several releases, published sums or a choice among all cells tie them to others; publish each figure "
+                "once, made from its own value alone, or judge intervals (--min-width in place of --policy)"
+            )
+        if self.more_zeros and self.settings.zeros == "unsafe":
+            texts.append(MORE_ZEROS)
+        return texts
 
 
 def told_ends(lower: int, upper: int, scale: int) -> tuple[float, float]:

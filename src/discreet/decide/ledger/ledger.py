@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import getpass
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -14,12 +15,13 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
 from discreet.decide.ledger.change import changes, may_lie_inside
 from discreet.decide.ledger.document import digest, packed, unpacked
-from discreet.decide.ledger.entry import Entry
+from discreet.decide.ledger.entry import Amendment, Entry
 from discreet.decide.ledger.findings import Change, Check, Verdict
-from discreet.decide.ledger.joint import Joint, Settings, joint_findings, sheets_of
+from discreet.decide.ledger.joint import Joint, joint_findings, sheets_of
 from discreet.decide.ledger.originals import Originals
-from discreet.decide.ledger.populations import family
-from discreet.decide.ledger.revision import carried
+from discreet.decide.ledger.populations import apart, family, lineage
+from discreet.decide.ledger.revision import alike, same_values
+from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.store import WAIT, Store
 from discreet.decide.policy import Policy
 from discreet.table.release import Release
@@ -28,8 +30,6 @@ COLUMNS = (
     "id, title, published, method, dimensions, figures, hidden, population, period, variable, withdrawn, reason, "
     "unseen, revises"
 )
-THRESHOLD = 10
-"""Counts that no release shows, and sums of them, are given away when they can be worked out and are below this."""
 FEWEST = 3
 """A change between two times that fewer people made shows who they are."""
 
@@ -67,7 +67,13 @@ class Ledger:
 
     def entries(self) -> tuple[Entry, ...]:
         """Return what was published, in the order in which it was added."""
-        return tuple(_entry(row) for row in self._store.read(f"SELECT {COLUMNS} FROM release ORDER BY number"))
+        said: dict[str, list[Amendment]] = {}
+        for name, *now in self._store.read(
+            "SELECT release, day, who, reason, population, period, variable FROM amendment ORDER BY number"
+        ):
+            said.setdefault(name, []).append(Amendment(*now))
+        rows = self._store.read(f"SELECT {COLUMNS} FROM release ORDER BY number")
+        return tuple(_amended(_entry(row), said.get(row[0], [])) for row in rows)
 
     def entry(self, name: str) -> Entry:
         """Return one release's line, by its id, the beginning of its id, or its title."""
@@ -84,7 +90,7 @@ class Ledger:
         """Return what one release publishes."""
         entry = self.entry(name)
         ((body, kept),) = self._store.read("SELECT body, digest FROM release WHERE id = ?", entry.id)
-        if digest(body, _said(entry)) != kept:
+        if digest(body, _said(_first(entry))) != kept:
             raise DataError(f"{self.path}: release {entry} is not as it was added; restore the ledger from a copy")
         return unpacked(body)
 
@@ -163,6 +169,44 @@ class Ledger:
             )
         return self.entry(entry.id)
 
+    def retag(
+        self,
+        name: str,
+        *,
+        reason: str,
+        population: str | None = None,
+        period: str | None = None,
+        variable: str | None = None,
+        who: str = "",
+    ) -> Entry:
+        """Correct what is said about a release that people may have seen; what was said before is kept.
+
+        Args:
+            name: its id or title.
+            reason: why, for the record.
+            population: whom the figures are about; as it was by default.
+            period: when; as it was by default.
+            variable: what is added up; as it was by default.
+            who: who says so; the user of this machine by default.
+        """
+        if not reason.strip():
+            raise RequestError("give the reason for retagging the release (reason=, --reason)")
+        entry = self.entry(name)
+        given = {"population": population, "period": period, "variable": variable}
+        now = {tag: getattr(entry, tag) if text is None else text.strip() for tag, text in given.items()}
+        if all(now[tag] == getattr(entry, tag) for tag in now):
+            raise RequestError(
+                f"release {entry} says the same already ({', '.join(filter(None, now.values())) or 'nothing'}); give "
+                "another population, period or variable (--population, --period, --variable)"
+            )
+        with self._store.writing() as db:
+            db.execute(
+                "INSERT INTO amendment (release, day, who, reason, population, period, variable) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (entry.id, _today(), who.strip() or getpass.getuser(), reason.strip(), *now.values()),
+            )
+        return self.entry(entry.id)
+
     # --- asking it ----------------------------------------------------------------------------------------
 
     def check(
@@ -212,7 +256,7 @@ class Ledger:
             progress: told how far the work is.
         """
         entry = _described(release, title, population, period, variable, None)
-        rules = _rules(policy, width, dr, threshold, amounts=not entry.counts)
+        rules = Settings.of(policy, width, dr, threshold, amounts=not entry.counts)
         rules = replace(rules, time_limit=time_limit, workers=workers, progress=progress)
         every = self.entries() if beside is None else self._held(beside)
         old = [e for e in every if not e.unseen and e.same_variable(entry)]
@@ -221,28 +265,31 @@ class Ledger:
         past = revised | {name for e in old for name in e.revises}
         same = [e for e in old if e.may_be_about(entry.population, entry.period) and e.id not in past]
         linked = _linked(entry, same)
-        compared = [e for e in old if e not in same and set(e.dimensions) & set(entry.dimensions)]
+        others = [e for e in old if e not in same and set(e.dimensions) & set(entry.dimensions)]
+        strangers = [e for e in others if e.id not in revised and apart(e.population, entry.population)]
+        compared = [e for e in others if e not in strangers]
         mine = sheets_of(release, entry)
-        joint = Joint()
-        for group in _worlds(entry, linked):
-            before = [sheet for e in group for sheet in sheets_of(self.release(e.id), e)]
+        joint = Joint(unjudged=rules.unasked)
+        groups = [[s for e in group for s in sheets_of(self.release(e.id), e)] for group in _worlds(entry, linked)]
+        for before in groups:
             joint |= joint_findings(mine, before, rules)
         moved: list[Change] = []
-        nested: list[str] = []
+        assumed = [*_assumed(entry, linked), *_said_apart(entry, strangers)]
         for e in compared:
             theirs = sheets_of(self.release(e.id), e)
             stated = e.id in revised or e.may_be_about(entry.population, entry.period)
-            joint |= Joint(carried(mine, theirs, rules, stated=stated))
+            for before in groups:
+                why = "a later release revises the other" if stated else alike([*before, *mine], theirs)
+                if why:
+                    joint |= same_values(mine, before, theirs, rules, why)
+                if why and not stated:
+                    assumed.append(f"«{e.title}» and «{title}» were taken to describe the same values, as {why}")
             for pair in product(release.parts(), (sheet.figures for sheet in theirs)):
                 moved += changes(*pair, f"«{e.title}»", fewest, amounts=rules.amounts)
-                if e.may_be_about("", entry.period) and not stated and (text := may_lie_inside(*pair, rules.small)):
-                    nested.append(
-                        f"«{e.title}» and «{title}» are about populations that may lie inside each other, and then "
-                        f"{text}; write one behind the other to have such differences checked (--population "
-                        f"'{e.population} > {entry.population}')"
-                    )
+                if e.may_be_about("", entry.period) and not stated and (text := may_lie_inside(*pair, rules)):
+                    joint |= Joint(unjudged=(_nested(e, entry, text),))
         new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
-        open_ = joint.unfinished or joint.unrelated or nested or joint.open_sums
+        open_ = joint.unfinished or joint.unjudged
         verdict: Verdict = "unsafe" if new or moved else "incomplete" if open_ else "safe"
         return Check(
             verdict,
@@ -253,12 +300,12 @@ class Ledger:
             tuple(compared),
             len(every) - len(linked) - len(compared),
             joint.unfinished,
-            (*joint.unrelated, *dict.fromkeys(nested)),
-            _assumed(entry, linked),
+            joint.unjudged,
+            tuple(dict.fromkeys(assumed)),
             len(self) - len(every),
-            joint.open_sums,
+            joint.more_zeros,
             rules.meaning(fewest),
-            "" if policy is None else Policy.load(policy).name,
+            rules.policy,
         )
 
     def _named(self, names: str | Sequence[str]) -> tuple[str, ...]:
@@ -317,36 +364,6 @@ class Ledger:
     __repr__ = __str__
 
 
-def _rules(
-    policy: str | Path | Policy | None,
-    width: float | None,
-    dr: float | None,
-    threshold: float | Literal["default"] | None,
-    *,
-    amounts: bool,
-) -> Settings:
-    """Return what counts as given away: by the policy, or by single limits."""
-    if policy is not None:
-        given = {"threshold": threshold != "default", "width": width is not None, "dr": dr is not None}
-        if any(given.values()):
-            name = next(name for name, is_given in given.items() if is_given)
-            raise RequestError(f"{name} is given beside a policy, which sets it; give one of them")
-        asked = Policy.load(policy)
-        least = asked.rules.threshold
-        if least is None and not amounts:
-            raise RequestError(
-                f"policy {asked.name} has no threshold for counts (rules.threshold), by which counts that follow would "
-                "be judged; add one, or give the limits one by one (threshold=, --threshold)"
-            )
-        return Settings(None if amounts else least, asked.limits.width, asked.limits.dr, asked.zeros, amounts=amounts)
-    if width is not None and not width >= 0:
-        raise RequestError(f"the least width is {width}; it is 0 or more")
-    if dr is not None and not dr > 0:
-        raise RequestError(f"the largest risk is {dr}; it is above 0")
-    least = float(THRESHOLD) if threshold == "default" else threshold
-    return Settings(None if amounts else least, width, dr, amounts=amounts)
-
-
 def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
     """Return the releases of a population that are linked with a new one: by its tag, or by shared dimensions."""
     found = [e for e in same if e.population and family(e.population) == family(entry.population)]
@@ -388,6 +405,24 @@ def _assumed(entry: Entry, linked: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _said_apart(entry: Entry, strangers: Sequence[Entry]) -> tuple[str, ...]:
+    """Say which releases are left aside because they are said to be about other people."""
+    return tuple(
+        f"«{e.title}» and «{entry.title}» are said to be about different people and were not compared"
+        for e in strangers
+    )
+
+
+def _nested(earlier: Entry, entry: Entry, text: str) -> str:
+    """Say that one population may lie inside another, and how to state whether it does."""
+    one, other = (" > ".join(lineage(e.population)) for e in (earlier, entry))
+    return (
+        f"«{earlier.title}» and «{entry.title}» are about populations that may lie inside each other, and then {text}; "
+        f"write one behind the other to have such differences checked (--population '{one} > {other}'), or say that "
+        f"they share nobody (--population '{other} | {one}')"
+    )
+
+
 def _described(
     release: Release, title: str, population: str, period: str, variable: str, published: str | None
 ) -> Entry:
@@ -411,6 +446,23 @@ def _described(
         period.strip(),
         variable.strip(),
     )
+
+
+def _amended(entry: Entry, amendments: Sequence[Amendment]) -> Entry:
+    """Return a line as it reads now; each amendment says what it replaced."""
+    told = []
+    for one in amendments:
+        told.append(replace(one, population=entry.population, period=entry.period, variable=entry.variable))
+        entry = replace(entry, population=one.population, period=one.period, variable=one.variable)
+    return replace(entry, amended=tuple(told))
+
+
+def _first(entry: Entry) -> Entry:
+    """Return a line as it was added."""
+    if not entry.amended:
+        return entry
+    was = entry.amended[0]
+    return replace(entry, population=was.population, period=was.period, variable=was.variable)
 
 
 def _said(entry: Entry) -> dict[str, str]:

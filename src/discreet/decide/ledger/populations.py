@@ -3,13 +3,16 @@
 A population inside another is written behind it: ``residents > 16+``. Populations that are bands of numbers, such as
 ``16+`` and ``18+``, are cut into the pieces that all of them are made of. Releases about populations of one family are
 put together with the population as one more dimension, so that whoever is in one and not in the other is asked about
-like any other cell.
+like any other cell. Populations that share nobody are written after a bar: ``residents > women | men`` is about women,
+none of whom are among the men.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -18,17 +21,45 @@ from discreet.decide.ledger.bands import Band, band, name_of, pieces
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 
-WITHIN = ">"
+WITHIN, APART = ">", "|"
 BANDS = "bands"
 
 
 def lineage(population: str) -> tuple[str, ...]:
     """Return a population's name, after those of the populations that it is inside.
 
-    >>> lineage("residents > 18+"), lineage("16+"), lineage("")
-    (('residents', '18+'), ('16+',), ())
+    >>> lineage("residents > 18+"), lineage("residents > women | men"), lineage("")
+    (('residents', '18+'), ('residents', 'women'), ())
     """
-    return tuple(part for name in population.split(WITHIN) if (part := name.strip()))
+    return tuple(part for name in population.split(WITHIN) if (part := name.split(APART)[0].strip()))
+
+
+def strangers(population: str) -> set[frozenset[tuple[str, ...]]]:
+    """Return the pairs of populations that are said to share nobody, each with those that it is inside.
+
+    >>> [sorted(pair) for pair in strangers("residents > women | men")]
+    [[('residents', 'men'), ('residents', 'women')]]
+    """
+    found: set[frozenset[tuple[str, ...]]] = set()
+    names = [name for name in population.split(WITHIN) if name.strip()]
+    for k, name in enumerate(names):
+        within = lineage(WITHIN.join(names[:k]))
+        told = [(*within, part) for one in name.split(APART) if (part := one.strip())]
+        found |= {frozenset(pair) for pair in combinations(told, 2) if len(set(pair)) == 2}
+    return found
+
+
+def apart(one: str, other: str) -> bool:
+    """Say whether two populations, or some that they are inside, are said to share nobody.
+
+    >>> apart("women | men", "men > 18+"), apart("women", "men"), apart("women | men", "women")
+    (True, False, False)
+    """
+    said = strangers(one) | strangers(other)
+    mine, theirs = (
+        {names[: k + 1] for k in range(len(names))} for names in (lineage(population) for population in (one, other))
+    )
+    return any(frozenset((a, b)) in said for a in mine for b in theirs)
 
 
 def family(population: str) -> str:
@@ -66,9 +97,10 @@ def with_population(parts: Sequence[Figures], populations: Sequence[str]) -> lis
     while any(name in part.names for part in parts):
         name += " "
     whole = any(not path for path in inside)
+    said = {frozenset(path[shared:] for path in pair) for population in populations for pair in strangers(population)}
     found: list[Figures] = []
     for part, path in zip(parts, inside, strict=True):
-        label, pairs = _banded(path, cut, whole) if len(cut) == len(below) else _nested(path, below)
+        label, pairs = _banded(path, cut, whole) if len(cut) == len(below) else _nested(path, below, said)
         found.append(
             replace(
                 part,
@@ -99,11 +131,32 @@ def _banded(path: tuple[str, ...], cut: dict[str, Band], whole: bool) -> tuple[s
     return label, [*pairs, ("others", None)] if whole else pairs
 
 
-def _nested(path: tuple[str, ...], below: Sequence[tuple[str, ...]]) -> tuple[str, Pairs]:
-    """Return a population's name, and the longest line of populations that it is in: each, and who is not in it."""
+def _nested(
+    path: tuple[str, ...], below: Sequence[tuple[str, ...]], said: set[frozenset[tuple[str, ...]]]
+) -> tuple[str, Pairs]:
+    """Return a population's name, and the populations around it: each, with those inside it and who is in none of them.
+
+    Of several inside one, all are there if they are said to share nobody, and otherwise only those on the longest line
+    of populations that this one is in.
+    """
     line = max((other for other in below if other[: len(path)] == path), key=len)
+    every = {other[:k] for other in below for k in range(1, len(other) + 1)}
+    last = Counter(one[-1] for one in every)
+    names: dict[tuple[str, ...], str | None] = {
+        one: one[-1] if last[one[-1]] == 1 else f" {WITHIN} ".join(one) for one in every
+    }
+    names[()] = None
     pairs: Pairs = []
-    for k, name in enumerate(line):
-        above = line[k - 1] if k else None
-        pairs += [(name, above), (f"{above} without {name}" if above else f"not {name}", above)]
-    return path[-1] if path else "", pairs
+    left: list[tuple[str, ...]] = [()]
+    while left:
+        above = left.pop()
+        inside = sorted(one for one in every if one[:-1] == above)
+        if not all(frozenset(pair) in said for pair in combinations(inside, 2)):
+            inside = [one for one in inside if one == line[: len(one)]]
+        if not inside:
+            continue
+        called, held = names[above], " and ".join(str(names[one]) for one in inside)
+        pairs += [(names[one], called) for one in inside]
+        pairs.append((f"{called} without {held}" if called else f"not {held}", called))
+        left += inside
+    return names[path] or "", pairs

@@ -18,8 +18,8 @@ from discreet.core.errors import DataError, LimitError, RequestError
 
 APPLICATION = 0x64697363
 """Marks the file as a ledger: the letters «disc»."""
-SCHEMA = 2
-"""The version of the tables below; files of version 1 get the column ``revises``."""
+SCHEMA = 3
+"""The version of the tables below; older files get the column ``revises`` (2) and the table ``amendment`` (3)."""
 WAIT = 30.0
 """Seconds that a writer waits for another."""
 TABLES = """
@@ -41,6 +41,18 @@ CREATE TABLE release (
     unseen     INTEGER NOT NULL DEFAULT 0,
     body       BLOB NOT NULL,
     revises    TEXT NOT NULL DEFAULT ''
+) STRICT
+"""
+AMENDMENTS = """
+CREATE TABLE amendment (
+    number     INTEGER PRIMARY KEY,
+    release    TEXT NOT NULL REFERENCES release (id),
+    day        TEXT NOT NULL,
+    who        TEXT NOT NULL,
+    reason     TEXT NOT NULL,
+    population TEXT NOT NULL,
+    period     TEXT NOT NULL,
+    variable   TEXT NOT NULL
 ) STRICT
 """
 
@@ -79,16 +91,16 @@ class Store:
                     raise
                 time.sleep(0.02)
         self._db.execute("PRAGMA synchronous=FULL")
-        if self._number("user_version") == 0:
+        if self._number("user_version") < SCHEMA:
             with self.writing():
-                if self._number("user_version") == 0:
+                version = self._number("user_version")
+                if version == 0:
                     self._db.execute(TABLES)
                     self._db.execute(f"PRAGMA application_id={APPLICATION}")
-                    self._db.execute(f"PRAGMA user_version={SCHEMA}")
-        elif self._number("user_version") == 1:
-            with self.writing():
-                if self._number("user_version") == 1:
+                elif version == 1:
                     self._db.execute("ALTER TABLE release ADD COLUMN revises TEXT NOT NULL DEFAULT ''")
+                if version < SCHEMA:
+                    self._db.execute(AMENDMENTS)
                     self._db.execute(f"PRAGMA user_version={SCHEMA}")
         self._refuse_others()
 

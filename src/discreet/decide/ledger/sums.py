@@ -29,7 +29,7 @@ from discreet.core.numerics import IntArray
 BoolArray = npt.NDArray[np.bool_]
 Row: TypeAlias = dict[int, int]
 NODES = 100_000
-"""The most branches of one search."""
+"""The most branches of one search, where no time is given for it."""
 MOST = 1_000
 """The most unions that are listed."""
 RHS = -1
@@ -78,6 +78,7 @@ def smallest_sums(
     top: float = math.inf,
     *,
     deadline: float = math.inf,
+    nodes: float = NODES,
     worth: BoolArray | None = None,
 ) -> Sums:
     """Return the smallest unions of units whose sum is known and below a limit.
@@ -88,6 +89,7 @@ def smallest_sums(
         least: the smallest value of every column.
         top: sums of this or more are of no interest.
         deadline: when to stop, on the monotonic clock.
+        nodes: the most branches that are searched.
         worth: for every column whether a union with it is of interest at all; parts without such a unit are skipped.
 
     >>> whole = np.array([1, 1, 1, 1]), np.array([1, 1, 0, 0])  # streets 1 to 4 hold 21, streets 1 and 2 hold 20
@@ -102,7 +104,7 @@ def smallest_sums(
     parts = _parts(system, units, worth)
     found: list[tuple[tuple[int, ...], int]] = []
     complete = True
-    budget = [NODES]
+    budget = [nodes]
     for rows in parts:
         if time.monotonic() > deadline or len(found) >= MOST:
             return Sums(tuple(found), False)
@@ -262,7 +264,7 @@ def _unions(
     piece: Sequence[tuple[int, Row]],
     least: IntArray,
     top: float,
-    budget: list[int],
+    budget: list[float],
     deadline: float,
     most: int,
 ) -> tuple[list[tuple[tuple[int, ...], int]], bool]:

@@ -1,0 +1,164 @@
+"""What counts as given away in a check: limits as in an audit, and what of a policy a ledger can and cannot judge."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.auditing.judging import Judge
+from discreet.auditing.limits import Limits, Reach
+from discreet.core.errors import RequestError
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress
+from discreet.decide.policy import Policy
+from discreet.table.equations import Equations
+
+BoolArray = npt.NDArray[np.bool_]
+THRESHOLD = 10
+"""Counts that no release shows, and sums of them, are given away when they can be worked out and are below this."""
+PRECISION = 0.02
+"""Twice the standard error in bits at which drawing stops, as in an audit."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What counts as given away, and how long may be searched.
+
+    Attributes:
+        threshold: counts that no release shows must not follow if they are above 0 and below this; None for all.
+        limits: what must be left open of protected figures, judged as an audit does.
+        law: how likely values are, for 1/H: ``"interval"``, or ``"reader"`` for somebody who knows the method.
+        zeros: whether a 0 that follows is given away; otherwise it is told only.
+        lines: with k, no line may have all its people but k in one cell; None where that is not asked.
+        amounts: whether figures are no numbers of people or firms.
+        unasked: what a policy asks for and no ledger can judge, as sentences.
+        policy: the policy's name.
+        time_limit: seconds; None for as long as it takes.
+        workers: threads.
+        progress: told how far the work is.
+    """
+
+    threshold: float | None = THRESHOLD
+    limits: Limits = field(default_factory=Limits)
+    law: str = "interval"
+    zeros: Literal["safe", "unsafe"] = "safe"
+    lines: int | None = None
+    amounts: bool = False
+    unasked: tuple[str, ...] = ()
+    policy: str = ""
+    time_limit: float | None = None
+    workers: int | None = None
+    progress: Progress | None = None
+
+    @classmethod
+    def of(
+        cls,
+        policy: str | Path | Policy | None,
+        width: float | None,
+        dr: float | None,
+        threshold: float | Literal["default"] | None,
+        *,
+        amounts: bool,
+    ) -> Settings:
+        """Return what counts as given away: by a policy, or by single limits."""
+        if policy is None:
+            least = float(THRESHOLD) if threshold == "default" else threshold
+            return cls(None if amounts else least, Limits(width, dr), amounts=amounts)
+        given = {"threshold": threshold != "default", "width": width is not None, "dr": dr is not None}
+        if any(given.values()):
+            name = next(name for name, is_given in given.items() if is_given)
+            raise RequestError(f"{name} is given beside a policy, which sets it; give one of them")
+        asked = Policy.load(policy)
+        limits = Limits(asked.limits.width, asked.limits.dr)
+        if amounts:
+            return cls(
+                None, limits, zeros=asked.zeros, amounts=True, unasked=_of_contributors(asked), policy=asked.name
+            )
+        if asked.rules.threshold is None:
+            raise RequestError(
+                f"policy {asked.name} has no threshold for counts (rules.threshold), by which counts that follow would "
+                "be judged; add one, or give the limits one by one (threshold=, --threshold)"
+            )
+        lines = asked.rules.group_disclosure if asked.rules.combine == "any" else None
+        return cls(asked.rules.threshold, limits, "reader", asked.zeros, lines, policy=asked.name)
+
+    def judge(self, equations: Equations) -> Judge:
+        """Return the judge of an audit, for an outsider who asks about single figures."""
+        return Judge(
+            equations,
+            self.limits,
+            Reach.nothing(equations.lower.size),
+            ("outsider",),
+            law=self.law if self.limits.dr is not None else "interval",
+            relaxed=False,
+            precision=PRECISION,
+            seed=None,
+            workers=self.workers,
+            progress=self.progress,
+            time_limit=self.time_limit,
+            prior_bits=math.nan,
+            singles=np.zeros(0, np.int64),
+        )
+
+    def top(self, scale: int) -> float:
+        """Return the least value that is not small, in units of the last decimal."""
+        return math.inf if self.threshold is None else self.threshold * scale
+
+    def small(self, lower: IntArray, upper: IntArray, scale: int) -> BoolArray:
+        """Say which values are surely above 0, and small enough to point at somebody."""
+        found: BoolArray = (lower > 0) & (upper < self.top(scale))
+        return found
+
+    def meaning(self, fewest: int) -> str:
+        """Say what a verdict of safe promises, and against whom."""
+        limits, least = self.limits, 0 if self.zeros == "unsafe" else 1
+        left = "keeps more than one value"
+        left += "" if limits.width is None else f", in an interval at least {limits.width:g} wide"
+        if limits.dr is not None:
+            how = "to a reader who knows the method" if self.law == "reader" else "all values alike"
+            left += f", with a risk 1/H of at most {limits.dr:g} ({how})"
+        if self.amounts:
+            small = "no amount above 0"
+        elif self.threshold is None:
+            small = f"no count of {least} or more"
+        else:
+            small = f"no count from {least} to {math.ceil(self.threshold) - 1}"
+        closer = (
+            "" if limits.width is None and limits.dr is None else ", nor is such a cell known more closely than that"
+        )
+        parts = [
+            f"every figure that a release hides, rounds or perturbs {left}",
+            f"{small} that no release shows follows for a cell, for the smallest unions of cells, or for a "
+            f"cell between tables{closer}",
+        ]
+        if self.lines is not None:
+            who = "everybody" if not self.lines else f"all but at most {self.lines} people"
+            parts.append(f"no line is known to have {who} in one cell")
+        people = "contributors" if self.amounts else "people"
+        parts.append(
+            "every change since another time or population, in categories of both, was made by "
+            f"{fewest} {people} or more"
+        )
+        return (
+            f"Safe means, against a reader of these releases: {'; '.join(parts)}. What respondents know by their own "
+            "part, and the risk of each table by itself, are not judged here (assess, audit)"
+        )
+
+
+def _of_contributors(policy: Policy) -> tuple[str, ...]:
+    """Say which rules of a policy look at contributors, whom no ledger knows."""
+    titles = list(dict.fromkeys(rule.title for rule in policy.judges(True, holdings=policy.rules.level == "holding")))
+    titles += ["protection levels"] if policy.limits.levels != "never" and titles else []
+    titles += ["what respondents work out"] if policy.insiders != "none" else []
+    if not titles:
+        return ()
+    return (
+        f"policy {policy.name} asks who contributed to amounts ({', '.join(titles)}), which no published figure says, "
+        "so that this is not judged; audit the releases together with the true table (discreet audit NEW OLD "
+        "--original TABLE --rule …)",
+    )
