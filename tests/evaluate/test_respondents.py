@@ -14,6 +14,7 @@ from tests.cli.running import run
 import discreet as dc
 from discreet import Figures
 from discreet.core.errors import InfeasibleError
+from discreet.core.numerics import IntArray
 from discreet.rules import Threshold
 from discreet.table.contributions import Contributions
 from discreet.table.respondents import in_one_cell
@@ -74,23 +75,23 @@ def test_it_is_judged_in_assessments_and_comparisons() -> None:
     policy = dc.Policy.from_text('extends = "business"\n[rules]\nthreshold = 2\ndominance = []\np_percent = "none"\n')
     table = tabulated()
     outsiders = dc.suppress(table, Threshold(2), insiders="none").release
-    found = dc.assess(table, policy, protection=outsiders, seed=1)
+    found = dc.assess(table, policy, protection=outsiders, seed=1, trial=True)
     assert found.verdict == "withhold"
     assert any("cell cell=C by respondent F" in reason for reason in found.reasons)
     assert [cell["state"] for cell in found.cells(None)].count("determined") >= 1
-    assert dc.assess(table, policy, seed=1).verdict == "protect"
+    assert dc.assess(table, policy, seed=1, trial=True).verdict == "protect"
     silent = dc.Policy.from_text(
         'extends = "business"\ninsiders = "none"\n[rules]\nthreshold = 2\ndominance = []\np_percent = "none"\n'
     )
-    blind = dc.assess(table, silent, protection=outsiders, seed=1)
+    blind = dc.assess(table, silent, protection=outsiders, seed=1, trial=True)
     assert blind.verdict == "release"
     assert any("was not judged, as the policy says" in check.text for check in blind.checks)
     compared = dc.compare(
         table, [{"name": "suppress", "insiders": ["none", "respondents"]}], policy=policy, seed=1, draws=2
     )
-    kept = {point.point.parameters.get("insiders"): point.faults(policy, True) for point in compared.points}
-    assert any("known exactly" in fault for fault in kept["none"])
-    assert kept["respondents"] == []
+    kept = {point.point.parameters.get("insiders"): point.faults for point in compared.points}
+    assert any("not safe from respondents" in fault for fault in kept["none"])
+    assert not kept["respondents"]
 
 
 def test_every_profile_judges_respondents() -> None:
@@ -143,7 +144,7 @@ def test_tables_that_do_not_say_who_is_in_which_cell() -> None:
     found = dc.audit(release, original=table)
     assert found.verdict == "incomplete"
     assert "does not say who is in which" in found.sentence
-    assert dc.assess(table, "business", protection=release, seed=1).verdict == "withhold"
+    assert dc.assess(table, "business", protection=release, seed=1, trial=True).verdict == "withhold"
     # Where nobody is in several cells, the largest contributors are known well enough.
     apart = dc.tabulate(records([("A", "F", 10), ("B", "G", 20), *ROWS[3:]]), ["cell"], value="turnover")
     assert apart.respondents is None
@@ -182,13 +183,13 @@ class Case:
         self.rng = rng
         self.flat = bool(rng.random() < 0.5)
         if self.flat:
-            self.cells = [(c,) for c in "ABCD"]
+            self.cells: list[tuple[str, ...]] = [(c,) for c in "ABCD"]
             self.names: list[str] = ["x"]
         else:
             self.cells = [(a, b) for a in "AB" for b in "CD"]
             self.names = ["x", "y"]
         firms = [f"f{i}" for i in range(int(rng.integers(2, 5)))]
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for cell in self.cells:
             for firm in rng.choice(firms, int(rng.choice([1, 1, 1, 2, 2, 3][: 2 * len(firms)])), replace=False):
                 rows.append((*cell, str(firm), int(rng.choice([1, 1, 2, 3]))))
@@ -202,14 +203,14 @@ class Case:
              for pos in self.positions]
         )  # fmt: skip
         own = {f: np.zeros(len(self.cells), np.int64) for f in sorted(self.frame.firm.unique())}
-        for *cell, firm, v in rows:
-            own[firm][self.cells.index(tuple(cell))] += v
+        for *place, firm, v in rows:
+            own[firm][self.cells.index(tuple(place))] += v
         self.own = {firm: self.inside @ amounts for firm, amounts in own.items()}
-        self.value = self.inside @ sum(own.values())
-        self.units = sum((amounts > 0).astype(int) for amounts in self.own.values())
+        self.value = self.inside @ np.sum(list(own.values()), axis=0)
+        self.units = np.sum([amounts > 0 for amounts in self.own.values()], axis=0)
 
-    def fitting(self, shown: np.ndarray) -> np.ndarray:
-        """Every table of whole numbers that fits what is shown, as values of all positions."""
+    def fitting(self, shown: np.ndarray, least: int = 0) -> IntArray:
+        """All tables of whole numbers that fit what is shown, as values of all positions; hidden ones have a least."""
         most = int(self.value.max()) + (0 if shown[-1] else 1)
         ranges = []
         for k, _ in enumerate(self.cells):
@@ -217,14 +218,16 @@ class Case:
             ranges.append(np.array([self.value[single]]) if shown[single] else np.arange(most + 1))
         grid = np.stack([axis.ravel() for axis in np.meshgrid(*ranges, indexing="ij")], axis=1)
         tables = np.rint(grid.astype(np.float64) @ self.inside.T).astype(np.int64)
-        return tables[(tables[:, shown] == self.value[shown]).all(1)]
+        fits: IntArray = tables[(tables[:, shown] == self.value[shown]).all(1) & (tables[:, ~shown] >= least).all(1)]
+        return fits
 
-    def known_to(self, firm: str, tables: np.ndarray) -> np.ndarray:
+    def known_to(self, firm: str, tables: IntArray) -> IntArray:
         """The tables that a firm cannot rule out."""
         own = self.own[firm]
         fits = (tables >= own).all(1)
         alone = (own > 0) & (self.units == 1)
-        return tables[fits & (tables[:, alone] == own[alone]).all(1)]
+        mine: IntArray = tables[fits & (tables[:, alone] == own[alone]).all(1)]
+        return mine
 
 
 def release_of(case: Case, shown: np.ndarray) -> Figures:
@@ -293,15 +296,15 @@ def protected(seed: int) -> str:
         k = case.table.find(dict(zip(case.names, place, strict=True)))
         if judged.sensitive[k]:
             sensitive[i] = (case.value[i] - judged.lower[k], case.value[i] + judged.upper[k])
-    # A hidden total leaves no end above; what is far enough counts as none.
-    tables = case.fitting(shown)
+    # A hidden total leaves no end above; what is far enough counts as none. Zeros are in print, so no mark is one.
+    tables, widest = (case.fitting(some, least=1) for some in (shown, case.value == 0))
     for firm, own in case.own.items():
-        mine = case.known_to(firm, tables)
+        mine, anyway = (case.known_to(firm, some) for some in (tables, widest))
         for i, (low, high) in sensitive.items():
             assert not shown[i], seed
             if own[i] and case.units[i] == 1:
                 continue
-            assert mine[:, i].min() <= max(low, own[i], 0) + 1e-9, (seed, firm, case.positions[i])
+            assert mine[:, i].min() <= max(low, anyway[:, i].min()) + 1e-9, (seed, firm, case.positions[i])
             assert mine[:, i].max() >= min(high, tables[:, i].max()) - 1e-9, (seed, firm, case.positions[i])
             assert mine[:, i].min() < mine[:, i].max(), (seed, firm, case.positions[i])
     return "protected" if sensitive else "nothing sensitive"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
-    "discreet audit rounded.csv --rounded random --base 3 --law method": "a rounded table, by the method's own law",
+    "discreet audit rounded.csv --rounded random --base 3 --law method": "to a reader who knows the method",
     "discreet audit as.csv ar.csv sr.csv --about activity,size,region": "what linked tables give away together",
     "discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20": "an insider, against a least width",
     "discreet audit t.csv --original t.parquet --rule p=10": "against the protection levels of the rules",
@@ -217,6 +217,7 @@ def audit(
     from discreet.auditing.audit import audit as work
     from discreet.auditing.from_tab import read_tab_release
     from discreet.auditing.limits import Limits
+    from discreet.auditing.result import LAW_TEXTS
     from discreet.table.attacker import Attacker
     from discreet.table.contributions import read_contributions
     from discreet.table.kinds import EXACT
@@ -311,6 +312,7 @@ def audit(
         console.print(result.sentence, markup=False)
         console.print(str(result.criterion), style="dim", markup=False)
         if len(result.findings) and shown:
+            console.print(LAW_TEXTS[result.law], style="dim", markup=False)
             console.print()
             header, *rows = result.table(shown)
             show.table(console, header, rows)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.auditing.laws.base import entropy
-from discreet.auditing.laws.reader import Shape
+from discreet.auditing.laws.method import Shape
 from discreet.auditing.result import Audit
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.decide.policy import Policy
@@ -43,7 +43,7 @@ def bits_once_protected(audited: Audit, policy: Policy, entry: IntArray, bits: F
     """Return the bits that are left about audited figures once a reader knows why the table was protected.
 
     Args:
-        audited: what is known of all figures that are not exact, under the law ``"reader"``.
+        audited: what is known of all figures that are not exact, under the law ``"method"``.
         policy: whose threshold says what is small.
         entry: the rows of the audit that are asked about.
         bits: what is left before that; NaN where it is not known.
@@ -67,27 +67,32 @@ def bits_once_protected(audited: Audit, policy: Policy, entry: IntArray, bits: F
         stated = number < len(kinds) and kinds[number].stated
         weights.append(kinds[number].likelihood(y, values) if stated else np.zeros(0))
         small.append((values < threshold) & ((values > 0) | zeros))
-    chance = np.array(
+    case = case.ravel()
+    chances = np.array(
         [float(w[s].sum() / w.sum()) if w.size and w.sum() > 0 else 0.0 for w, s in zip(weights, small, strict=True)]
-    )[case.ravel()]
+    )
     none = np.zeros(equations.lower.size)
     # log(1 − s), kept away from minus infinity; a cell that is surely small would have been noticed above.
-    none[findings.at[lone]] = np.log1p(-np.minimum(chance, 1 - 1e-15))
+    none[findings.at[lone]] = np.log1p(-np.minimum(chances[case], 1 - 1e-15))
     every = float(none.sum())
-    place = {int(row): k for k, row in enumerate(lone.tolist())}
-    found = np.full(bits.size, np.nan)
-    inside = shape.sums(none, findings.at[entry])
-    for k, row in enumerate(entry.tolist()):
-        q = 1 - float(np.exp(every - inside[k]))
-        if np.isnan(bits[k]) or shape.tied[findings.at[row]]:
-            continue
-        if row in place:
-            which = int(case.ravel()[place[row]])
-            found[k] = _least(weights[which], small[which], q)
-        else:
-            # A sum of several cells: H′ ≥ q·H + log q for any weights between q and 1.
-            found[k] = max(q * bits[k] + np.log2(q), 0.0) if q > 0 else 0.0
-    least: FloatArray = np.fmin(found, bits)
+    at = findings.at[entry]
+    # The chance that some other cell is small; a cell's own case decides it, and its bits.
+    other = 1 - np.exp(every - shape.sums(none, at))
+    single = np.array(
+        [
+            _least(w, s, 1 - float(np.exp(every - np.log1p(-min(p, 1 - 1e-15))))) if w.size else np.nan
+            for w, s, p in zip(weights, small, chances, strict=True)
+        ]
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Of a sum of several cells: H′ ≥ q·H + log q for any weights between q and 1.
+        found = np.where(other > 0, np.maximum(other * bits + np.log2(other), 0.0), 0.0)
+    of_case = np.full(findings.at.size, -1)
+    of_case[lone] = case
+    mine = of_case[entry]
+    found = np.where(mine >= 0, single[mine], found) if single.size else found
+    found = np.where(np.isnan(bits) | shape.tied[at], np.nan, found)
+    least: FloatArray = np.where(np.isnan(found), np.nan, np.fmin(found, bits))
     return least
 
 

@@ -27,7 +27,7 @@ def make_method(
         time_limit: seconds for a method that searches, where the parameters do not say it.
 
     >>> make_method("random-rounding", {"base": 5})
-    RandomRounding(base=5, margins=False)
+    RandomRounding(base=5, margins=False, additive=False)
     """
     from discreet.evaluate.certified import AuditedSuppression
     from discreet.protect import METHODS, Suppression

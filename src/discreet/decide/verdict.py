@@ -70,7 +70,9 @@ def check(subject: Subject, policy: Policy, found: Sensitivity | None, evidence:
         checks += _limits(subject, policy, found, evidence)
     if evidence.inside is not None:
         inside = evidence.inside
-        checks.append(Check("insiders", inside.passed, inside.text, len(inside.cells), 0, inside.cells))
+        bad = len(inside.cells)
+        brief = f"{_many(bad)} not safe from respondents" if bad else inside.text
+        checks.append(Check("insiders", inside.passed, inside.text, bad, 0, inside.cells, brief=brief))
     checks += _allowed(subject, policy, evidence)
     limit = policy.limits.r2
     if evidence.risk is not None and limit is not None:

@@ -25,6 +25,7 @@ from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
+from discreet.protect.suppression.insiders import at_least
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
@@ -305,15 +306,15 @@ def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
 def _facts(pattern: Pattern, names: set[str]) -> Iterator[tuple[str, int, int, int]]:
     """Go through what some insiders know by their own contributions: name, position, least and largest value."""
     known, cells = pattern.known, pattern.problem.cells
-    for who, i, low, high in zip(known.attacker, known.position, known.low, known.high, strict=True):
+    for who, i, low, high in zip(known.attacker, known.position, known.least, known.high, strict=True):
         if known.names[int(who)] in names:
             yield known.names[int(who)], int(i), int(low), int(high)
     if known.identified and known.insiders != "none":
         found = joint_stakes(cells.tables, cells.places, known.response)
+        found = found.chosen(np.isin(found.unit, [i for i, name in enumerate(found.names) if name in names]))
         own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
-        for k in np.flatnonzero(
-            np.isin(found.unit, [i for i, name in enumerate(found.names) if name in names])
-        ).tolist():
-            value = int(cells.values[found.at[k]])
-            ends = (value, value) if found.others[k] == 0 else (int(own[k]), UNBOUNDED)
+        value = cells.values[found.at]
+        least = at_least(cells, found.unit, found.at, np.where(found.others == 0, value, own))
+        for k in range(found.at.size):
+            ends = (int(value[k]),) * 2 if found.others[k] == 0 else (int(least[k]), UNBOUNDED)
             yield found.names[int(found.unit[k])], int(found.at[k]), *ends

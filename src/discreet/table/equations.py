@@ -164,23 +164,36 @@ class Equations:
                 )
         return replace(self, lower=lower, upper=upper)
 
-    def floors(self, lower: IntArray) -> IntArray:
-        """Return what every position is at least, given what single ones are: a sum is at least what its parts are.
+    def floors(self, lower: IntArray, zero: BoolArray | None = None) -> IntArray:
+        """Return what every position is at least, given what single ones are, and which are known to be 0.
+
+        A sum is at least what its parts are together, and a part is at least what the sum is if all others are 0.
 
         >>> shown = Figures.from_array([None, None, None], {"x": ["a", "b", "Total"]})
         >>> equations_of(shown).floors(np.array([0, 1, 1])).tolist()
         [2, 1, 1]
+        >>> equations_of(shown).floors(np.array([3, 1, 0]), np.array([False, False, True])).tolist()
+        [3, 3, 0]
         """
         least = lower.copy()
         if self.starts.size < 2:
             return least
-        whole = self.columns[self.starts[:-1]]
+        first = self.starts[:-1]
+        equation = np.repeat(np.arange(first.size), np.diff(self.starts))
+        whole, part = self.columns[first], np.ones(self.columns.size, bool)
+        part[first] = False
+        none = np.zeros(least.size, bool) if zero is None else zero.copy()
         while True:
-            terms = least[self.columns]
-            terms[self.starts[:-1]] = 0
-            before = least.copy()
-            np.maximum.at(least, whole, np.maximum(np.add.reduceat(terms, self.starts[:-1]), -UNBOUNDED))
-            if np.array_equal(before, least):
+            before, empty = least.copy(), none.copy()
+            counts = part & ~none[self.columns]
+            number = np.add.reduceat(counts.astype(np.int64), first)
+            none[whole[number == 0]] = True
+            none[self.columns[part & none[whole[equation]] & (least[self.columns] >= 0)]] = True
+            sums = np.add.reduceat(np.where(counts, least[self.columns], 0), first)
+            np.maximum.at(least, whole, np.maximum(sums, -UNBOUNDED))
+            only = np.flatnonzero(counts & (number[equation] == 1))
+            np.maximum.at(least, self.columns[only], least[whole[equation[only]]])
+            if np.array_equal(before, least) and np.array_equal(empty, none):
                 return least
 
     def with_sum(self, cells: Sequence[int], name: str) -> Equations:

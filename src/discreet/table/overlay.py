@@ -33,7 +33,7 @@ class Overlay:
         A least above 0 is of figures that are not shown as they are: an exact 0 beside them is what it is.
         """
         self.space, self.parts, self.positions, self.decimals = space, parts, positions, decimals
-        self.above, least = max(least, 0), min(least, 0)
+        self.above, least = least if least > 0 else -UNBOUNDED, min(least, 0)
         # A sum is bounded by its cells; only values that may be negative need the number of cells for it.
         self.lower = np.full(positions.size, least if least >= 0 else max(least * positions.size, -UNBOUNDED))
         self.upper = np.full(positions.size, UNBOUNDED)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.core.errors import InfeasibleError
-from discreet.feasible.bounds import bounds
+from discreet.core.numerics import IntArray
+from discreet.feasible.bounds import Bounds, bounds
 from discreet.protect.suppression.insiders import Knowledge, knowledge_of
 from discreet.protect.suppression.method import Suppression
 from discreet.protect.suppression.primary import Wish, demands_of, primary
 from discreet.protect.suppression.problem import BoolArray, Cells, Demands, lay_out
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import UNBOUNDED
 from discreet.table.tabulation import Largest, Level, Response, Tabulation
 
 MOST = 15
@@ -111,6 +111,8 @@ class Stated:
     known: Knowledge
     cost: np.ndarray
     candidates: np.ndarray
+    in_print: BoolArray
+    """Zeros that are always published."""
 
 
 def stated(case: Case) -> Stated:
@@ -120,14 +122,25 @@ def stated(case: Case) -> Stated:
     method = case.method
     tables = tabulations(case.tables, method.zeros == "suppressible")
     cells = lay_out(tables, method.response, method.least)
+    cells = replace(cells, lower=known_least(cells, method.zeros == "published"))
+    # No level asks for what a reader rules out whatever is hidden.
+    widest = bounds(replace(cells.equations, lower=cells.lower, upper=cells.upper), workers=1).lower
     found = [primary(t, method.rules, "any", method.response, method.risk, method.levels) for t in tables]
-    demands, published, given = demands_of(cells, found, method.wishes)
+    demands, published, given = demands_of(replace(cells, lower=widest), found, method.wishes)
     cost = np.maximum(costs_of(cells, method.cost, method.response, given), 1)
     can = cells.listed & ~demands.sensitive & ~published & (cells.upper > cells.lower)
     if method.zeros == "published":
         can &= cells.values != 0
     known = knowledge_of(cells, method.insiders, method.attackers, method.response, demands.sensitive)
-    return Stated(cells, demands, known, cost, np.flatnonzero(can))
+    in_print = cells.listed & (cells.values == 0) & (method.zeros == "published")
+    return Stated(cells, demands, known, cost, np.flatnonzero(can), in_print)
+
+
+def known_least(cells: Cells, zeros_published: bool) -> IntArray:
+    """Return what everybody knows hidden values to be at least: 1 unit where each zero is in print."""
+    shown_zero = cells.listed & (cells.values == 0)
+    least: IntArray = np.where(cells.listed & ~shown_zero & zeros_published, np.maximum(cells.lower, 1), cells.lower)
+    return least
 
 
 def is_safe(s: Stated, hidden: BoolArray) -> bool:
@@ -141,15 +154,12 @@ def is_safe(s: Stated, hidden: BoolArray) -> bool:
     for who, at, low, high in zip(s.known.attacker, s.known.position, s.known.low, s.known.high, strict=True):
         everybody[int(who) + 1][int(at)] = (int(low), int(high))
     for knows in everybody:
-        low, high = lower.copy(), upper.copy()
-        own: dict[int, tuple[int, int]] = {}
-        for at, (least, most) in knows.items():
-            low[at], high[at] = max(int(low[at]), least), min(int(high[at]), most)
-            own[at] = (least, most)
-        found = bounds(replace(cells.equations, lower=low, upper=high), targets, workers=1)
+        found = known_to(s, knows, lower, upper, targets)
+        # Of no cell must be kept from somebody what they know whatever is suppressed.
+        anyway = known_to(s, knows, cells.lower, np.where(s.in_print, 0, cells.upper), targets)
         for i in targets.tolist():
             value = int(cells.values[i])
-            least, most = _own(s, own, i, lower, upper)
+            least, most = int(anyway.lower[i]), int(anyway.upper[i])
             down, up = value - int(demands.lower[i]), value + int(demands.upper[i])
             if found.lower[i] > max(down, least) or found.upper[i] < min(up, most):
                 return False
@@ -161,26 +171,12 @@ def is_safe(s: Stated, hidden: BoolArray) -> bool:
     return True
 
 
-def _own(s: Stated, own: dict[int, tuple[int, int]], i: int, lower: np.ndarray, upper: np.ndarray) -> tuple[int, int]:
-    """Return what an insider knows of a cell anyway, from its own cell or from one that always equals it."""
-    least, most = -UNBOUNDED, UNBOUNDED
-    for at, (low, high) in own.items():
-        if at == i or _equal(s, at, i):
-            least, most = max(least, low), min(most, high)
-    return least, most
-
-
-def _equal(s: Stated, a: int, b: int) -> bool:
-    """Say whether two cells are equal because everything between them is zero and always published."""
-    if s.cells.values[a] != s.cells.values[b]:
-        return False
-    can = np.zeros(s.cells.values.size, bool)
-    can[s.candidates] = True
-    can |= s.demands.sensitive | ~s.cells.listed
-    from discreet.protect.suppression.problem import _merged
-
-    _, leader, _ = _merged(s.cells.equations, can & ~s.cells.equations.exact)
-    return bool(leader[a] == leader[b])
+def known_to(s: Stated, knows: dict[int, tuple[int, int]], lower: IntArray, upper: IntArray, at: IntArray) -> Bounds:
+    """Return the intervals of cells for somebody who knows the ranges of some beside those of everybody."""
+    low, high = lower.copy(), upper.copy()
+    for i, (least, most) in knows.items():
+        low[i], high[i] = max(int(low[i]), least), min(int(high[i]), most)
+    return bounds(replace(s.cells.equations, lower=low, upper=high), at, workers=1)
 
 
 def best(case: Case) -> tuple[int, BoolArray] | None:

@@ -42,7 +42,7 @@ def case_of(seed: int) -> tuple[Case, Table]:
 
 
 def fits(case: Case, release: dc.Release, people: int) -> Any:
-    """Return all tables of so many people that fit what is published, empty cells of each table among it."""
+    """Return all tables of so many people that fit what is published: what is empty, too, and that no mark is a 0."""
     shape = tuple(len(codes) for codes in NAMES.values())
     ways = np.array(list(itertools.combinations_with_replacement(range(int(np.prod(shape))), people)))
     found = np.zeros((len(ways), int(np.prod(shape))), np.int64)
@@ -53,8 +53,9 @@ def fits(case: Case, release: dc.Release, people: int) -> Any:
         for codes in itertools.product(*(range(len(axis)) for axis in table.axes)):
             cell = {axis.name: axis.codes[code] for axis, code in zip(table.axes, codes, strict=True)}
             row = listed.get(", ".join(f"{name}={code}" for name, code in cell.items()))
-            if row is None or not figures.hidden[row]:
-                tables = tables[sums(tables, cell) == (0 if row is None else figures.values[row])]
+            held = sums(tables, cell)
+            hidden = row is not None and figures.hidden[row]
+            tables = tables[held > 0 if hidden else held == (0 if row is None else figures.values[row])]
     return tables
 
 

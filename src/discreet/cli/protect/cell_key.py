@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.protect.common import RECORDS, hierarchies, load, protects
+from discreet.cli.protect.rounding import Additive
 from discreet.core.errors import RequestError
 
 NOISE, AMOUNTS = "Noise", "Magnitudes"
@@ -45,6 +46,7 @@ def cell_key(
     with_margins: Annotated[
         bool, typer.Option("--with-margins", help="Publish the margins of a table too, each with its own noise.")
     ] = False,
+    additive: Additive = False,
     key: Annotated[
         str | None, typer.Option("--key", help="The column of record keys.", rich_help_panel=RECORDS)
     ] = None,
@@ -80,7 +82,8 @@ def cell_key(
     """
     from discreet.protect.cell_key import CellKey
 
-    return CellKey(_ptable(ptable, bound, variance, minimum, stay, monotone), share, _weights(weights), with_margins)
+    table = _ptable(ptable, bound, variance, minimum, stay, monotone)
+    return CellKey(table, share, _weights(weights), with_margins, additive)
 
 
 def _ptable(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from discreet.core.errors import InfeasibleError
@@ -11,13 +13,27 @@ FEW = 5
 """How many conflicting cells a message names."""
 
 
-def cannot(problem: Problem, cell: int, size: int, way: int, attacker: str | None) -> InfeasibleError:
+class UnprotectableError(InfeasibleError):
+    """A sensitive cell cannot be protected as asked: ``why`` not, and what helps ``anyway``, whatever was asked."""
+
+    why: str
+    anyway: str
+
+    @classmethod
+    def of(cls, why: str, anyway: str, remedies: Sequence[str] = ()) -> UnprotectableError:
+        """Say why not, and what to do about it; remedies are changes of the request that were tried and work."""
+        error = cls("; ".join([why, "; or ".join([*remedies, anyway])]))
+        error.why, error.anyway = why, anyway
+        return error
+
+
+def cannot(problem: Problem, cell: int, size: int, way: int, attacker: str | None) -> UnprotectableError:
     """Return the error that says which cells conflict with the protection of a class."""
     at = int(np.flatnonzero((problem.member == cell) & problem.cells.listed)[0])
     return explain(problem, at, size, way, attacker)
 
 
-def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None = None) -> InfeasibleError:
+def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None = None) -> UnprotectableError:
     """Say what stands in the way of moving the value at a position.
 
     The problem is stated again with every figure open to suppression; the cells that the way out needs, and that the
@@ -29,7 +45,12 @@ def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None
     none = np.zeros(cells.values.size, bool)
     wide = state(cells, problem.demands, np.ones(cells.values.size, np.int64), none, True)
     against = f" against the {attacker}" if attacker else ""
-    aside = "; or leave insiders aside knowingly (insiders='none', --insiders none)" if attacker else ""
+    anyway = "make the table coarser, or publish fewer totals or fewer tables together"
+    if size > 1:
+        # One unit is the least that keeps a value from being exact.
+        anyway += "; or lower the level"
+    if attacker:
+        anyway += "; or leave insiders aside knowingly (insiders='none', --insiders none)"
     amount = equations.text(size)
     needs = f"{'±' if way == 0 else '+' if way > 0 else '−'}{amount}"
     head = f"cell {equations.describe(at)} cannot be protected by {needs}{against}"
@@ -46,11 +67,7 @@ def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None
             names = [wide.cell(int(j)) for j in need[:FEW]]
             if names:
                 more = f" and {need.size - FEW} more" if need.size > FEW else ""
-                return InfeasibleError(
-                    f"{head} while these are published: {'; '.join(names)}{more}; let some of them be suppressed "
-                    f"(a total, or zeros), or lower the level{aside}"
-                )
-    return InfeasibleError(
-        f"{head}: whatever is suppressed, what remains published or known determines it more closely; lower the level, "
-        f"make the table coarser, or publish fewer tables together{aside}"
+                return UnprotectableError.of(f"{head} while these are published: {'; '.join(names)}{more}", anyway)
+    return UnprotectableError.of(
+        f"{head}: whatever is suppressed, what remains published or known determines it more closely", anyway
     )

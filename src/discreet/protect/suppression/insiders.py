@@ -26,6 +26,7 @@ class Knowledge:
 
     The first attackers are respondents. Where the tables name them (``identified``), each has all cells that it
     contributed to; otherwise each is one of one cell with ``others`` in it, and of the sensitive cells that contain it.
+    ``low`` is what they know by themselves, ``least`` that and what everybody knows of the other cells in a sum.
     ``named`` are those who were given, and come last. ``insiders`` says who was considered.
     """
 
@@ -35,6 +36,7 @@ class Knowledge:
     low: IntArray
     high: IntArray
     others: IntArray
+    least: IntArray
     named: tuple[Attacker, ...] = ()
     insiders: Insiders = "none"
     identified: bool = False
@@ -81,9 +83,52 @@ def knowledge_of(
         names.append(attacker.name)
     if not rows:
         none = np.zeros(0, np.int64)
-        return Knowledge((), none, none, none, none, none)
+        return Knowledge((), none, none, none, none, none, none)
     who, at, low, high, others = (np.concatenate(column) for column in zip(*rows, strict=True))
-    return Knowledge(tuple(names), who, at, low, high, others, tuple(attackers), insiders, identified, response)
+    least = at_least(cells, who, at, low)
+    return Knowledge(tuple(names), who, at, low, high, others, least, tuple(attackers), insiders, identified, response)
+
+
+def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArray:
+    """Return what attackers know cells to be at least, given what they know by themselves and what everybody knows.
+
+    A sum holds what they know of its parts, and what everybody knows of its other parts: whoever put 90 into a row of
+    ten cells knows that the row is at least 99 where no hidden cell is 0.
+    """
+    from scipy.sparse import coo_array
+
+    floor, equations = cells.lower, cells.equations
+    if not at.size or equations.starts.size < 2 or floor.max() <= 0:
+        return low
+    first, size = equations.starts[:-1], floor.size
+    equation = np.repeat(np.arange(first.size), np.diff(equations.starts))
+    whole, part = equations.columns[first], np.ones(equations.columns.size, bool)
+    part[first] = False
+    parts = coo_array(
+        (part[part].astype(np.int64), (equations.columns[part], equation[part])), shape=(size, first.size)
+    )
+    common = np.add.reduceat(np.where(part, floor[equations.columns], 0), first) - floor[whole]
+    # How much more than everybody each attacker knows, by attacker and cell.
+    asked = who * size + at
+    key, more = _largest(asked, low - floor[at])
+    while key.size:
+        table = coo_array((more, (key // size, key % size)), shape=(int(who.max()) + 1, size))
+        sums = (table.tocsr() @ parts.tocsr()).tocoo()
+        found = np.concatenate([key, sums.row.astype(np.int64) * size + whole[sums.col]])
+        before = key, more
+        key, more = _largest(found, np.concatenate([more, sums.data + common[sums.col]]))
+        if np.array_equal(before[0], key) and np.array_equal(before[1], more):
+            place = np.minimum(np.searchsorted(key, asked), key.size - 1)
+            return np.where(key[place] == asked, floor[at] + more[place], np.maximum(low, floor[at]))
+    return np.maximum(low, floor[at])
+
+
+def _largest(key: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:
+    """Return each key once, in order, with the largest amount of it; those of 0 or less are left out."""
+    key, amount = key[amount > 0], amount[amount > 0]
+    order = np.lexsort((-amount, key))
+    once, where = np.unique(key[order], return_index=True)
+    return once, amount[order][where]
 
 
 def _identified(
@@ -222,6 +267,6 @@ def by_class(problem: Problem, known: Knowledge) -> tuple[IntArray, IntArray, Fl
     kept = problem.member[known.position] >= 0
     position = known.position[kept]
     values = problem.cells.values[position]
-    down = np.clip(values - known.low[kept], 0, 2**52).astype(np.float64)
+    down = np.clip(values - known.least[kept], 0, 2**52).astype(np.float64)
     up = np.clip(np.where(known.high[kept] >= UNBOUNDED, 2**52, known.high[kept] - values), 0, 2**52)
     return known.attacker[kept], problem.member[position], down, up.astype(np.float64)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Changes, Original, Protected
-from discreet.protect.suppression.conflict import explain
+from discreet.protect.suppression.conflict import UnprotectableError, explain
 from discreet.protect.suppression.costs import COSTS, costs_of
 from discreet.protect.suppression.fast import fast
 from discreet.protect.suppression.insiders import Insiders, knowledge_of
@@ -116,7 +116,36 @@ class Suppression:
         return self.zeros == "published" and self.least >= 0 and not any(_zeros(rule) for rule in self.rules)
 
     def pattern(self, originals: Original | Sequence[Original], *, progress: Progress | None = None) -> Pattern:
-        """Return what is suppressed and why, without publishing anything."""
+        """Return what is suppressed and why, without publishing anything.
+
+        Raises:
+            InfeasibleError: if a sensitive cell cannot be protected; it says why, and which requests work.
+        """
+        try:
+            return self._found(originals, progress)
+        except UnprotectableError as error:
+            raise UnprotectableError.of(error.why, error.anyway, self._remedies(originals)) from None
+
+    def _remedies(self, originals: Original | Sequence[Original]) -> list[str]:
+        """Return changes of the request that protect every sensitive cell, each tried on the tables."""
+        tried: list[tuple[str, Suppression]] = []
+        if self.zeros == "published":
+            text = "let zeros be suppressed, so that a mark may be one (zeros='suppressible', --zeros suppressible)"
+            tried.append((text, replace(self, zeros="suppressible", least=min(self.least, 0.0), method="fast")))
+        others = tuple(wish for wish in self.wishes if wish.status != "publish")
+        if len(others) < len(self.wishes):
+            text = "allow cells to be suppressed that must be published now (wishes=, --apriori)"
+            tried.append((text, replace(self, wishes=others, method="fast")))
+        works = []
+        for text, method in tried:
+            try:
+                method._found(originals, None)
+            except DiscreetError:
+                continue
+            works.append(text)
+        return works
+
+    def _found(self, originals: Original | Sequence[Original], progress: Progress | None) -> Pattern:
         begun = time.monotonic()
         tables = tabulations(originals, self.zeros == "suppressible" or any(_zeros(rule) for rule in self.rules))
         cells = lay_out(tables, self.response, self.least, self.above_zero)

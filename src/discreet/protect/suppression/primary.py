@@ -115,14 +115,15 @@ def demands_of(
         if wish.status == "publish":
             published[i] = True
         elif wish.status == "suppress":
-            if above_zero and cells.values[i] == 0:
-                raise RequestError(
-                    f"cell {cells.equations.describe(i)} is 0 and must be suppressed, but zeros are published; let "
-                    "zeros be suppressible (zeros=, --zeros), so that a mark can stand for one"
-                )
             sensitive[i] = True
             lower[i], upper[i] = max(lower[i], wish.lower), max(upper[i], wish.upper)
             sliding[i] = max(sliding[i], wish.sliding)
+    none = np.flatnonzero(sensitive & (cells.values == 0) & above_zero)
+    if none.size:
+        raise RequestError(
+            f"cell {cells.equations.describe(int(none[0]))} is 0 and must be suppressed, but zeros are published; let "
+            "zeros be suppressible (zeros=, --zeros), so that a mark can stand for one"
+        )
 
     def units(level: FloatArray) -> IntArray:
         return np.where(sensitive, np.ceil(level * scale - 1e-6), 0).astype(np.int64)

@@ -119,7 +119,8 @@ def lay_out(tables: Sequence[Tabulation], response: str | None, least: float, ab
     lower = equations.lower
     if least >= 0:
         floor = max(equations.units(least), int(above_zero))
-        lower = equations.floors(np.where(listed & (values != 0), np.maximum(lower, floor), lower))
+        none = (equations.exact & (lower == 0)) | (listed & (values == 0) & above_zero)
+        lower = equations.floors(np.where(listed & (values != 0), np.maximum(lower, floor), lower), none)
     small = np.flatnonzero(values < lower)
     if small.size:
         i = int(small[0])
