@@ -35,6 +35,7 @@ def release_of(seed: int) -> Release:
     way = seed % 4
     least = int(draw.integers(0, 2))
     hidden &= full >= least
+    kinds: tuple[Kind, ...]
     if way == 0:
         kinds = (Kind(), Kind("suppressed", least=least or None))
         values, kind = full, hidden.astype(np.int64)
@@ -46,7 +47,7 @@ def release_of(seed: int) -> Release:
         kinds = (Kind("random", base=3), Kind("suppressed", least=least or None))
         values = np.where(draw.random((4, 4)) * 3 < full - low, low + 3, low)
         kind = hidden.astype(np.int64) * (way == 3)
-    codes = np.stack(np.indices((4, 4)), axis=-1).reshape(-1, 2)
+    codes = np.array([(i, j) for i in range(4) for j in range(4)])
     labels = {name: tuple(found) for name, found in AXES.items()}
     return Release.of(Figures(labels, codes, values.ravel(), kind.ravel(), kinds, name="t"))
 

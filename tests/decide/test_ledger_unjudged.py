@@ -16,7 +16,6 @@ from discreet.decide.ledger import Ledger, crossing, joint, revision
 from discreet.decide.ledger import ledger as module
 from discreet.decide.ledger.lines import full_lines
 from discreet.decide.ledger.populations import apart
-from discreet.decide.protections import make_method
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
@@ -108,22 +107,26 @@ def test_sums_that_are_too_many(ledger: Ledger, monkeypatch: pytest.MonkeyPatch)
 # --- limits and lines --------------------------------------------------------------------------------------------
 
 
-def rounded(base: int = 3) -> Release:
-    table = dc.Table.from_array([[12, 4, 21], [7, 9, 30]], {"area": ["n", "s"], "ill": ["a", "b", "c"]})
-    made = make_method("random-rounding", {"base": base, "additive": True}, ())
-    return made.apply(table, seed=2**100 + 7).release
-
-
 def test_the_risk_of_a_policy_is_that_to_a_reader_who_knows_the_method(ledger: Ledger) -> None:
-    first = ledger.check(rounded(), title="First", policy="census")
+    """A 0 drawn once is 0, 1 or 2 with weights 3, 2, 1; drawn twice with weights 9, 4, 1, which is too much."""
+    areas = {"area": ["n", "s"]}
+    drawn = shown([0, 30], areas, kind=Kind("random", base=3))
+    first = ledger.check(drawn, title="First", policy="census")
     assert first.verdict == "safe"
     assert "with a risk 1/H of at most 0.7 (to a reader who knows the method)" in first.meaning
-    ledger.add(rounded(), title="First")
-    again = ledger.check(rounded(), title="Again", policy="census")
-    assert again.verdict == "incomplete"
-    assert "the risk 1/H of 6 figures to a reader who knows the method cannot be shown" in again.sentence
-    # One limit by itself is judged as an audit judges it by default.
-    assert ledger.check(rounded(), title="Again", dr=0.7).verdict == "safe"
+    ledger.add(drawn, title="First")
+    again = ledger.check(drawn, title="Again", policy="census")
+    assert [(f.name, f.lower, f.upper, f.reason) for f in again.new] == [("area=n", 0, 2, "risk 0.8346, more than 0.7")]
+    # One limit by itself is judged as an audit judges it by default: all values alike.
+    assert ledger.check(drawn, title="Again", dr=0.7).verdict == "safe"
+
+
+def test_a_risk_that_cannot_be_shown_is_incomplete(ledger: Ledger) -> None:
+    chosen = shown([3, 30], {"area": ["n", "s"]}, kind=Kind("controlled", base=3))
+    result = ledger.check(chosen, policy="census")
+    assert result.verdict == "incomplete"
+    assert "the risk 1/H of 2 figures to a reader who knows the method cannot be shown" in result.sentence
+    assert ledger.check(chosen, dr=0.7).verdict == "safe"
 
 
 def test_cells_that_no_release_shows_are_judged_by_the_limits(ledger: Ledger) -> None:
@@ -301,7 +304,8 @@ def test_the_careful_reading_never_makes_a_pair_safer(
     plain = ledger.check(releases[1], title="now", period="2024")
     assert RANK[careful.verdict] >= RANK[plain.verdict]
     assert {f.name for f in careful.new} >= {f.name for f in plain.new}
-    assert bool(careful.assumed) is bool(revision.alike(*(joint.sheets_of(r, None) for r in releases)))  # type: ignore[arg-type]
+    entry = ledger.entry("then")
+    assert bool(careful.assumed) is bool(revision.alike(*(joint.sheets_of(r, entry) for r in releases)))
 
 
 # --- statements --------------------------------------------------------------------------------------------------

@@ -66,15 +66,17 @@ SEARCH = 30.0
 
 @dataclass(frozen=True)
 class Sheet:
-    """One published table and the release that it belongs to."""
+    """One published table, the release that it belongs to, and the draw that its figures were made by."""
 
     figures: Figures
     entry: Entry
+    draw: str = ""
 
 
 def sheets_of(release: Release, entry: Entry) -> list[Sheet]:
-    """Return the tables of a release."""
-    return [Sheet(part, entry) for part in release.parts()]
+    """Return the tables of a release; those that were perturbed by the keys of their records share a draw."""
+    draw = release.method if release.parameters.get("keys") == "records" else f"{entry.id} {entry.title}"
+    return [Sheet(part, entry, draw) for part in release.parts()]
 
 
 @dataclass(frozen=True)
@@ -190,7 +192,7 @@ def lay(sheets: Sequence[Sheet]) -> list[Sheet]:
     parts = joined(with_population(listed, [sheet.entry.population for sheet in sheets]))
     return [
         # Errors name the release.
-        Sheet(replace(part, name=f"«{sheet.entry.title}»"), sheet.entry)
+        replace(sheet, figures=replace(part, name=f"«{sheet.entry.title}»"))
         for part, sheet in zip(parts, sheets, strict=True)
     ]
 
@@ -223,7 +225,11 @@ class Work:
         self.settings, self.sheets, self.earlier = settings, sheets, earlier
         self.open_sums = self.more_zeros = False
         try:
-            self.equations = equations_of([sheet.figures for sheet in sheets])
+            draws = list(dict.fromkeys(sheet.draw for sheet in sheets))
+            self.equations = replace(
+                equations_of([sheet.figures for sheet in sheets]),
+                draws=tuple(draws.index(sheet.draw) for sheet in sheets),
+            )
             self.blocks = self._blocks()
             self.protected = self._protected()
             self.inner = self._inner()
@@ -518,8 +524,8 @@ class Work:
         if dark:
             texts.append(
                 f"the risk 1/H of {_count(int(dark), 'figure')} to a reader who knows the method cannot be shown, as "
-                "several releases, published sums or a choice among all cells tie them to others; publish each figure "
-                "once, made from its own value alone, or judge intervals (--min-width in place of --policy)"
+                "published sums or a choice among all cells tie them to others; make each figure from its own value "
+                "alone and add up the margins, or judge intervals (--min-width in place of --policy)"
             )
         if self.more_zeros and self.settings.zeros == "unsafe":
             texts.append(MORE_ZEROS)

@@ -49,7 +49,7 @@ def same_values(
     """
     about = new[0].entry
     entry = replace(old[0].entry, population=about.population, period=about.period)
-    theirs = [Sheet(sheet.figures, entry) for sheet in old]
+    theirs = [replace(sheet, entry=entry) for sheet in old]
     try:
         return joint_findings(new, [*earlier, *theirs], settings)
     except (DataError, InfeasibleError):

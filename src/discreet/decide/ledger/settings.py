@@ -32,7 +32,7 @@ class Settings:
     Attributes:
         threshold: counts that no release shows must not follow if they are above 0 and below this; None for all.
         limits: what must be left open of protected figures, judged as an audit does.
-        law: how likely values are, for 1/H: ``"interval"``, or ``"reader"`` for somebody who knows the method.
+        law: how likely values are, for 1/H: ``"interval"``, or ``"method"`` for somebody who knows the method.
         zeros: whether a 0 that follows is given away; otherwise it is told only.
         lines: with k, no line may have all its people but k in one cell; None where that is not asked.
         amounts: whether figures are no numbers of people or firms.
@@ -85,7 +85,7 @@ class Settings:
                 "be judged; add one, or give the limits one by one (threshold=, --threshold)"
             )
         lines = asked.rules.group_disclosure if asked.rules.combine == "any" else None
-        return cls(asked.rules.threshold, limits, "reader", asked.zeros, lines, policy=asked.name)
+        return cls(asked.rules.threshold, limits, "method", asked.zeros, lines, policy=asked.name)
 
     def judge(self, equations: Equations) -> Judge:
         """Return the judge of an audit, for an outsider who asks about single figures."""
@@ -120,7 +120,7 @@ class Settings:
         left = "keeps more than one value"
         left += "" if limits.width is None else f", in an interval at least {limits.width:g} wide"
         if limits.dr is not None:
-            how = "to a reader who knows the method" if self.law == "reader" else "all values alike"
+            how = "to a reader who knows the method" if self.law == "method" else "all values alike"
             left += f", with a risk 1/H of at most {limits.dr:g} ({how})"
         if self.amounts:
             small = "no amount above 0"
