@@ -156,7 +156,7 @@ def test_compare_recommends_and_goes_on(folder: Path) -> None:
     assert data["recommended"] == 1
     replayed = run("replay", "religion.comparison.record.json")
     assert replayed.code == 0
-    assert "the verdict is 'take small-count-rounding'" in " ".join(replayed.out.split())
+    assert "the verdict is 'take random-rounding, base 3'" in " ".join(replayed.out.split())
     assert run(*arguments, "--record", "other.record.json").code == 0
     assert (folder / "other.record.json").read_bytes() == (folder / "religion.comparison.record.json").read_bytes()
     assert "give either" in refused(run("compare", "religion.csv", "--method", "x", "--grid", "g.toml"))

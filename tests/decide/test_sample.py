@@ -102,7 +102,7 @@ def test_a_rejected_model_on_the_command_line(tmp_path: Path, monkeypatch: pytes
 
 def test_the_worst_model_that_is_not_rejected_decides_and_model_error_is_added() -> None:
     sample = dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table
-    asked: dict[str, Any] = {"population": 2449, "draws": 100, "seed": 1, "protection": "none"}
+    asked: dict[str, Any] = {"population": 2449, "draws": 100, "seed": 1, "trial": True, "protection": "none"}
     found = dc.assess(sample, policy(limits={"r2": 0.99}), **asked)
     told = found.sample
     means = {name: one.mean for view in told.accepted for name, one in view.estimates}
@@ -128,7 +128,7 @@ def test_all_estimates_of_population_uniques_count() -> None:
     rng = np.random.default_rng(4)
     p = np.multiply.outer(rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(6)))
     sample = Table.from_array(rng.multinomial(90, p.ravel()).reshape(p.shape), NAMES[:2])
-    asked: dict[str, Any] = {"population": 900, "draws": 50, "seed": 1, "protection": "none"}
+    asked: dict[str, Any] = {"population": 900, "draws": 50, "seed": 1, "trial": True, "protection": "none"}
     told = dc.assess(sample, policy(limits={"tau": 1}), **asked).sample
     uniques = dc.population_uniques(sample, 900, seed=1)
     priors = max(view.tau.total.mean for view in uniques.priors.values())
