@@ -47,7 +47,7 @@ def test_a_record_is_reproduced_to_the_byte(tmp_path: Path, more: dict[str, Any]
             ["random-rounding:base=3", {"name": "controlled-rounding", "base": [3, 5]}, "cell-key:bound=3,variance=1"],
             {},
         ),
-        ([{"name": "controlled-rounding", "base": 5}], {"policy": "census", "workers": 1}),
+        ([{"name": "random-rounding", "base": 5}], {"policy": "census", "workers": 1}),
         ([dc.protect.RandomRounding(5)], {"time_limit": None}),
     ],
 )

@@ -43,22 +43,22 @@ def near_diagonal() -> tuple[Table, Table]:
 
 def test_a_sample_of_everybody_is_the_population() -> None:
     table = whole_population()
-    found = dc.assess(table, population=119, seed=1)
-    plain = dc.assess(table, seed=1)
+    found = dc.assess(table, population=119, seed=1, trial=True)
+    plain = dc.assess(table, seed=1, trial=True)
     assert table.total == 119
     assert found.verdict == plain.verdict == "protect"
     assert [one.text for one in found.checks[:-1]] == [one.text for one in plain.checks]
     assert "holds all 119 people" in found.checks[-1].text
-    assert dc.assess(table, population=119, protection="none", seed=1).verdict == "withhold"
+    assert dc.assess(table, population=119, protection="none", seed=1, trial=True).verdict == "withhold"
 
 
 def test_a_sample_of_everybody_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     whole_population().write("all.csv")
-    found = run("assess", "all.csv", "--population", 119, "--as-is", "--seed", 1)
+    found = run("assess", "all.csv", "--population", 119, "--as-is", "--seed", 1, "--trial")
     assert found.code == 1
     assert "published exactly" in found.out
-    assert run("assess", "all.csv", "--population", 118, "--seed", 1).code == 2
+    assert run("assess", "all.csv", "--population", 118, "--seed", 1, "--trial").code == 2
 
 
 def test_a_model_that_the_sample_rejects_does_not_decide() -> None:
@@ -67,7 +67,7 @@ def test_a_model_that_the_sample_rejects_does_not_decide() -> None:
     assert true > 0.5
     assert dc.estimate(sample, population.total, draws=50, seed=1).mean < 0.02
     only_r2 = policy(limits={"r2": 0.5})
-    found = dc.assess(sample, only_r2, population=population.total, draws=50, seed=1)
+    found = dc.assess(sample, only_r2, population=population.total, draws=50, seed=1, trial=True)
     assert found.verdict == "withhold"
     first = found.sample.models[0]
     assert first.name == "independence [a] [b] [c]"
@@ -82,7 +82,7 @@ def test_a_rejected_model_on_the_command_line(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     population, sample = near_diagonal()
     sample.write("sample.csv")
-    asked = ("assess", "sample.csv", "--population", population.total, "--draws", 50, "--seed", 1)
+    asked = ("assess", "sample.csv", "--population", population.total, "--draws", 50, "--seed", 1, "--trial")
     found = run(*asked, "--report", "report.md")
     assert found.code == 1
     assert found.out.startswith("WITHHOLD")
@@ -102,7 +102,7 @@ def test_a_rejected_model_on_the_command_line(tmp_path: Path, monkeypatch: pytes
 
 def test_the_worst_model_that_is_not_rejected_decides_and_model_error_is_added() -> None:
     sample = dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table
-    asked: dict[str, Any] = {"population": 2449, "draws": 100, "seed": 1, "protection": "none"}
+    asked: dict[str, Any] = {"population": 2449, "draws": 100, "seed": 1, "trial": True, "protection": "none"}
     found = dc.assess(sample, policy(limits={"r2": 0.99}), **asked)
     told = found.sample
     means = {name: one.mean for view in told.accepted for name, one in view.estimates}
@@ -128,7 +128,7 @@ def test_all_estimates_of_population_uniques_count() -> None:
     rng = np.random.default_rng(4)
     p = np.multiply.outer(rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(6)))
     sample = Table.from_array(rng.multinomial(90, p.ravel()).reshape(p.shape), NAMES[:2])
-    asked: dict[str, Any] = {"population": 900, "draws": 50, "seed": 1, "protection": "none"}
+    asked: dict[str, Any] = {"population": 900, "draws": 50, "seed": 1, "trial": True, "protection": "none"}
     told = dc.assess(sample, policy(limits={"tau": 1}), **asked).sample
     uniques = dc.population_uniques(sample, 900, seed=1)
     priors = max(view.tau.total.mean for view in uniques.priors.values())
@@ -154,7 +154,9 @@ def test_where_no_model_holds_every_sample_unique_counts() -> None:
     counts = 40 * np.eye(5, dtype=int)
     counts[0, 1] = counts[2, 3] = 1
     sample = Table.from_array(counts, NAMES[:2])
-    found = dc.assess(sample, policy(limits={"tau": 1}), population=20_200, draws=50, protection="none", seed=1)
+    found = dc.assess(
+        sample, policy(limits={"tau": 1}), population=20_200, draws=50, protection="none", seed=1, trial=True
+    )
     assert found.sample.unexplained
     assert found.sample.tau == 2
     assert found.verdict == "withhold"
@@ -163,7 +165,7 @@ def test_where_no_model_holds_every_sample_unique_counts() -> None:
 def test_rules_apply_to_samples_and_protection_hides_what_they_forbid() -> None:
     sample = dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table
     ruled = policy(rules={"threshold": 3}, limits={"r2": 0.5, "tau": 1})
-    asked: dict[str, Any] = {"population": 2449, "draws": 50, "seed": 1}
+    asked: dict[str, Any] = {"population": 2449, "draws": 50, "seed": 1, "trial": True}
     as_it_is = dc.assess(sample, ruled, protection="none", **asked)
     assert as_it_is.verdict == "withhold"
     assert not {one.name: one for one in as_it_is.checks}["rules"].passed
@@ -216,7 +218,7 @@ def test_no_release_where_the_true_risk_is_above_the_limits() -> None:
     above, released = 0, 0
     for kind, population, sample in populations():
         found = dc.assess(
-            sample, policy(limits=limits), population=population.total, protection="none", draws=50, seed=1
+            sample, policy(limits=limits), population=population.total, protection="none", draws=50, seed=1, trial=True
         )
         true = dc.risk(population, sample, sampled=True).value
         # What a sample of this size is expected to hold of them.

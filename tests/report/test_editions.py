@@ -76,7 +76,7 @@ def test_the_public_edition_of_rounded_counts_tells_nothing_of_the_rules(tmp_pat
 def test_values_behind_hidden_figures_are_dropped_even_if_they_were_there() -> None:
     data = copy.deepcopy(examples.firms().to_dict())
     part = data["release"]["figures"][0]
-    hides = [phrase == "suppressed" for phrase in part["kinds"]]
+    hides = part["hides"]
     for i, kind in enumerate(part["kind"]):
         if hides[kind]:
             part["values"][i] = 123_456_789

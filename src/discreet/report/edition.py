@@ -73,14 +73,14 @@ def public(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hidden(release: Mapping[str, Any]) -> int:
-    return sum(part["kinds"][kind] == "suppressed" for part in release["figures"] for kind in part["kind"])
+    return sum(part["hides"][kind] for part in release["figures"] for kind in part["kind"])
 
 
 def _release(release: Mapping[str, Any]) -> dict[str, Any]:
     """Return published figures; a value that stands behind a hidden figure is dropped, were it ever there."""
     parts = []
     for part in release["figures"]:
-        hides = [phrase == "suppressed" for phrase in part["kinds"]]
+        hides = part["hides"]
         values = [None if hides[kind] else value for value, kind in zip(part["values"], part["kind"], strict=True)]
         parts.append({**part, "values": values})
     return {"method": release["method"], "parameters": dict(release["parameters"]), "figures": parts}

@@ -249,7 +249,7 @@ def _tree(table: Mapping[str, Any] | None, name: str) -> dict[str, int]:
 
 def _texts(part: Mapping[str, Any]) -> tuple[list[str], list[bool]]:
     """Return the figures as they are published."""
-    hides = [phrase == "suppressed" for phrase in part["kinds"]]
+    hides = part["hides"]
     decimals = part["decimals"] or None
     hidden = [hides[kind] for kind in part["kind"]]
     uppers = part["upper"] or [None] * len(hidden)

@@ -238,7 +238,9 @@ def test_a_rise_by_merging_is_told_as_a_rise() -> None:
     assert "Merging categories raises the risk from 0.0154 to 0.0908 (492% higher)" in found.sentence
     assert "lowers" not in found.sentence
     assert found.to_dict()["merged"] == found.merged
-    assessed = dc.assess(even, protection={"name": "redesign", "merge": {"area": {"1-3": ["1", "2", "3"]}}}, seed=1)
+    assessed = dc.assess(
+        even, protection={"name": "redesign", "merge": {"area": {"1-3": ["1", "2", "3"]}}}, seed=1, trial=True
+    )
     assert ["R1 on the merged categories", "0.0908"] in assessed.figures()
     assert "Merging categories raises the risk" in str(assessed)
 
