@@ -22,7 +22,7 @@ DROP = """([name, text]) => {
 
 
 def test_a_dropped_file_is_read_and_can_be_read_otherwise(opened: Any) -> None:
-    text = "area,sex,count,weight\nn,f,3,7\nn,m,4,8\ns,f,5,9\ns,m,6,10\n"
+    text = "area,sex,count\nn,f,7\nn,m,8\ns,f,9\ns,m,10\n"
     with serving() as server:
         person = Person(opened, server.address)
         page = person.page
@@ -30,14 +30,14 @@ def test_a_dropped_file_is_read_and_can_be_read_otherwise(opened: Any) -> None:
         page.wait_for_selector("#recognised")
         assert page.get_attribute("[data-file='people.csv']", "aria-pressed") == "true"
         page.click("summary:has-text('Not right?')")
-        for name, given in {"layout": "long", "count": "weight", "dimensions": "area,sex"}.items():
+        for name, given in {"layout": "long", "count": "count", "dimensions": "sex,area"}.items():
             page.fill(f"input[name={name}]", given)
         page.click("text=Read it again")
-        person.wait_for("--count=weight")
+        person.wait_for("--dimensions=sex,area")
         page.wait_for_selector(".grid [role=gridcell]:has-text('10')")
         page.click("#use")
         page.wait_for_selector(".terms")
-        assert "--count=weight" in person.command() or "--count weight" in person.command()
+        assert "--dimensions=sex,area" in person.command() or "--dimensions sex,area" in person.command()
         person.leave()
 
 

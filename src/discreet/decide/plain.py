@@ -116,10 +116,13 @@ def cell_rows(subject: Subject, found: Sensitivity, evidence: Evidence, n: int |
         value = float(found.figures[0].value[i])
         label = found.tabulation.label(i)
         totals = {axis.name: axis.total for axis in found.tabulation.axes}
+        name = ", ".join(f"{d}={c}" for d, c in label.items() if c != totals[d]) or "total"
+        # What no table lists is asked about by its number.
+        proof = proof.replace(f"cell {i} ", f"{name} ")
         rows.append(
             {
                 "cell": label,
-                "name": ", ".join(f"{d}={c}" for d, c in label.items() if c != totals[d]) or "total",
+                "name": name,
                 "original": number(value),
                 "published": known.shown[k],
                 "rules": list(dict.fromkeys(rule.name for rule, _, _ in found.broken(i))),

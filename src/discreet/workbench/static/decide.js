@@ -23,7 +23,7 @@ export async function decide(screen, { still }) {
   const result = el("div", { id: "decision" });
   const judged = only
     ? [mode("alone", `the release alone: ${state.table}`), el("p", { class: "small quiet" }, "Without the original, the release is audited as any reader could do it, by the policy's limits, and checked against the ledger.")]
-    : [mode("propose", "the cheapest protection that meets the policy"), mode("release", state.release ? `the release made here: ${state.release}` : "a release made on the Protect screen", Boolean(state.release)), mode("as_is", "the table as it is")];
+    : [mode("propose", "the first protection that meets the policy"), mode("release", state.release ? `the release made here: ${state.release}` : "a release made on the Protect screen", Boolean(state.release)), mode("as_is", "the table as it is")];
   fill(screen, el("div", { class: "columns left" }, el("div", {}, el("section", { class: "panel" }, el("h2", {}, "Verdict"), policyPick(() => set({})),
     el("fieldset", {}, el("legend", {}, "what is judged"), judged),
     el("button", { type: "button", class: "primary", id: "assess", on: { click: () => { change({ jobs: { ...state.jobs, decide: null } }); reach(chosen, result, still); } } }, "Reach a verdict")), sessionPanel()), result));
