@@ -1,0 +1,93 @@
+"""The reader's notebook: methods and assessments run again on candidate originals. What was once run is kept.
+
+A budget limits how much may be run for one case. What is kept counts like what is run, so that a case does not depend
+on those before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import discreet as dc
+from redteam.beliefs import TooManyError
+from redteam.methods import Method
+from redteam.published import Published, published
+from redteam.worlds import Counts, World
+
+BUDGET = 1000
+"""How many runs a case may take; an assessment counts as eight, some hundred draws as fifty."""
+REDRAWS = 200
+"""How often a random method whose law is not stated is run again on an original."""
+
+_made: dict[Any, Published | None] = {}
+_drawn: dict[Any, Counter[Published]] = {}
+_chosen: dict[Any, Published | None] = {}
+
+
+class Notebook:
+    """What is run again for one case."""
+
+    def __init__(self) -> None:
+        """Start with the whole budget."""
+        self.left = BUDGET
+
+    def _spend(self, runs: int) -> None:
+        self.left -= runs
+        if self.left < 0:
+            raise TooManyError
+
+    def made(self, method: Method, world: World, counts: Counts) -> Published | None:
+        """Return the release that a method without chance makes, None where it makes none."""
+        self._spend(8 if method.policy else 1)
+        key = (method, world, counts)
+        if key not in _made:
+            _made[key] = _run(method, world, counts, None)
+        return _made[key]
+
+    def drawn(self, method: Method, world: World, counts: Counts) -> Counter[Published]:
+        """Return how often a random method makes each release."""
+        self._spend(50)
+        key = (method, world, counts)
+        if key not in _drawn:
+            releases = [_run(method, world, counts, _long(seed)) for seed in range(REDRAWS)]
+            _drawn[key] = Counter(release for release in releases if release is not None)
+        return _drawn[key]
+
+    def chosen(self, policy: str, world: World, counts: Counts, seeds: int) -> Counter[Published | None]:
+        """Return what assessments that propose a protection publish, with as many seeds."""
+        self._spend(8 * seeds)
+        for seed in range(seeds):
+            key = (policy, world, counts, seed)
+            if key not in _chosen:
+                _chosen[key] = _assess(policy, world, counts, seed)
+        return Counter(_chosen[policy, world, counts, seed] for seed in range(seeds))
+
+
+def _run(method: Method, world: World, counts: Counts, seed: int | None) -> Published | None:
+    if not any(counts):
+        return None
+    try:
+        return published(method.apply(world.build(counts), seed), world, least=method.least)
+    except dc.DiscreetError:
+        return None
+
+
+def _assess(policy: str, world: World, counts: Counts, seed: int) -> Published | None:
+    if not any(counts):
+        return None
+    try:
+        release = dc.assess(world.build(counts), policy, seed=_long(seed), workers=1).release
+    except dc.DiscreetError:
+        return None
+    return None if release is None else published(release, world, least=least_of(release))
+
+
+def _long(seed: int) -> int:
+    """Return a seed of many bits."""
+    return (seed + 1) * (2**129 + 1)
+
+
+def least_of(release: Any) -> int | None:
+    """Return what the hidden figures of a proposed release are at least: profiles always show zeros."""
+    return 1 if release.method == "suppress" else None

@@ -1,0 +1,172 @@
+"""Attacks on sums of what firms put into cells: every firm reads what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import discreet as dc
+from redteam import claims, originals, readers
+from redteam.case import Bench, Case, judged_case, sure
+from redteam.judge import Failure, judge_interval, judge_known, judge_sensitive
+from redteam.originals import Firms
+from redteam.published import Published, published
+from redteam.readers import COALITION, OUTSIDER, RESPONDENT
+from redteam.worlds import Cells, World
+
+
+def magnitudes(bench: Bench) -> Iterator[Case]:
+    """Sums of firms' amounts, suppressed or assessed; every firm reads what is published."""
+    firms = originals.firms_in(bench.random)
+    door = bench.random.choice(("suppress", "suppress", "assess", "compare", "adjust"))
+    if door == "suppress":
+        yield from _suppressed_sums(bench, firms)
+    elif door == "adjust":
+        yield from _adjusted_sums(bench, firms)
+    else:
+        yield from _assessed_sums(bench, firms, compared=door == "compare")
+
+
+def _suppressed_sums(bench: Bench, firms: Firms) -> Iterator[Case]:
+    insiders = bench.random.choice(("auto", "respondents", "singletons", "none"))
+    rules = [dc.rules.Threshold(bench.random.choice((2, 3)))]
+    if bench.random.random() < 0.5:
+        rules.append(dc.rules.PPercent(10))
+    cells = firms.tabulated()
+    try:
+        made = dc.suppress(cells, rules, insiders=insiders)
+    except dc.DiscreetError:
+        return
+    world = firms.world
+    known = published(made.release, world, least=1)
+    secret = _sensitive_sums(cells, rules, world)
+    about = (world.dimensions, firms.rows, [rule.title for rule in rules], insiders)
+    title = "suppress (magnitudes)"
+
+    def by_outsider() -> tuple[int, list[Failure]]:
+        belief = sure(readers.outsider(known, world), firms.sums)
+        return 1, list(judge_known(secret, belief, "verdict: safe"))
+
+    yield judged_case(title, OUTSIDER, "suppress", about, by_outsider)
+    if insiders != "none":
+        meant = firms.names
+        if insiders == "singletons":
+            meant = tuple(firm for firm in firms.names if firms.alone(firm))
+        yield from _by_firms(title, "suppress", firms, known, secret, about, [(firm,) for firm in meant])
+    yield from _audited_firms(bench, title, firms, made.release, known, about)
+
+
+def _by_firms(
+    title: str,
+    door: str,
+    firms: Firms,
+    known: Published,
+    secret: dict[Cells, str],
+    about: object,
+    who: Sequence[tuple[str, ...]],
+) -> Iterator[Case]:
+    """Judge a verdict that names respondents: no sensitive sum may be exact to one who is not alone in it."""
+
+    def judged() -> tuple[int, list[Failure]]:
+        found: list[Failure] = []
+        for some in who:
+            belief = readers.insider(known, firms.world, firms.own(*some), firms.alone(*some))
+            theirs = {c: f"{' + '.join(some)}, {name}" for c, name in secret.items() if firms.others(c, *some)}
+            found += judge_known(theirs, belief, "verdict: safe")
+        return len(who), found
+
+    yield judged_case(title, RESPONDENT, door, about, judged)
+
+
+def _audited_firms(
+    bench: Bench, title: str, firms: Firms, release: Any, known: Published, about: object
+) -> Iterator[Case]:
+    """Judge an audit with contributions: the intervals of every firm, and of a coalition."""
+    pair = tuple(bench.random.sample(firms.names, 2)) if len(firms.names) > 2 else ()
+    data = dc.audit(release, contributions=firms.contributions([pair] if pair else ()), workers=1, proofs=0).to_dict()
+    rows = list(claims.intervals(data, firms.world))
+    groups = {"outsider": ()} | {firm: (firm,) for firm in firms.names} | ({" + ".join(pair): pair} if pair else {})
+    for reader, some in ((RESPONDENT, firms.names), (COALITION, (" + ".join(pair),) if pair else ())):
+        mine = [row for row in rows if row.who in some]
+        if not some:
+            continue
+
+        def judged(mine: list[claims.Interval] = mine, some: tuple[str, ...] = some) -> tuple[int, list[Failure]]:
+            found: list[Failure] = []
+            hidden = [f.cells for f in known.hidden]
+            for name in some:
+                members = groups[name]
+                own = firms.own(*members)
+                belief = readers.insider(known, firms.world, own, firms.alone(*members))
+                for row in mine:
+                    if row.who == name:
+                        others = firms.others(row.cells, *members)
+                        put = sum(value for cell, value in own.items() if cell in row.cells)
+                        found += judge_interval(row, belief, put, others)
+                if data["verdict"] == "safe":
+                    theirs = {c: f"{name}, hidden sum" for c in hidden if firms.others(c, *members)}
+                    found += judge_known(theirs, belief, "verdict: safe")
+            return len(mine) + 1, found
+
+        yield judged_case(title, reader, "audit", about, judged)
+
+
+def _sensitive_sums(cells: Any, rules: Sequence[Any], world: World) -> dict[Cells, str]:
+    """Return the sums that rules call sensitive."""
+    found = dc.sensitivity(cells, rules)
+    return {world.cells(found.tabulation.label(int(i))): "sensitive sum" for i in found.cells}
+
+
+def _adjusted_sums(bench: Bench, firms: Firms) -> Iterator[Case]:
+    """Sums that are moved until nobody knows the sensitive ones closely; the audit's intervals are judged."""
+    rules = [dc.rules.PPercent(10)]
+    try:
+        release = dc.protect.tabular_adjustment(firms.tabulated(), rules)
+    except dc.DiscreetError:
+        return
+    known = published(release, firms.world)
+    data = dc.audit(release, workers=1, proofs=0).to_dict()
+    rows = list(claims.intervals(data, firms.world))
+
+    def by_outsider() -> tuple[int, list[Failure]]:
+        belief = sure(readers.outsider(known, firms.world), firms.sums)
+        return len(rows), [failure for row in rows for failure in judge_interval(row, belief)]
+
+    yield judged_case("tabular-adjustment", OUTSIDER, "audit", (firms.world.dimensions, firms.rows), by_outsider)
+
+
+def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Case]:
+    """Sums assessed under a profile, or said by a comparison to meet it."""
+    policy = bench.random.choice(("business", "default", "safe-output"))
+    cells = firms.tabulated()
+    try:
+        if compared:
+            options = bench.random.choice(({}, {"insiders": "none"}))
+            grid = [{"name": "suppress", **options}]
+            points = dc.compare(cells, grid, policy=policy, draws=2, audits=1, seed=bench.seed(), workers=1).to_dict()
+            if not any(point["method"] == "suppress" and point["meets"] for point in points["points"]):
+                return
+            made = dc.assess(cells, policy, protection=grid[0], seed=bench.seed(), workers=1)
+        else:
+            made = dc.assess(cells, policy, seed=bench.seed(), workers=1)
+    except dc.DiscreetError:
+        return
+    data = made.to_dict()
+    release = made.evidence.release
+    if release.method != "suppress" or not (compared or claims.released(data)):
+        return
+    known = published(release, firms.world, least=1)
+    rows = list(claims.sensitive(data, firms.world))
+    about = (firms.world.dimensions, firms.rows, policy)
+    title, door = "suppress (magnitudes)", f"{'compare' if compared else 'propose'} {policy}"
+
+    def by_outsider() -> tuple[int, list[Failure]]:
+        belief = sure(readers.outsider(known, firms.world), firms.sums)
+        levels = claims.passed(data, "levels") is not None
+        found = [f for row in rows for f in judge_sensitive(row, belief, knows_method=False, levels=levels)]
+        return len(rows), found
+
+    yield judged_case(title, OUTSIDER, door, about, by_outsider)
+    if claims.claims_respondents(data):
+        secret = {row.cells: "sensitive sum" for row in rows}
+        yield from _by_firms(title, door, firms, known, secret, about, [(firm,) for firm in firms.names])

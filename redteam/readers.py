@@ -1,0 +1,164 @@
+"""Readers: what each of them cannot rule out, enumerated.
+
+Every reader knows the published figures, that they add up, that counts are not negative, and how figures were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from redteam import laws
+from redteam.beliefs import Belief, Limit, TooManyError, enumerated, together
+from redteam.methods import Method
+from redteam.notebook import Notebook
+from redteam.published import Published
+from redteam.worlds import Cells, Counts, World
+
+OUTSIDER, METHOD, CHOICE = "outsider", "knows the method", "knows the choice too"
+RESPONDENT, COALITION, HOLDER = "respondent", "coalition", "holder of earlier releases"
+READERS = (OUTSIDER, METHOD, CHOICE, RESPONDENT, COALITION, HOLDER)
+SEEDS = 24
+"""How often a choice that depends on chance is made again."""
+SAMPLE_CAP = 80
+"""How many people beyond those in the sample a cell is followed."""
+
+
+def outsider(known: Published, world: World, also: Sequence[Limit] = ()) -> Belief:
+    """Return what figures, kinds and sums leave."""
+    up_to = hides_up_to(known)
+    limits = [*(laws.limit_of(figure, up_to) for figure in known.figures), *also]
+    return enumerated(len(world.leaves), limits)
+
+
+def hides_up_to(known: Published) -> int | None:
+    """Return the largest count that a release hides everywhere, where its method says so."""
+    return int(dict(known.parameters)["limit"]) if known.method == "hide-and-round" else None
+
+
+def insider(known: Published, world: World, own: Mapping[int, int], alone: Sequence[int]) -> Belief:
+    """Return what is left to somebody who knows what they put into every cell, and where nobody else is.
+
+    Args:
+        known: what is published.
+        world: the cells.
+        own: for cells the own contribution to each.
+        alone: the cells in which there is nobody else.
+    """
+    mine = [Limit((cell,), value, value if cell in alone else None) for cell, value in own.items()]
+    return outsider(known, world, mine)
+
+
+def knows_method(known: Published, world: World, method: Method, notebook: Notebook) -> tuple[Belief, float]:
+    """Return what is left to a reader who knows the method, and by how many bits its entropy may be wrong.
+
+    Raises:
+        TooManyError: if there are too many originals, or the law of the method is not stated.
+    """
+    size = len(world.leaves)
+    name = method.name
+    limits = [laws.limit_of(figure, hides_up_to(known)) for figure in known.figures]
+    margins = any(len(figure.cells) > 1 for figure in known.figures)
+    if name in ("random-rounding", "conventional-rounding", "hide-and-round", "simulation", "redesign") or (
+        name == "cell-key" and not margins
+    ):
+        return enumerated(size, limits, laws.by_figure(known, hides_up_to(known))), 0.0
+    if name == "bernoulli-sample" and not method.given.get("known_total"):
+        return enumerated(size, limits, laws.by_figure(known), SAMPLE_CAP), 1e-4
+    if name == "cell-key" and len(world.shape) == 1 and not world.groups:
+        return _weighed(known, world, laws.keyed_total(known, size)), 0.01
+    if name == "semi-controlled-rounding":
+        levels = _levels(world, method.given.get("totals", ()))
+        return _weighed(known, world, laws.semi_controlled(known, method.given["base"], levels)), 0.0
+    if name == "random-sample":
+        return _sampled(known, world, method), 0.0
+    if name in ("controlled-rounding", "small-count-rounding", "suppress") and not method.random:
+        tables = _closed(outsider(known, world), size)
+        kept = [(counts, 1) for counts in tables if notebook.made(method, world, counts) == known]
+        return together(size, kept), 0.0
+    if name in ("controlled-rounding", "table-swapping", "record-swapping"):
+        tables = _closed(outsider(known, world), size)
+        # Half a draw is added, so that what was drawn never by chance alone is not ruled out.
+        drawn = [(counts, notebook.drawn(method, world, counts)[known] + 0.5) for counts in tables]
+        return together(size, drawn), 0.15
+    raise TooManyError
+
+
+def knows_choice(
+    known: Published, world: World, policy: str, belief: Belief, notebook: Notebook, *, random: bool
+) -> Belief:
+    """Return what is left to a reader who runs the assessment again on every original that the method leaves.
+
+    The choice is run with a few seeds. Where it is always the same, it rules an original in or out; where it is not,
+    the reader counts how often the very release comes out.
+    """
+    size = len(world.leaves)
+    if any(part.cells != tuple(range(size)) for part in belief.parts):
+        belief = together(size, [(counts, _weight(belief, counts)) for counts in _closed(belief, size)])
+    weights = belief.parts[0].tables
+    made = {counts: notebook.chosen(policy, world, counts, 2 if random else 1) for counts, _ in weights}
+    if not random:
+        return together(size, [(counts, 1) for counts, _ in weights if made[counts][known]])
+    taken = {counts: _methods(found) for counts, found in made.items()}
+    how = (known.method, known.parameters)
+    if all(len(found) == 1 for found in taken.values()):
+        return together(size, [(counts, weight) for counts, weight in weights if how in taken[counts]])
+    more = {counts: Notebook().chosen(policy, world, counts, SEEDS) for counts, _ in weights}
+    # A quarter of a run is added, so that what was drawn never by chance alone is not ruled out.
+    return together(
+        size, [(counts, more[counts][known] + 0.25) for counts, _ in weights if how in _methods(more[counts])]
+    )
+
+
+def _methods(found: Mapping[Published | None, int]) -> set[tuple[str, tuple[tuple[str, str], ...]] | None]:
+    """Return the methods that an assessment took."""
+    return {None if one is None else (one.method, one.parameters) for one in found}
+
+
+def _weight(belief: Belief, counts: Counts) -> float:
+    weight = 1.0
+    for part in belief.parts:
+        mine = tuple(counts[c] for c in part.cells)
+        weight *= dict(part.tables)[mine]
+    return weight
+
+
+def _closed(belief: Belief, size: int) -> list[Counts]:
+    """Return all originals of a belief, or refuse where there is no end to them."""
+    if belief.open:
+        raise TooManyError
+    return list(belief.tables(size))
+
+
+def _weighed(known: Published, world: World, weight: object) -> Belief:
+    size = len(world.leaves)
+    assert callable(weight)
+    return together(size, [(counts, weight(counts)) for counts in _closed(outsider(known, world), size)])
+
+
+def _sampled(known: Published, world: World, method: Method) -> Belief:
+    """Return the originals from which a simple random sample of this size is drawn."""
+    size = len(world.leaves)
+    n = sum(figure.value or 0 for figure in known.figures if len(figure.cells) == 1)
+    share = method.given["fraction"]
+    stated = {int(figure.said("size", 0)) for figure in known.figures} - {0}
+    totals = [N for N in range(n, 4 * n + 8) if max(int(share * N + 0.5), 1) == n]
+    whole = tuple(range(size))
+    high, low = max(stated or totals), min(stated or totals)
+    limits = [*(laws.limit_of(figure) for figure in known.figures), Limit(whole, low, high)]
+    belief = enumerated(size, limits)
+    weight = laws.hypergeometric(known)
+    return together(size, [(counts, weight(counts)) for counts in belief.tables(size)])
+
+
+def _levels(world: World, totals: Sequence[str]) -> list[list[Cells]]:
+    """Return the sums that semi-controlled rounding keeps, from the total down to the cells."""
+    whole = tuple(range(len(world.leaves)))
+    levels: list[list[Cells]] = [[whole]]
+    for k in range(1, len(totals) + 1):
+        chosen = totals[:k]
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for i, leaf in enumerate(world.leaves):
+            groups.setdefault(tuple(leaf[world.names.index(name)] for name in chosen), []).append(i)
+        levels.append([tuple(group) for group in groups.values()])
+    cells = [(i,) for i in whole]
+    return levels if levels[-1] == cells else [*levels, cells]
