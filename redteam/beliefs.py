@@ -90,11 +90,9 @@ class Belief:
         return entropy(self.about(cells))
 
     def allows(self, counts: Sequence[int]) -> bool:
-        """Say whether an original is not ruled out."""
-        return all(
-            any(table == tuple(counts[c] for c in part.cells) and weight > 0 for table, weight in part.tables)
-            for part in self.parts
-        )
+        """Say whether an original is not ruled out, as far as cells are bounded."""
+        closed = [part for part in self.parts if not self.open & set(part.cells)]
+        return all(dict(part.tables).get(tuple(counts[c] for c in part.cells), 0) > 0 for part in closed)
 
     def tables(self, size: int) -> Iterator[Counts]:
         """Go through whole originals."""
@@ -116,7 +114,7 @@ def entropy(weights: Mapping[int, Weight]) -> float:
     """
     whole = sum(weights.values())
     shares = [weight / whole for weight in weights.values() if weight > 0]
-    return max(-sum(p * log2(p) for p in shares), 0.0)
+    return abs(sum(p * log2(p) for p in shares))
 
 
 def together(size: int, tables: Sequence[tuple[Counts, Weight]]) -> Belief:

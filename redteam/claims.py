@@ -125,7 +125,7 @@ def claims_respondents(assessment: Data) -> bool:
 
 def _cells(label: Any, world: World) -> Cells | None:
     """Return the cells of a label; None where it is about something else than a sum of cells."""
-    if not isinstance(label, Mapping):
+    if not isinstance(label, Mapping) or not set(label) <= set(world.names):
         return None
     try:
         return world.cells({str(k): str(v) for k, v in label.items()}, TOTAL)

@@ -56,7 +56,9 @@ class Method:
         """Return the release of an original."""
         given = self.given
         if self.policy:
-            return dc.assess(original, self.policy, protection=self.asked, seed=seed, workers=1).evidence.release
+            made = dc.assess(original, self.policy, protection=self.asked, seed=seed, workers=1)
+            assert made.evidence is not None
+            return made.evidence.release
         if self.name == "suppress":
             return dc.suppress(original, dc.rules.Threshold(given.pop("rules")), **given).release
         if self.name == "cell-key":

@@ -7,6 +7,8 @@ on those before it.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import discreet as dc
@@ -15,8 +17,9 @@ from redteam.methods import Method
 from redteam.published import Published, published
 from redteam.worlds import Counts, World
 
-BUDGET = 1000
-"""How many runs a case may take; an assessment counts as eight, some hundred draws as fifty."""
+BUDGET = 500
+"""How many runs a case may take; an assessment counts as sixteen, some hundred draws as fifty."""
+ASSESSMENT, DRAWS = 16, 50
 REDRAWS = 200
 """How often a random method whose law is not stated is run again on an original."""
 
@@ -32,36 +35,39 @@ class Notebook:
         """Start with the whole budget."""
         self.left = BUDGET
 
-    def _spend(self, runs: int) -> None:
+    def spend(self, runs: int) -> None:
+        """Take runs from the budget, or say that the case is too expensive."""
         self.left -= runs
         if self.left < 0:
             raise TooManyError
 
-    def made(self, method: Method, world: World, counts: Counts) -> Published | None:
-        """Return the release that a method without chance makes, None where it makes none."""
-        self._spend(8 if method.policy else 1)
-        key = (method, world, counts)
-        if key not in _made:
-            _made[key] = _run(method, world, counts, None)
-        return _made[key]
+    def made(self, method: Method, world: World, tables: Sequence[Counts]) -> dict[Counts, Published | None]:
+        """Return the releases that a method without chance makes of originals, None where it makes none."""
+        self.spend(len(tables) * (ASSESSMENT if method.policy else 1))
+        for counts in tables:
+            if (method, world, counts) not in _made:
+                _made[method, world, counts] = _run(method, world, counts, None)
+        return {counts: _made[method, world, counts] for counts in tables}
 
-    def drawn(self, method: Method, world: World, counts: Counts) -> Counter[Published]:
-        """Return how often a random method makes each release."""
-        self._spend(50)
-        key = (method, world, counts)
-        if key not in _drawn:
-            releases = [_run(method, world, counts, _long(seed)) for seed in range(REDRAWS)]
-            _drawn[key] = Counter(release for release in releases if release is not None)
-        return _drawn[key]
+    def drawn(self, method: Method, world: World, tables: Sequence[Counts]) -> dict[Counts, Counter[Published]]:
+        """Return how often a random method makes each release of originals."""
+        self.spend(len(tables) * DRAWS)
+        for counts in tables:
+            if (method, world, counts) not in _drawn:
+                releases = [_run(method, world, counts, _long(seed)) for seed in range(REDRAWS)]
+                _drawn[method, world, counts] = Counter(release for release in releases if release is not None)
+        return {counts: _drawn[method, world, counts] for counts in tables}
 
-    def chosen(self, policy: str, world: World, counts: Counts, seeds: int) -> Counter[Published | None]:
-        """Return what assessments that propose a protection publish, with as many seeds."""
-        self._spend(8 * seeds)
-        for seed in range(seeds):
+    def chosen(
+        self, policy: str, world: World, tables: Sequence[Counts], seeds: int
+    ) -> dict[Counts, Counter[Published | None]]:
+        """Return what assessments of originals that propose a protection publish, with as many seeds."""
+        self.spend(len(tables) * ASSESSMENT)
+        for counts, seed in product(tables, range(seeds)):
             key = (policy, world, counts, seed)
             if key not in _chosen:
                 _chosen[key] = _assess(policy, world, counts, seed)
-        return Counter(_chosen[policy, world, counts, seed] for seed in range(seeds))
+        return {c: Counter(_chosen[policy, world, c, seed] for seed in range(seeds)) for c in tables}
 
 
 def _run(method: Method, world: World, counts: Counts, seed: int | None) -> Published | None:

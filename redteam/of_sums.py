@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import discreet as dc
@@ -29,7 +29,7 @@ def magnitudes(bench: Bench) -> Iterator[Case]:
 
 def _suppressed_sums(bench: Bench, firms: Firms) -> Iterator[Case]:
     insiders = bench.random.choice(("auto", "respondents", "singletons", "none"))
-    rules = [dc.rules.Threshold(bench.random.choice((2, 3)))]
+    rules: list[Any] = [dc.rules.Threshold(bench.random.choice((2, 3)))]
     if bench.random.random() < 0.5:
         rules.append(dc.rules.PPercent(10))
     cells = firms.tabulated()
@@ -52,7 +52,7 @@ def _suppressed_sums(bench: Bench, firms: Firms) -> Iterator[Case]:
         meant = firms.names
         if insiders == "singletons":
             meant = tuple(firm for firm in firms.names if firms.alone(firm))
-        yield from _by_firms(title, "suppress", firms, known, secret, about, [(firm,) for firm in meant])
+        yield from _by_firms(title, "suppress", firms, known, secret, about, meant)
     yield from _audited_firms(bench, title, firms, made.release, known, about)
 
 
@@ -63,15 +63,15 @@ def _by_firms(
     known: Published,
     secret: dict[Cells, str],
     about: object,
-    who: Sequence[tuple[str, ...]],
+    who: Sequence[str],
 ) -> Iterator[Case]:
     """Judge a verdict that names respondents: no sensitive sum may be exact to one who is not alone in it."""
 
     def judged() -> tuple[int, list[Failure]]:
         found: list[Failure] = []
-        for some in who:
-            belief = readers.insider(known, firms.world, firms.own(*some), firms.alone(*some))
-            theirs = {c: f"{' + '.join(some)}, {name}" for c, name in secret.items() if firms.others(c, *some)}
+        for firm in who:
+            belief = readers.insider(known, firms.world, firms.own(firm), firms.alone(firm))
+            theirs = {cells: f"{firm}, {name}" for cells, name in secret.items() if firms.others(cells, firm)}
             found += judge_known(theirs, belief, "verdict: safe")
         return len(who), found
 
@@ -85,30 +85,29 @@ def _audited_firms(
     pair = tuple(bench.random.sample(firms.names, 2)) if len(firms.names) > 2 else ()
     data = dc.audit(release, contributions=firms.contributions([pair] if pair else ()), workers=1, proofs=0).to_dict()
     rows = list(claims.intervals(data, firms.world))
-    groups = {"outsider": ()} | {firm: (firm,) for firm in firms.names} | ({" + ".join(pair): pair} if pair else {})
-    for reader, some in ((RESPONDENT, firms.names), (COALITION, (" + ".join(pair),) if pair else ())):
-        mine = [row for row in rows if row.who in some]
-        if not some:
-            continue
 
-        def judged(mine: list[claims.Interval] = mine, some: tuple[str, ...] = some) -> tuple[int, list[Failure]]:
-            found: list[Failure] = []
-            hidden = [f.cells for f in known.hidden]
-            for name in some:
-                members = groups[name]
-                own = firms.own(*members)
-                belief = readers.insider(known, firms.world, own, firms.alone(*members))
-                for row in mine:
-                    if row.who == name:
-                        others = firms.others(row.cells, *members)
-                        put = sum(value for cell, value in own.items() if cell in row.cells)
-                        found += judge_interval(row, belief, put, others)
-                if data["verdict"] == "safe":
-                    theirs = {c: f"{name}, hidden sum" for c in hidden if firms.others(c, *members)}
-                    found += judge_known(theirs, belief, "verdict: safe")
-            return len(mine) + 1, found
+    def judged(name: str, members: tuple[str, ...]) -> list[Failure]:
+        own = firms.own(*members)
+        belief = readers.insider(known, firms.world, own, firms.alone(*members))
+        found: list[Failure] = []
+        for row in rows:
+            if row.who == name:
+                put = sum(value for cell, value in own.items() if cell in row.cells)
+                found += judge_interval(row, belief, put, firms.others(row.cells, *members))
+        if data["verdict"] == "safe":
+            # Who is alone in a cell knows it anyway.
+            theirs = {f.cells: f"{name}, hidden sum" for f in known.hidden if firms.others(f.cells, *members)}
+            found += judge_known(theirs, belief, "verdict: safe")
+        return found
 
-        yield judged_case(title, reader, "audit", about, judged)
+    def by(groups: Mapping[str, tuple[str, ...]]) -> tuple[int, list[Failure]]:
+        count = sum(row.who in groups for row in rows)
+        return count + 1, [failure for name, members in groups.items() for failure in judged(name, members)]
+
+    yield judged_case(title, OUTSIDER, "audit", about, lambda: by({OUTSIDER: ()}))
+    yield judged_case(title, RESPONDENT, "audit", about, lambda: by({firm: (firm,) for firm in firms.names}))
+    if pair:
+        yield judged_case(title, COALITION, "audit", about, lambda: by({" + ".join(pair): pair}))
 
 
 def _sensitive_sums(cells: Any, rules: Sequence[Any], world: World) -> dict[Cells, str]:
@@ -152,6 +151,7 @@ def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Ca
     except dc.DiscreetError:
         return
     data = made.to_dict()
+    assert made.evidence is not None
     release = made.evidence.release
     if release.method != "suppress" or not (compared or claims.released(data)):
         return
@@ -169,4 +169,4 @@ def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Ca
     yield judged_case(title, OUTSIDER, door, about, by_outsider)
     if claims.claims_respondents(data):
         secret = {row.cells: "sensitive sum" for row in rows}
-        yield from _by_firms(title, door, firms, known, secret, about, [(firm,) for firm in firms.names])
+        yield from _by_firms(title, door, firms, known, secret, about, firms.names)

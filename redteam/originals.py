@@ -31,16 +31,10 @@ def flat(random: Random, shapes: Sequence[tuple[int, ...]] = SHAPES) -> World:
 
 def tree(random: Random) -> World:
     """Return a world with groups: of one dimension, or crossed with another of two categories."""
-    groups = (
-        (("a", (("g1", ("a1", "a2")),)),)
-        if random.random() < 0.7
-        else (("a", (("g1", ("a1", "a2")), ("g2", ("a3",)))),)
-    )
-    dimensions = World.of(*((3, 2) if random.random() < 0.3 else (3,))).dimensions
-    if groups[0][1][-1][0] == "g2":
-        groups = (("a", (("g1", ("a1", "a2")), ("g2", ("a3", "a4")))),)
-        dimensions = World.of(4).dimensions
-    return World(dimensions, groups)
+    one, two = ("g1", ("a1", "a2")), ("g2", ("a3", "a4"))
+    if random.random() < 0.3:
+        return World(World.of(4).dimensions, (("a", (one, two)),))
+    return World(World.of(*random.choice(((3,), (3,), (3, 2)))).dimensions, (("a", (one,)),))
 
 
 @dataclass(frozen=True)

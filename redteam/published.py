@@ -82,12 +82,17 @@ def _figures(part: Any, world: World, least: int | None) -> Iterable[Figure]:
         else:
             yield Figure(cells, kind, int(value), int(top) if name == "interval" else None)
     if part.absent == "empty":
-        # What a table does not list is empty.
+        # What a table does not list is empty, and so are categories that it does not have.
         exact = _plain({"name": "exact"})
         for crossing in product(*labels.values()):
             cells = world.cells(dict(zip(labels, crossing, strict=True)), part.total or TOTAL)
             if cells not in listed:
                 yield Figure(cells, exact, 0)
+        for name, codes in labels.items():
+            covered = {leaf for code in codes if code != (part.total or TOTAL) for leaf in world.under(name, code)}
+            for leaf in dict(world.dimensions)[name]:
+                if leaf not in covered:
+                    yield Figure(world.cells({name: leaf}), exact, 0)
 
 
 def _plain(kind: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -5,7 +5,8 @@ Every reader knows the published figures, that they add up, that counts are not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
 
 from redteam import laws
 from redteam.beliefs import Belief, Limit, TooManyError, enumerated, together
@@ -17,7 +18,7 @@ from redteam.worlds import Cells, Counts, World
 OUTSIDER, METHOD, CHOICE = "outsider", "knows the method", "knows the choice too"
 RESPONDENT, COALITION, HOLDER = "respondent", "coalition", "holder of earlier releases"
 READERS = (OUTSIDER, METHOD, CHOICE, RESPONDENT, COALITION, HOLDER)
-SEEDS = 24
+SEEDS = 12
 """How often a choice that depends on chance is made again."""
 SAMPLE_CAP = 80
 """How many people beyond those in the sample a cell is followed."""
@@ -73,40 +74,34 @@ def knows_method(known: Published, world: World, method: Method, notebook: Noteb
         return _sampled(known, world, method), 0.0
     if name in ("controlled-rounding", "small-count-rounding", "suppress") and not method.random:
         tables = _closed(outsider(known, world), size)
-        kept = [(counts, 1) for counts in tables if notebook.made(method, world, counts) == known]
-        return together(size, kept), 0.0
+        made = notebook.made(method, world, tables)
+        return together(size, [(counts, 1) for counts in tables if made[counts] == known]), 0.0
     if name in ("controlled-rounding", "table-swapping", "record-swapping"):
         tables = _closed(outsider(known, world), size)
         # Half a draw is added, so that what was drawn never by chance alone is not ruled out.
-        drawn = [(counts, notebook.drawn(method, world, counts)[known] + 0.5) for counts in tables]
-        return together(size, drawn), 0.15
+        drawn = notebook.drawn(method, world, tables)
+        return together(size, [(counts, drawn[counts][known] + 0.5) for counts in tables]), 0.15
     raise TooManyError
 
 
 def knows_choice(
-    known: Published, world: World, policy: str, belief: Belief, notebook: Notebook, *, random: bool
-) -> Belief:
+    known: Published, world: World, policy: str, belief: Belief, notebook: Notebook
+) -> tuple[Belief, float]:
     """Return what is left to a reader who runs the assessment again on every original that the method leaves.
 
-    The choice is run with a few seeds. Where it is always the same, it rules an original in or out; where it is not,
-    the reader counts how often the very release comes out.
+    The choice is made with two seeds. Where it is always the same, it rules originals in or out; where it is not, the
+    reader counts how often the very release comes out. The second value is by how many bits that may be wrong.
     """
     size = len(world.leaves)
-    if any(part.cells != tuple(range(size)) for part in belief.parts):
-        belief = together(size, [(counts, _weight(belief, counts)) for counts in _closed(belief, size)])
-    weights = belief.parts[0].tables
-    made = {counts: notebook.chosen(policy, world, counts, 2 if random else 1) for counts, _ in weights}
-    if not random:
-        return together(size, [(counts, 1) for counts, _ in weights if made[counts][known]])
-    taken = {counts: _methods(found) for counts, found in made.items()}
+    tables = [(counts, _weight(belief, counts)) for counts in _closed(belief, size)]
+    every = [counts for counts, _ in tables]
+    made = notebook.chosen(policy, world, every, 2)
     how = (known.method, known.parameters)
-    if all(len(found) == 1 for found in taken.values()):
-        return together(size, [(counts, weight) for counts, weight in weights if how in taken[counts]])
-    more = {counts: Notebook().chosen(policy, world, counts, SEEDS) for counts, _ in weights}
+    if all(len(_methods(found)) == 1 for found in made.values()):
+        return together(size, [(counts, weight) for counts, weight in tables if how in _methods(made[counts])]), 0.0
+    made = Notebook().chosen(policy, world, every, SEEDS)
     # A quarter of a run is added, so that what was drawn never by chance alone is not ruled out.
-    return together(
-        size, [(counts, more[counts][known] + 0.25) for counts, _ in weights if how in _methods(more[counts])]
-    )
+    return together(size, [(c, made[c][known] + 0.25) for c in every if how in _methods(made[c])]), 0.15
 
 
 def _methods(found: Mapping[Published | None, int]) -> set[tuple[str, tuple[tuple[str, str], ...]] | None]:
@@ -115,11 +110,8 @@ def _methods(found: Mapping[Published | None, int]) -> set[tuple[str, tuple[tupl
 
 
 def _weight(belief: Belief, counts: Counts) -> float:
-    weight = 1.0
-    for part in belief.parts:
-        mine = tuple(counts[c] for c in part.cells)
-        weight *= dict(part.tables)[mine]
-    return weight
+    """Return the weight of an original: the product over the parts that are independent."""
+    return prod(dict(part.tables)[tuple(counts[c] for c in part.cells)] for part in belief.parts)
 
 
 def _closed(belief: Belief, size: int) -> list[Counts]:
@@ -129,9 +121,8 @@ def _closed(belief: Belief, size: int) -> list[Counts]:
     return list(belief.tables(size))
 
 
-def _weighed(known: Published, world: World, weight: object) -> Belief:
+def _weighed(known: Published, world: World, weight: Callable[[Counts], float]) -> Belief:
     size = len(world.leaves)
-    assert callable(weight)
     return together(size, [(counts, weight(counts)) for counts in _closed(outsider(known, world), size)])
 
 
@@ -160,5 +151,5 @@ def _levels(world: World, totals: Sequence[str]) -> list[list[Cells]]:
         for i, leaf in enumerate(world.leaves):
             groups.setdefault(tuple(leaf[world.names.index(name)] for name in chosen), []).append(i)
         levels.append([tuple(group) for group in groups.values()])
-    cells = [(i,) for i in whole]
+    cells: list[Cells] = [(i,) for i in whole]
     return levels if levels[-1] == cells else [*levels, cells]

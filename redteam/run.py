@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 if TYPE_CHECKING:
-    from redteam.attack import Case
+    from redteam.case import Case
 
 CHUNK = 100
 """How many attacks share a stream of chance."""
@@ -52,7 +52,8 @@ def chunk(work: tuple[int, int, int]) -> list[Case]:
 
     # Random words overflow where nothing is compiled.
     warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
-    from redteam.attack import Bench, attack
+    from redteam.attack import attack
+    from redteam.case import Bench
 
     seed, number, attacks = work
     bench = Bench(Random(f"{seed}-{number}"))

@@ -77,9 +77,10 @@ class World:
         table = dc.Table.from_dict(filled, {name: list(labels) for name, labels in self.dimensions})
         if not self.groups:
             return table
-        return dc.Tabulation.from_table(table, hierarchies={name: (self._tree(name),) for name, _ in self.dimensions})
+        return dc.Tabulation.from_table(table, hierarchies={name: (self.tree(name),) for name, _ in self.dimensions})
 
-    def _tree(self, name: str) -> Any:
+    def tree(self, name: str) -> Any:
+        """Return the hierarchy of a dimension, as discreet takes it."""
         labels = dict(self.dimensions)[name]
         groups = dict(dict(self.groups).get(name, ()))
         parents = dict.fromkeys(groups, TOTAL) | dict.fromkeys(labels, TOTAL)
