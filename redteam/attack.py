@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from redteam.case import Bench, Case
 from redteam.of_counts import assessed, audited, proposed, suppressed
@@ -22,7 +22,8 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
 """The attacks, and how often each is made."""
 
 
-def attack(bench: Bench) -> list[Case]:
-    """Make one attack, chosen at random."""
-    chosen = bench.random.choices([one for one, _ in ATTACKS], [often for _, often in ATTACKS])[0]
-    return list(chosen(bench))
+def attack(bench: Bench, names: Sequence[str] = ()) -> list[Case]:
+    """Make one attack, chosen at random, among some by name or among all."""
+    chosen = [(one, often) for one, often in ATTACKS if not names or one.__name__ in names]
+    made = bench.random.choices([one for one, _ in chosen], [often for _, often in chosen])[0]
+    return list(made(bench))

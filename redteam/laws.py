@@ -178,6 +178,57 @@ def selected(true: Counts, shown: Counts, whole: int, base: int) -> float:
     return hits / (factorial(len(moving)) * len(places))
 
 
+# --- unbiased controlled rounding of one dimension -----------------------------------------------------------
+
+
+def lottery(known: Published, base: int, size: int) -> Callable[[Counts], Weight]:
+    """Return how likely unbiased controlled rounding prints the cells of one dimension with their total.
+
+    In random order, the first two figures that are no multiples of the base move until one of them is: two cells
+    against each other, a cell and the total together, either way as often as leaves both without bias.
+    """
+    figures = {figure.cells: figure.value or 0 for figure in known.figures}
+
+    def weight(counts: Counts) -> Weight:
+        moving = []
+        for cells, y in figures.items():
+            x = sum(counts[c] for c in cells)
+            rest = x % base
+            if y not in ((x - rest, x - rest + base) if rest else (x,)):
+                return 0.0
+            if rest:
+                moving.append((rest, y > x, 1 if len(cells) < size else -1))
+        return _lot(tuple(sorted(moving)), base)
+
+    return weight
+
+
+@lru_cache(maxsize=200_000)
+def _lot(moving: tuple[tuple[int, bool, int], ...], base: int) -> float:
+    """Return how likely figures go up or down as they did, over all orders; each has its rest, way and side."""
+    orders = list(permutations(moving))
+    return sum(_settled(order, base) for order in orders) / len(orders)
+
+
+@lru_cache(maxsize=200_000)
+def _settled(order: tuple[tuple[int, bool, int], ...], base: int) -> float:
+    """Return how likely figures go their ways, the first two moving until one is settled."""
+    if any(rest == (0 if up else base) for rest, up, _ in order):
+        return 0.0
+    left = tuple(one for one in order if 0 < one[0] < base)
+    if len(left) < 2:
+        return 1.0
+    (a, up_a, side_a), (b, up_b, side_b) = left[:2]
+    same = side_a != side_b
+    more = min(base - a, base - b if same else b)
+    less = min(a, b if same else base - b)
+    found = 0.0
+    for by, chance in ((more, less / (more + less)), (-less, more / (more + less))):
+        moved = ((a + by, up_a, side_a), (b + (by if same else -by), up_b, side_b))
+        found += chance * _settled((*moved, *left[2:]), base)
+    return found
+
+
 # --- cell keys with their sum --------------------------------------------------------------------------------
 
 

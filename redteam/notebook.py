@@ -18,9 +18,9 @@ from redteam.published import Published, published
 from redteam.worlds import Counts, World
 
 BUDGET = 500
-"""How many runs a case may take; an assessment counts as sixteen, some hundred draws as fifty."""
-ASSESSMENT, DRAWS = 16, 50
-REDRAWS = 200
+"""How many runs a case may take; an assessment counts as sixteen, a hundred draws as twenty."""
+ASSESSMENT, DRAWS = 16, 20
+REDRAWS = 100
 """How often a random method whose law is not stated is run again on an original."""
 
 _made: dict[Any, Published | None] = {}

@@ -67,6 +67,8 @@ def knows_method(known: Published, world: World, method: Method, notebook: Noteb
         return enumerated(size, limits, laws.by_figure(known), SAMPLE_CAP), 1e-4
     if name == "cell-key" and len(world.shape) == 1 and not world.groups:
         return _weighed(known, world, laws.keyed_total(known, size)), 0.01
+    if name == "controlled-rounding" and method.random and len(world.shape) == 1 and not world.groups:
+        return _weighed(known, world, laws.lottery(known, method.given["base"], size)), 0.0
     if name == "semi-controlled-rounding":
         levels = _levels(world, method.given.get("totals", ()))
         return _weighed(known, world, laws.semi_controlled(known, method.given["base"], levels)), 0.0
@@ -80,7 +82,7 @@ def knows_method(known: Published, world: World, method: Method, notebook: Noteb
         tables = _closed(outsider(known, world), size)
         # Half a draw is added, so that what was drawn never by chance alone is not ruled out.
         drawn = notebook.drawn(method, world, tables)
-        return together(size, [(counts, drawn[counts][known] + 0.5) for counts in tables]), 0.15
+        return together(size, [(counts, drawn[counts][known] + 0.5) for counts in tables]), 0.25
     raise TooManyError
 
 

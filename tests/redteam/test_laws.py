@@ -35,6 +35,8 @@ def test_enumeration_is_that_of_a_plain_product() -> None:
     ("method", "world", "counts"),
     [
         (Method("random-rounding", (("base", 3), ("margins", True))), World.of(2), (1, 2)),
+        (Method("controlled-rounding", (("base", 5), ("unbiased", True))), World.of(3), (1, 2, 4)),
+        (Method("controlled-rounding", (("base", 3), ("unbiased", True))), World.of(4), (1, 2, 1, 1)),
         (Method("semi-controlled-rounding", (("base", 3),)), World.of(3), (1, 2, 2)),
         (Method("semi-controlled-rounding", (("base", 3), ("totals", ("a",)))), World.of(2, 2), (1, 2, 2, 0)),
         (Method("cell-key", (("bound", 2), ("variance", 1), ("margins", True))), World.of(2), (2, 1)),

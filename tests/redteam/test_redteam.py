@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 from redteam.attack import ATTACKS
-from redteam.case import Bench, Case
+from redteam.case import Case
 
 import discreet as dc
 from redteam import methods, run
 
 FOLDER = Path(run.__file__).parent
 CASES = {
-    "audited": 60,
-    "suppressed": 40,
-    "assessed": 45,
-    "proposed": 16,
-    "magnitudes": 35,
+    "audited": 90,
+    "suppressed": 60,
+    "assessed": 70,
+    "proposed": 20,
+    "magnitudes": 90,
     "linked": 12,
     "released_before": 25,
     "sampled": 10,
 }
 
 
-@pytest.mark.parametrize("attack", [one for one, _ in ATTACKS], ids=lambda attack: attack.__name__)
-def test_no_claim_is_refuted(attack: Callable[[Bench], Iterator[Case]]) -> None:
-    cases = [
-        case
-        for number in range(CASES[attack.__name__])
-        for case in attack(Bench(Random(f"{attack.__name__} {number}")))
-    ]
-    failed = [f"{case.method}, {case.reader}, {case.door}: {f.what}: {f.text}" for case in cases for f in case.failures]
-    assert sum(not case.skipped for case in cases) >= CASES[attack.__name__] // 2
-    assert not failed, f"{len(failed)} claims fail:\n" + "\n".join(failed[:10])
+@pytest.mark.parametrize("attack", CASES)
+def test_no_claim_is_refuted(attack: str) -> None:
+    # In a process of its own nothing has to be compiled.
+    command = [sys.executable, "-m", "redteam", "--attack", attack, "--cases", str(CASES[attack]), "--seed", "15"]
+    ran = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_every_attack_is_tried() -> None:
+    assert set(CASES) == {attack.__name__ for attack, _ in ATTACKS}
 
 
 def test_only_the_front_door_is_used() -> None:
@@ -57,9 +57,8 @@ def test_every_protection_is_attacked() -> None:
 def test_the_table_goes_between_the_marks(tmp_path: Path) -> None:
     page = tmp_path / "promise.md"
     page.write_text(f"before\n{run.START}\nold\n{run.END}\nafter\n", encoding="utf-8")
-    rows = run.tally(
-        [Case("suppress", "outsider", "audit", "", 3), Case("suppress", "outsider", "audit", "", skipped=True)]
-    )
+    case = Case("suppress", "outsider", "audit", "an original", 3)
+    rows = run.tally([case, replace(case, claims=0, skipped=True)])
     run.write_page(run.markdown(rows), page)
     text = page.read_text(encoding="utf-8")
     assert "| suppress | outsider | 1 | 3 | 0 | 0 | 0 | 1 |" in text
