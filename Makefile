@@ -29,7 +29,7 @@ setup: $(VENV)/.dev ## create .venv with the project and all that its checks nee
 
 demo: $(VENV)/.run ## assess a bundled table, with a report
 	@mkdir -p build
-	$(BIN)/discreet assess --example religion --seed 1 --top 5 --report build/religion.html --record build/religion.record.json
+	$(BIN)/discreet assess --example religion --top 5 --report build/religion.html --record build/religion.record.json
 	@echo "The report is $(CURDIR)/build/religion.html"
 
 test: lint java chromium ## all checks: style, types, layers, tests, documentation

@@ -51,11 +51,13 @@ def test_the_levels_of_a_rule_decide() -> None:
     assert found.upper[found.cells[0]] == pytest.approx(352.941 - 330, abs=1e-3)
     shown = hidden(firms(), *SQUARE)
     result = dc.audit(shown, sensitivity=found)
-    cell = result.cell(activity="A", region="n")
+    cell = result.cell(activity="A", region="n", attacker="outsider")
     assert cell.upper >= 352.95
     assert (result.verdict, cell.verdict) == ("safe", "safe")
     # The interval is what an outsider works out; with the original it is the same.
     assert (cell.lower, cell.upper) == (dc.audit(shown).cell(activity="A", region="n").lower, cell.upper)
+    # Respondents are tried too, each with what it contributed.
+    assert result.cell(activity="A", region="s", attacker="respondent a1").upper == 675 - 300
 
 
 def test_cells_that_miss_their_levels_are_listed_with_interval_and_proof() -> None:
@@ -142,8 +144,10 @@ def test_the_release_must_be_true_to_what_was_judged() -> None:
 
 def test_shares_of_a_tabulation() -> None:
     shown = hidden(firms(), *SQUARE)
-    assert dc.audit(shown, original=firms(), protection=10).verdict == "safe"
-    assert dc.audit(shown, original=firms(), protection=100).verdict == "unsafe"
+    assert dc.audit(shown, original=firms(), protection=10, insiders="none").verdict == "safe"
+    assert dc.audit(shown, original=firms(), protection=100, insiders="none").verdict == "unsafe"
+    # Firm a1 knows its 300 of A in the north, and so more of A in the south than outsiders do.
+    assert dc.audit(shown, original=firms(), protection=10).verdict == "unsafe"
 
 
 def test_counts_against_a_threshold() -> None:

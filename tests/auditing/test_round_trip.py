@@ -64,10 +64,11 @@ def plain(release: Release, law: str, **reading: Any) -> Any:
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_same_audit_before_and_after(name: str, ending: str, tmp_path: Path) -> None:
     release = releases()[name]
-    written = release.write(tmp_path / f"r.{ending}")
+    written = release.write(tmp_path / f"r.{ending}", trial=release.trial)
     assert written == (tmp_path / f"r.{ending}",)
     hierarchies = {"x": TREE} if name == "mixed" and ending == "csv" else None
     back = dc.read_release(written[0], hierarchies=hierarchies)
+    assert back.trial == release.trial
     for law in ("interval", "method"):
         assert plain(back, law) == plain(release, law)
     if ending == "parquet":

@@ -31,7 +31,7 @@ def test_one_command_and_no_options_give_a_verdict(folder: Path) -> None:
 
 
 def test_json_has_what_programs_rely_on(folder: Path) -> None:
-    found = run("assess", "religion.csv", "--json", "--seed", 1)
+    found = run("assess", "religion.csv", "--json", "--seed", 1, "--trial")
     data = json.loads(found.out)
     assert data["command"] == "assess"
     assert data["verdict"] == "protect"
@@ -42,7 +42,19 @@ def test_json_has_what_programs_rely_on(folder: Path) -> None:
 
 
 def test_release_and_report_are_written(folder: Path) -> None:
-    found = run("assess", "religion.csv", "-o", "out.csv", "--report", "report.html", "--record", "r.json", "--seed", 1)
+    found = run(
+        "assess",
+        "religion.csv",
+        "-o",
+        "out.csv",
+        "--report",
+        "report.html",
+        "--record",
+        "r.json",
+        "--seed",
+        1,
+        "--trial",
+    )
     assert found.code == 0, found.err
     assert dc.audit(dc.read_release("out.csv")).verdict == "safe"
     assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
@@ -69,13 +81,13 @@ def test_a_release_made_elsewhere_is_judged(folder: Path) -> None:
 
 def test_a_sample_is_assessed(folder: Path) -> None:
     dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table.write("sample.csv")
-    found = run("assess", "sample.csv", "--population", 2449, "--draws", 50, "--seed", 1)
+    found = run("assess", "sample.csv", "--population", 2449, "--draws", 50, "--seed", 1, "--trial")
     assert found.code in (0, 1)
     assert "estimated risk" in found.out
 
 
 def test_replay_says_what_differs(folder: Path) -> None:
-    run("assess", "religion.csv", "--seed", 1)
+    run("assess", "religion.csv", "--seed", 1, "--trial")
     dc.datasets.sex().write("religion.csv")
     found = run("replay", "religion.record.json")
     assert found.code == 1
@@ -115,13 +127,13 @@ def test_bad_requests_leave_nothing(folder: Path, options: list[str], what: str)
 
 
 def test_a_full_disk_is_told_and_loses_nothing(folder: Path) -> None:
-    run("assess", "religion.csv", "--seed", 1)
+    run("assess", "religion.csv", "--seed", 1, "--trial")
     kept = (folder / "religion.record.json").read_bytes()
 
     def small() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
-    command = [str(Path(sys.executable).with_name("discreet")), "assess", "religion.csv", "--seed", "2"]
+    command = [str(Path(sys.executable).with_name("discreet")), "assess", "religion.csv", "--seed", "2", "--trial"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=small, cwd=folder)
     assert done.returncode == 2, done
     assert "religion.record.json cannot be written" in done.stderr
@@ -151,12 +163,12 @@ def test_compare_recommends_and_goes_on(folder: Path) -> None:
 
 
 def test_the_public_edition_of_json_holds_nothing_but_the_release(folder: Path) -> None:
-    found = run("assess", "religion.csv", "--json", "--edition", "public", "--seed", 1)
+    found = run("assess", "religion.csv", "--json", "--edition", "public", "--seed", 1, "--trial")
     assert found.code == 0, found.err
     data = json.loads(found.out)
     assert data["edition"] == "public"
     assert not {"table", "before", "cells", "candidates", "protection"} & set(data)
-    run("assess", "religion.csv", "--report", "public.json", "--edition", "public", "--seed", 1)
+    run("assess", "religion.csv", "--report", "public.json", "--edition", "public", "--seed", 1, "--trial")
     assert json.loads((folder / "public.json").read_text(encoding="utf-8")) == data
 
 

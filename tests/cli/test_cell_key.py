@@ -33,7 +33,7 @@ def test_a_table(folder: Path) -> None:
     out = folder / "out.csv"
     outcome = run(
         *("protect", "cell-key", folder / "table.csv", "--bound", 2, "--variance", 1, "--minimum", 2),
-        *("--seed", 1, "-o", out, "--json"),
+        *("--seed", 1, "--trial", "-o", out, "--json"),
     )
     assert outcome.code == 0, outcome.err
     data = json.loads(outcome.out)
@@ -104,8 +104,8 @@ def test_perturbation_tables(folder: Path) -> None:
     assert read_ptable(out).law == design_ptable(5, 3, minimum=3).law
     data = json.loads(run("protect", "ptable", "--bound", 2, "--variance", 1, "--json").out)
     assert data["bound"] == 2
-    first = run("protect", "cell-key", folder / "table.csv", "--ptable", out, "--seed", 3, "--json")
-    second = run("protect", "cell-key", folder / "table.csv", "--minimum", 3, "--seed", 3, "--json")
+    first = run("protect", "cell-key", folder / "table.csv", "--ptable", out, "--seed", 3, "--trial", "--json")
+    second = run("protect", "cell-key", folder / "table.csv", "--minimum", 3, "--seed", 3, "--trial", "--json")
     assert json.loads(first.out)["parameters"] == json.loads(second.out)["parameters"]
     help_text = run("protect", "cell-key", "--help")
     assert help_text.code == 0
@@ -125,7 +125,7 @@ def test_perturbation_tables(folder: Path) -> None:
         (["people.csv", "--by", "sex", "--key", "key", "--identify", "id"], "leave --identify out"),
         (["people.csv", "--by", "sex", "--key", "kez"], "no record key column 'kez'"),
         (["people.csv", "--by", "sex", "--key", "age", "--key-range", 2], "record key 'age' is"),
-        (["people.csv", "--by", "sex", "--key", "key", "--seed", 1], "leave the seed out"),
+        (["people.csv", "--by", "sex", "--key", "key", "--seed", 1, "--trial"], "leave the seed out"),
         (["people.csv", "--by", "sex", "--key", "key", "--weights", "1,a"], "--weights is '1,a'"),
         (["half.csv"], "1.5"),
     ],

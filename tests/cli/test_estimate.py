@@ -27,6 +27,10 @@ def sample(tmp_path: Path) -> Path:
         (["--fit", "output_area", "--fit", "religion"], LogLinear((("output_area",), ("religion",)))),
         (["--model", "polya"], PolyaUrn()),
         (["--model", "polya", "--population-zeros", "25"], PolyaUrn(population_zeros=25)),
+        (
+            ["--model", "polya", "--fit", "output_area,religion"],
+            PolyaUrn(zeros_from=LogLinear((("output_area", "religion"),))),
+        ),
     ],
 )
 def test_json_is_what_the_library_returns(options: list[str], model: LogLinear | PolyaUrn, sample: Path) -> None:
@@ -70,7 +74,8 @@ def test_requests_that_do_not_fit(sample: Path) -> None:
     assert "the population has -5 people, but the sample 245" in reason("-N", -5)
     assert "there is no population model 'poisson'" in reason("-N", 2449, "--model", "poisson")
     assert "did you mean 'polya'" in reason("-N", 2449, "--model", "poly")
-    assert "--fit belongs to --model loglinear" in reason("-N", 2449, "--model", "polya", "--fit", "religion")
+    given = ("-N", 2449, "--model", "polya", "--fit", "religion")
+    assert "--fit estimates how many cells" in reason(*given, "--population-zeros", 25)
     assert "--population-zeros and --theta belong to --model polya" in reason("-N", 2449, "--population-zeros", 3)
     assert "no dimension 'area'" in reason("-N", 2449, "--fit", "area")
     assert "no dimension 'area'" in reason("-N", 2449, "--by", "area")

@@ -142,3 +142,75 @@ def test_a_reader_of_one_earlier_release(folder: Path) -> None:
     assert (other.code, other.out.split()[0]) == (0, "safe")
     assert "1 release of the ledger was left out" in " ".join(other.out.split())
     assert "no release 'Tens'" in refused(run("ledger", "check", "new.csv", "--beside", "Tens"))
+
+
+def test_sums_of_streets(folder: Path) -> None:
+    Path("north.csv").write_text("area,sex,count\nnorth,m,21\nnorth,f,30\n", encoding="utf-8")
+    Path("coast.csv").write_text("area,sex,count\ncoast,m,20\ncoast,f,28\n", encoding="utf-8")
+    Path("north.hrc").write_text("north\n@s1\n@s2\n@s3\n@s4\n", encoding="utf-8")
+    Path("coast.hrc").write_text("coast\n@s1\n@s2\ns3\ns4\n", encoding="utf-8")
+    unpublished = ["--absent", "unpublished"]
+    assert run("ledger", "add", "north.csv", "--hierarchy", "area=north.hrc", *unpublished).code == 0
+    checked = run("ledger", "check", "coast.csv", "--hierarchy", "area=coast.hrc", *unpublished, "--json")
+    assert checked.code == 1
+    data = json.loads(checked.out)
+    assert {(f["cell"]["area"], f["cell"]["sex"], f["lower"]) for f in data["findings"]} == {
+        ("s3 + s4", "m", 1),
+        ("s3 + s4", "f", 2),
+    }
+    assert [unit["area"] for unit in data["findings"][0]["units"]] == ["s3", "s4"]
+    assert data["findings"][0]["subtraction"].endswith("21 − 20 = 1")
+
+
+@pytest.mark.parametrize("threshold", [[], ["--threshold", "0"]])
+def test_tables_that_cross(folder: Path, threshold: list[str]) -> None:
+    Path("sizes.csv").write_text("activity,size,count\na1,s1,1\na1,s2,5\n", encoding="utf-8")
+    Path("regions.csv").write_text("activity,region,count\na1,r1,6\na1,r2,0\n", encoding="utf-8")
+    assert run("ledger", "add", "sizes.csv").code == 0
+    checked = run("ledger", "check", "regions.csv", "--json", *threshold)
+    assert checked.code == 1
+    found = {tuple(f["cell"].values()): (f["lower"], f["sensitive"]) for f in json.loads(checked.out)["findings"]}
+    assert found["a1", "s1", "r1"] == (1, True)
+    assert found["a1", "s1", "r2"] == (0, False)
+
+
+def test_parts_of_a_population(folder: Path) -> None:
+    Path("wide.csv").write_text("area,count\nn,65\ns,89\nTotal,154\n", encoding="utf-8")
+    Path("narrow.csv").write_text("area,count\nn,64\ns,89\nTotal,153\n", encoding="utf-8")
+    assert run("ledger", "add", "wide.csv", "--population", "residents").code == 0
+    message = refused(run("ledger", "check", "narrow.csv", "--population", "residents"))
+    assert "area=n is 64 in «narrow», but 65 in «wide»" in message
+    assert "--population 'residents > 18+'" in message
+    checked = run("ledger", "check", "narrow.csv", "--population", "residents > 18+")
+    assert (checked.code, checked.out.split()[0]) == (1, "unsafe")
+    assert "65 − 64 = 1" in " ".join(checked.out.split())
+
+
+def test_a_total_of_a_part_has_a_code_that_is_named(folder: Path) -> None:
+    Path("all.csv").write_text("region,count\ne1,40\ne2,50\nw,7\nTotal,97\n", encoding="utf-8")
+    Path("east.csv").write_text("region,count\ne1,40\ne2,50\nEast,90\n", encoding="utf-8")
+    assert run("ledger", "add", "all.csv").code == 0
+    assert run("ledger", "check", "east.csv", "--part", "region=East").code == 0
+    assert "name one of these" in refused(run("ledger", "check", "all.csv", "--part", "region=West"))
+
+
+def test_a_revision_and_a_policy(folder: Path) -> None:
+    first = "size,count\ns,x\nm,x\nl,30\nxl,40\nxxl,50\nTotal,130\n"
+    final = "size,count\ns,2\nm,x\nl,x\nxl,40\nxxl,52\nTotal,132\n"
+    Path("first.csv").write_text(first, encoding="utf-8")
+    Path("final.csv").write_text(final, encoding="utf-8")
+    assert run("ledger", "add", "first.csv", "--period", "2024").code == 0
+    assert "--revises ID" in refused(run("ledger", "check", "final.csv", "--period", "2024"))
+    checked = run("ledger", "check", "final.csv", "--period", "2024", "--revises", "first", "--json")
+    assert checked.code == 1
+    assert {f["cell"]["size"]: f["lower"] for f in json.loads(checked.out)["findings"]} == {"s": 2, "m": 8, "l": 30}
+    added = run("ledger", "add", "final.csv", "--period", "2024", "--revises", "first", "--json")
+    assert len(json.loads(added.out)["revises"]) == 1
+    safe = run("ledger", "check", "old.csv", "--policy", "census", "--json")
+    data = json.loads(safe.out)
+    assert (safe.code, data["policy"]) == (0, "census")
+    assert "no count from 1 to 2" in data["meaning"]
+    shown = " ".join(run("ledger", "check", "old.csv").out.split())
+    assert "Safe means: every figure that a release hides, rounds or perturbs keeps more than one value" in shown
+    both = refused(run("ledger", "check", "old.csv", "--policy", "census", "--threshold", "5"))
+    assert "threshold is given beside a policy" in both

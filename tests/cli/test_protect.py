@@ -25,11 +25,11 @@ def counts(tmp_path: Path) -> Path:
     ("method", "more"),
     [
         ("conventional-rounding", ["--base", 5]),
-        ("random-rounding", ["--base", 3, "--seed", 1]),
-        ("random-rounding", ["--base", 3, "--seed", 1, "--with-margins"]),
-        ("semi-controlled-rounding", ["--totals", "area", "--seed", 1]),
+        ("random-rounding", ["--base", 3, "--seed", 1, "--trial"]),
+        ("random-rounding", ["--base", 3, "--seed", 1, "--trial", "--with-margins"]),
+        ("semi-controlled-rounding", ["--totals", "area", "--seed", 1, "--trial"]),
         ("controlled-rounding", ["--base", 5]),
-        ("controlled-rounding", ["--unbiased", "--seed", 1]),
+        ("controlled-rounding", ["--unbiased", "--seed", 1, "--trial"]),
         ("small-count-rounding", ["--base", 3]),
     ],
 )

@@ -158,7 +158,7 @@ def test_results_for_people(files: Path) -> None:
 def test_results_for_people_after_protection(files: Path) -> None:
     outcome = run("risk", files / "F.csv", "--released", files / "G.csv")
     assert outcome.out.splitlines()[1].startswith("R2 = ")
-    assert "Protection lowers the risk from 0.2315" in " ".join(outcome.out.split())
+    assert "Protection lowers the risk from 0.2315 to" in " ".join(outcome.out.split())
     assert "utility 1 − HD/√N" in outcome.out
     method = run("risk", files / "F.csv", "--method", "random-rounding", "--draws", 10, "--seed", 1)
     assert "expected (0 = low, 1 = high)" in method.out

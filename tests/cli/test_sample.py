@@ -46,21 +46,23 @@ def test_samples_of_tables(
     counts: Path, tmp_path: Path, method: str, more: list[object], expected: dc.protect.RandomSample
 ) -> None:
     out = tmp_path / "sample.csv"
-    outcome = run("protect", method, counts, *more, "--seed", 3, "-o", out, "--json")
+    outcome = run("protect", method, counts, *more, "--seed", 3, "--trial", "-o", out, "--json")
     assert outcome.code == 0, outcome.err
     told = json.loads(outcome.out)
     assert (told["method"], told["parameters"]) == (method, expected.parameters)
     table = dc.read_table(counts)
     assert dc.read_table(out) == expected.apply(table, 3).release.table
     assert run("audit", out, "--law", "method").code in (0, 1)
-    assert "the total went from 140" in run("protect", method, counts, *more, "--seed", 3).out.replace("\n", " ")
+    assert "the total went from 140" in run("protect", method, counts, *more, "--seed", 3, "--trial").out.replace(
+        "\n", " "
+    )
 
 
 def test_the_total_is_published_only_if_it_is_said_to_be_public(counts: Path, tmp_path: Path) -> None:
     out = tmp_path / "sample.csv"
 
     def told(method: str, *more: object) -> set[str]:
-        assert run("protect", method, counts, *more, "--seed", 3, "-o", out).code == 0
+        assert run("protect", method, counts, *more, "-o", out).code == 0
         return {row["published_as"] for row in rows_of(out)}
 
     assert told("random-sample", "--n", 14) == {"sample"}
@@ -81,6 +83,7 @@ def test_assess_takes_a_share(counts: Path) -> None:
         "random-sample:fraction=0.1",
         "--seed",
         1,
+        "--trial",
         "--record",
         counts.with_suffix(".json"),
     )
@@ -89,7 +92,9 @@ def test_assess_takes_a_share(counts: Path) -> None:
 
 def test_samples_of_records(people: Path, tmp_path: Path) -> None:
     out = tmp_path / "sample.csv"
-    told = json.loads(run("protect", "sample-records", people, "--n", 10, "--seed", 1, "-o", out, "--json").out)
+    told = json.loads(
+        run("protect", "sample-records", people, "--n", 10, "--seed", 1, "--trial", "-o", out, "--json").out
+    )
     assert (told["method"], told["sampled"], told["records"]) == ("random-sample", 10, 100)
     assert len({row["id"] for row in rows_of(out)}) == 10
     run("protect", "sample-records", people, "--strata", "area", "--fraction", 0.1, "-o", out)

@@ -31,7 +31,7 @@ def counts(tmp_path: Path) -> Path:
 )
 def test_simulated_tables(counts: Path, tmp_path: Path, more: list[object], margins: object, engine: str) -> None:
     out = tmp_path / "simulated.csv"
-    outcome = run("protect", "simulation", counts, *more, "--seed", 1, "-o", out, "--json")
+    outcome = run("protect", "simulation", counts, *more, "--seed", 1, "--trial", "-o", out, "--json")
     assert outcome.code == 0, outcome.err
     told = json.loads(outcome.out)
     assert told["engine"] == engine

@@ -29,7 +29,7 @@ def test_release_status_and_tab(file: Path, tmp_path: Path) -> None:
     out, status, tab = tmp_path / "release.csv", tmp_path / "why.csv", tmp_path / "t.tab"
     outcome = run("protect", "suppress", file, "--rule", "threshold=3", "-o", out, "--status", status, "--tab", tab)
     assert (outcome.code, outcome.err) == (0, "")
-    assert "The audit finds the release safe." in outcome.out
+    assert "The audit finds it safe against outsiders." in outcome.out
     released = {(row["area"], row["age"]): row["count"] for row in rows_of(out)}
     assert sum(value == "x" for value in released.values()) == 4
     assert released["a", "x"] == "x"

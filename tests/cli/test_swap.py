@@ -37,7 +37,8 @@ def people(tmp_path: Path) -> Path:
 def test_swapped_tables(counts: Path, tmp_path: Path) -> None:
     out, table = tmp_path / "swapped.csv", dc.read_table(counts)
     outcome = run(
-        "protect", "record-swapping", counts, "--area", "area", "--match", "sex", "--rate", 0.3, "--seed", 2, "-o", out,
+        "protect", "record-swapping", counts, "--area", "area", "--match", "sex", "--rate", 0.3, "--seed", 2,
+        "--trial", "-o", out,
         "--json",
     )  # fmt: skip
     told = json.loads(outcome.out)
@@ -52,13 +53,13 @@ def test_swapped_tables(counts: Path, tmp_path: Path) -> None:
     told = json.loads(run("protect", "table-swapping", counts, "--keep", 2, "--rate", 0.5, "-o", out, "--json").out)
     assert told["parameters"] == {"keep": 2, "rate": 0.5}
     assert dc.read_table(out).margin("area", "age") == table.margin("area", "age")
-    shown = run("protect", "record-swapping", counts, "--area", "area", "--seed", 1).out
+    shown = run("protect", "record-swapping", counts, "--area", "area", "--seed", 1, "--trial").out
     assert "people changed places" in shown.replace("\n", " ")
 
 
 def test_swapped_records(people: Path, tmp_path: Path) -> None:
     out = tmp_path / "swapped.csv"
-    options = ["--area", "area", "--match", "sex", "--household", "hh", "--rate", 0.4, "--seed", 1]
+    options = ["--area", "area", "--match", "sex", "--household", "hh", "--rate", 0.4, "--seed", 1, "--trial"]
     told = json.loads(run("protect", "swap-records", people, *options, "-o", out, "--json").out)
     assert (told["units"], told["moved"]) == (30, 12)
     before, after = rows_of(people), rows_of(out)

@@ -20,7 +20,9 @@ READING: dict[str, Any] = {
 
 
 def assessed(number: int, **more: Any) -> Assessment:
-    return dc.assess(firms(number), "business", seed=1, name="firms", hierarchies=hierarchies(), **READING, **more)
+    return dc.assess(
+        firms(number), "business", seed=1, trial=True, name="firms", hierarchies=hierarchies(), **READING, **more
+    )
 
 
 def test_magnitudes_from_records_to_a_release_and_a_report(tmp_path: Path) -> None:
@@ -68,14 +70,17 @@ def test_holdings_are_counted_as_one() -> None:
 def test_a_file_of_a_tabulation_is_assessed(tmp_path: Path) -> None:
     file = tmp_path / "firms.parquet"
     dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING).write(file)
-    assert dc.assess(file, "business", seed=1).verdict == "protect"
+    assert dc.assess(file, "business", seed=1, trial=True).verdict == "protect"
     assert dc.assess(file, "business", value="turnover", protection="none").verdict == "withhold"
 
 
 def test_magnitudes_are_compared() -> None:
     table = dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING)
-    found = dc.compare(table, [{"name": "suppress", "insiders": ["none", "singletons"]}], policy="business", seed=1)
+    found = dc.compare(table, [{"name": "suppress", "insiders": ["respondents", "none"]}], policy="business", seed=1)
+    # Against outsiders alone, one firm works out what others hide: that is never recommended.
     assert found.recommended is not None
+    assert found.points[found.recommended].point.parameters["insiders"] == "respondents"
+    assert (found.points[2].figure("determined") or 0) > 0
     assert all(point.figure("r2") is None for point in found.points)
     assert found.points[0].figure("determined") == 1
     assert found.points[1].figure("determined") == 0

@@ -129,7 +129,7 @@ def test_rounded_years_hide_one_mover(ledger: Ledger) -> None:
     now = THEN + 0
     now[0, 0, 2] += 1
     for number, (table, year) in enumerate([(THEN, "2023"), (now, "2024")]):
-        release = dc.protect.random_rounding(dc.Table.from_array(table, YEARS), base=3, seed=number)
+        release = dc.protect.random_rounding(dc.Table.from_array(table, YEARS), base=3, seed=2**100 + number)
         result = ledger.check(release, title=year, period=year)
         assert result.verdict == "safe"
         ledger.add(release, title=year, period=year)
@@ -333,13 +333,17 @@ def test_findings_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
     cut = pieces([b for r in (old, new) if (b := bands([n for n in r.parts()[0].labels["age"] if n != "Total"]))])
     for low, high in cut:
         piece = tuple(range(low, high + 1))
-        if piece not in shown_groups and len(values(piece)) == 1 and min(values(piece)) > 0:
-            expected[piece] = values(piece).pop()
+        if piece in shown_groups or len(values(piece)) > 1:
+            continue
+        value = values(piece).pop()
+        # A 0 follows, and does not just lie in a figure that is published as 0.
+        if value or not any(set(piece) <= set(group) and shown_value == 0 for group, shown_value in stated):
+            expected[piece] = value
 
     ledger.add(old, title="old")
     result: Check = ledger.check(new, title="new", threshold=None)
     found = {}
-    for finding in result.findings:
+    for finding in (one for one in result.findings if not one.units):
         label = finding.cell["age"]
         ends = label.split("-") if label != "Total" else ["0", "3"]
         found[tuple(range(int(ends[0]), int(ends[-1]) + 1))] = finding.lower
@@ -444,5 +448,5 @@ def test_a_table_of_some_regions_beside_one_of_all(ledger: Ledger) -> None:
     }
     west = next(f for f in result.new if f.name == "region=w")
     assert west.subtraction.endswith("[total in «All regions»] − [region=East in «The east»] = 40 − 28 = 12")
-    with pytest.raises(DataError, match="is 'Total' in release and 'East' in release; if one of them is of some"):
+    with pytest.raises(DataError, match=r"is 'Total' in «All regions» and 'East' in «The east».*--part DIMENSION=CODE"):
         ledger.check(shown([[13, 15, 28]], labels, hierarchies={"region": (tree,)}), title="The east")

@@ -15,7 +15,7 @@ def written(folder: Path, **more: Any) -> Path:
     table = folder / "religion.csv"
     dc.datasets.religion().write(table)
     record = folder / "religion.record.json"
-    dc.assess(table, seed=3, **more).write_record(record)
+    dc.assess(table, seed=3, trial=True, **more).write_record(record)
     return record
 
 
@@ -122,7 +122,7 @@ def test_an_original_that_lies_elsewhere_is_handed_over(tmp_path: Path) -> None:
 
 def test_a_table_in_memory_is_handed_over_again(tmp_path: Path) -> None:
     record = tmp_path / "r.json"
-    dc.assess(dc.datasets.sex(), seed=1, policy="safe-output").write_record(record)
+    dc.assess(dc.datasets.sex(), seed=1, trial=True, policy="safe-output").write_record(record)
     with pytest.raises(RequestError, match="was not in a file"):
         dc.replay(record)
     assert dc.replay(record, dc.datasets.sex()).same
@@ -135,7 +135,7 @@ def test_a_judged_release_is_read_again(tmp_path: Path) -> None:
     for name, kind in (("exact", dc.Kind()), ("random", dc.Kind("random", base=3))):
         file = tmp_path / f"{name}.csv"
         dc.protect.random_rounding(table, 3, seed=1).table.write(file)
-        source = dc.assess(tmp_path / "t.csv", protection=dc.read_release(file, kind=kind), seed=1)
+        source = dc.assess(tmp_path / "t.csv", protection=dc.read_release(file, kind=kind), seed=1, trial=True)
         assert source.source is not None
         assert source.verdict in ("release", "withhold")
 

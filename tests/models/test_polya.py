@@ -116,3 +116,15 @@ def test_contradictions() -> None:
 def test_impossible_numbers_of_black_balls(theta: float) -> None:
     with pytest.raises(RequestError, match="finite number of black balls"):
         PolyaUrn(theta=theta)
+
+
+def test_population_zeros_may_come_from_a_model_with_interactions() -> None:
+    sample = Table.from_array([[40, 0], [0, 40]], ["area", "sex"])
+    own = LogLinear((("area", "sex"),))
+    assert expected_zeros(sample, 1000, own) == pytest.approx(2)
+    assert expected_zeros(sample, 1000) < 1e-9
+    assert PolyaUrn(zeros_from=own).solve(sample, 1000) == 0
+    assert PolyaUrn().solve(sample, 1000) == pytest.approx(float(solve_theta(2.0, 80, 1000)))
+    assert PolyaUrn(zeros_from=LogLinear()).solve(sample, 1000) == PolyaUrn().solve(sample, 1000)
+    with pytest.raises(RequestError, match="zeros_from estimates"):
+        PolyaUrn(population_zeros=1, zeros_from=own)

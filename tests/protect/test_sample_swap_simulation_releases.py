@@ -78,7 +78,7 @@ def test_the_known_method_attack_is_available_and_never_easier_than_the_interval
 @pytest.mark.parametrize("method", METHODS, ids=NAMES)
 def test_files_keep_what_a_reader_knows(method: Any, ending: str, tmp_path: Path) -> None:
     release = method.apply(TABLE, 1).release
-    release.write(tmp_path / f"release{ending}")
+    release.write(tmp_path / f"release{ending}", trial=release.trial)
     again = dc.read_release(tmp_path / f"release{ending}")
     for law in ("interval", "method"):
         before, after = (

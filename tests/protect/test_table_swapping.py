@@ -74,7 +74,7 @@ def test_moves_that_the_margins_prevent_are_not_counted_as_protection() -> None:
     assert done.details["wanted"] > done.details["moves"] == 0
     assert {kind.bound for part in done.release.parts() for kind in part.kinds} == {0}
     assert dc.audit(done.release).verdict != "safe"
-    assert dc.assess(table, protection="table-swapping:keep=2,rate=1.0", seed=1).verdict == "withhold"
+    assert dc.assess(table, protection="table-swapping:keep=2,rate=1.0", seed=1, trial=True).verdict == "withhold"
 
 
 def test_bad_requests() -> None:

@@ -15,13 +15,15 @@ from discreet.decide.assess import assess
 @functools.cache
 def religion() -> dict[str, Any]:
     """Counts that are rounded at random."""
-    return assess(dc.datasets.religion(), protection="random-rounding:base=3", seed=1, name="religion").to_dict()
+    return assess(
+        dc.datasets.religion(), protection="random-rounding:base=3", seed=1, trial=True, name="religion"
+    ).to_dict()
 
 
 @functools.cache
 def withheld() -> dict[str, Any]:
     """Counts that are published as they are, against the rules."""
-    return assess(dc.datasets.religion(), protection="none", seed=1, name="religion").to_dict()
+    return assess(dc.datasets.religion(), protection="none", name="religion").to_dict()
 
 
 def firms_records() -> pa.Table:
@@ -47,7 +49,6 @@ def firms() -> Any:
         value="turnover",
         contributor="firm",
         protection="suppress",
-        seed=1,
         name="turnover of firms",
     )
 
@@ -108,4 +109,4 @@ def large() -> dict[str, Any]:
         "status": ["single", "married", "widowed", "divorced", "other"],
     }
     table = dc.Table.from_array(draw.negative_binomial(1, 0.08, (100, 20, 5)), labels)
-    return assess(table, protection="random-rounding:base=3", seed=1, name="large").to_dict()
+    return assess(table, protection="random-rounding:base=3", seed=1, trial=True, name="large").to_dict()

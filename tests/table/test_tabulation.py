@@ -140,7 +140,7 @@ def test_damaged_files(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     firms().write(path)
     damage(path, schema=99)
-    with pytest.raises(DataError, match=r"t\.parquet: written in version 99 of the format, but version 1"):
+    with pytest.raises(DataError, match=r"t\.parquet: written in version 99 of the format, but version 2"):
         read_tabulation(path)
     firms().write(path)
     damage(path, responses=[{"name": "profit", "shadow": None}])

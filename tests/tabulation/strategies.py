@@ -106,6 +106,7 @@ def cases(draw: st.DrawFn, most: int = 25) -> Case:
     if draw(st.booleans()):
         data["w"] = column(weights, pa.float64())
         chosen["weight"] = "w"
+        chosen["estimates"] = draw(st.booleans())
     names = [dimension.name for dimension in dims]
     margins = draw(
         st.one_of(

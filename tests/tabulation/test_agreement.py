@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.tabulation.strategies import Case, cases
 
 from discreet.core.errors import DataError
+from discreet.table.respondents import Respondents
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation import DimensionSpec, tabulate
 
@@ -41,6 +42,18 @@ def agree(one: Tabulation | None, other: Tabulation | None) -> None:
             np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12, err_msg=name)
         else:
             np.testing.assert_array_equal(a, b, err_msg=name)
+    agree_on_respondents(one.respondents, other.respondents)
+
+
+def agree_on_respondents(one: Respondents | None, other: Respondents | None) -> None:
+    """The same people with the same records in the same cells."""
+    if one is None or other is None:
+        assert one is other
+        return
+    assert one.names == other.names
+    for name in ("unit", "cell", "records"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    np.testing.assert_allclose(one.amounts, other.amounts, rtol=1e-12, atol=1e-9)
 
 
 @given(case=cases())

@@ -226,7 +226,10 @@ def test_what_is_shown_is_what_the_command_prints(
         ("rules", {"table": "religion.csv", "rule": ["threshold=3"], "explain": "output_area=1,religion=4"}),
         ("protect suppress", {"file": "religion.csv", "rule": ["threshold=3"], "output": "s.parquet"}),
         ("audit", {"releases": ["s.parquet"], "insider": ["output_area=1,religion=4:1"]}),
-        ("protect random-rounding", {"file": "religion.csv", "base": 3, "seed": 1, "output": "r.parquet"}),
+        (
+            "protect random-rounding",
+            {"file": "religion.csv", "base": 3, "seed": 1, "trial": True, "output": "r.parquet"},
+        ),
         ("risk", {"table": "religion.csv", "released": "r.parquet"}),
         ("audit", {"releases": ["r.parquet"], "law": "method"}),
     ):
@@ -386,7 +389,7 @@ def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:
     datasets.load("religion").write(tmp_path / "religion.csv")
     with serving(tmp_path / "religion.csv") as first:
         first.json("PUT", "api/sessions/page", {"step": "see", "table": "religion.csv"})
-        first.run("protect random-rounding", file="religion.csv", seed=3, output="r.csv")
+        first.run("protect random-rounding", file="religion.csv", seed=3, trial=True, output="r.csv")
         job = first.json(
             "POST",
             "api/run?wait=20",
@@ -438,7 +441,7 @@ def test_nothing_is_left_behind_nor_written_to_the_log(tmp_path: Path, kind: sig
     assert (
         server.run("tabulate", records=["secret.csv"], by="area", value="count", output="t.parquet")["state"] == "done"
     )
-    made = server.run("assess", file="secret.csv", seed=1, report="report.html", record="r.json", output="out.csv")
+    made = server.run("assess", file="secret.csv", report="report.html", record="r.json", output="out.csv")
     assert made["state"] == "done"
     server.process.send_signal(kind)
     out, err = server.process.communicate(timeout=30)

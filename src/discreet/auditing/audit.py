@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from discreet.auditing.criterion import Criterion
 from discreet.auditing.findings import RANK, Verdict, joined
 from discreet.auditing.judging import Judge, Sheet
-from discreet.auditing.knowledge import contributors, knowledge_of
+from discreet.auditing.knowledge import contributors, knowledge_of, respondents
 from discreet.auditing.laws import LAWS
 from discreet.auditing.levels import reach_of
 from discreet.auditing.limits import Limits
@@ -24,13 +25,21 @@ from discreet.feasible.candidates import Candidates, fitting
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
-from discreet.table.equations import Equations, parts_of
+from discreet.table.equations import Equations, draws_of, parts_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
+from discreet.table.respondents import contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 
+Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
+INSIDERS = ("auto", "none", "singletons", "respondents")
+UNNAMED = (
+    "some respondents are in several cells, and the table does not say who is in which, so that what they work out "
+    "could not be judged; tabulate the records with the column that says whose they are (contributor=, "
+    "--contributor), or leave insiders aside knowingly (insiders='none', --insiders none)"
+)
 PROOFS = 200
 """How many figures get a written proof, the worst first, unless another number is asked for."""
 
@@ -41,7 +50,9 @@ def audit(
     about: Sequence[str] | Mapping[str, Sequence[object]] = (),
     sums: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
     attackers: Sequence[Attacker] = (),
-    contributions: Contributions | None = None,
+    contributions: Contributions | Tabulation | Sequence[Tabulation] | None = None,
+    insiders: Insiders = "auto",
+    response: str | None = None,
     knows: Sequence[Any] = (),
     law: str = "interval",
     limits: Limits | None = None,
@@ -72,9 +83,15 @@ def audit(
             where no table has them.
         sums: further sums of cells to ask about, by name.
         attackers: insiders, coalitions and holdings, each judged beside the outsider.
-        contributions: who put how much into which cell: what the only contributor to a sum put in is judged,
-            everybody who is alone in a sum or one of two is tried as an attacker, and with ``Limits(within=p)`` also
-            the second largest contributor of every sum.
+        contributions: who put how much into which cell. Every respondent is one attacker with all that they
+            contributed anywhere, and is tried unless another one is in the same sums with more. Of contributions that
+            are listed, what the only contributor to a sum put in is judged, whoever is alone in a sum or one of two is
+            tried in any case, and with ``Limits(within=p)`` also the second largest of every sum. Of tabulations,
+            what others contributed is asked about in sensitive cells only. By default the tabulation that was given as
+            original, or judged by the rules, is taken.
+        insiders: which respondents are tried: those who are known (``"auto"``, ``"respondents"``), those who are alone
+            in a cell (``"singletons"``), or ``"none"``, which the verdict then says.
+        response: the magnitude that is published, where the tabulation has several.
         knows: prior knowledge of everybody, as :class:`~discreet.table.attacker.Fact`.
         law: how likely values are: ``"interval"``, ``"tables"`` or ``"method"``.
         limits: what counts as safe; by default, that nothing can be worked out exactly.
@@ -107,8 +124,11 @@ def audit(
     if law not in LAWS:
         raise RequestError(f"there is no law {law!r}; {nearest(law, list(LAWS))}")
     limits = limits or Limits()
-    if limits.within is not None and contributions is None:
+    listed = contributions if isinstance(contributions, Contributions) else None
+    tables, told = _tables_of(insiders, contributions, original, sensitivity)
+    if limits.within is not None and listed is None:
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
+    releases = releases if isinstance(releases, Release | Figures | Table) else list(releases)
     published = parts_of(releases)
     parts = (*published, *unpublished(about, published))
     cells: list[Mapping[str, object]] = [cell for group in (sums or {}).values() for cell in group]
@@ -118,15 +138,22 @@ def audit(
     cells += [fact.cell for fact in knows]
     in_question = sums_of(parts, cells, sensitivity)
     equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, between=not verdict_only)
+    equations = replace(equations, draws=draws_of(releases))
     # That no cell needs protection is believed of a verdict on levels alone.
     levels = limits.levels if verdict_only else limits.levels or None
     reach = reach_of(equations, levels, original, protection, sensitivity)
     everybody = _of_everybody(equations, knows)
     known = [knowledge_of(everybody, attacker) for attacker in attackers]
     singles = np.zeros(0, np.int64)
-    if contributions is not None:
-        found, singles = contributors(everybody, contributions, close=limits.within is not None)
+    if listed is not None:
+        found, singles = contributors(everybody, listed, close=limits.within is not None)
         known += found
+    if tables:
+        secret = reach.sensitive
+        if secret is None and limits.levels is not None:
+            secret = np.isfinite(reach.low)
+        which = response or (sensitivity.response if sensitivity is not None else None)
+        known += respondents(everybody, tables, which, secret, several=insiders != "singletons")
     judge = Judge(
         equations,
         limits,
@@ -163,7 +190,30 @@ def audit(
         whom = np.arange(len(known))
     sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
-    return _result(sheets, judge, published, proofs, law, Criterion(limits, protection, rules))
+    return _result(sheets, judge, published, proofs, law, Criterion(limits, protection, rules), told)
+
+
+def _tables_of(
+    insiders: Insiders, contributions: Any, original: Any, sensitivity: Sensitivity | None
+) -> tuple[tuple[Tabulation, ...], str]:
+    """Return the tabulations whose respondents are tried, and what is to be said of those who are not."""
+    if insiders not in INSIDERS:
+        raise RequestError(f"insiders is {insiders!r}; it is {', '.join(map(repr, INSIDERS))}")
+    if insiders == "none" and contributions is not None:
+        raise RequestError("contributions are given, but insiders are 'none'; leave out one of them")
+    if isinstance(contributions, Contributions):
+        return (), ""
+    given: Any = contributions
+    if given is None:
+        given = original if isinstance(original, Tabulation) else sensitivity.tabulation if sensitivity else ()
+    tables = (given,) if isinstance(given, Tabulation) else tuple(given)
+    if insiders in ("auto", "none"):
+        tables = tuple(table for table in tables if contributes(table))
+    if insiders == "none":
+        return (), "what respondents work out with their own contributions was not judged (insiders 'none')"
+    if all(table.respondents is not None or in_one_cell(table) for table in tables):
+        return tables, ""
+    return tables, UNNAMED
 
 
 def _result(
@@ -173,6 +223,7 @@ def _result(
     proofs: int | None,
     law: str,
     criterion: Criterion,
+    told: str = "",
 ) -> Audit:
     """Put all findings under each other, judge them together, and prove the worst."""
     findings = joined([sheet.findings for sheet in sheets])
@@ -183,7 +234,7 @@ def _result(
             break
         number = int(np.searchsorted(first, k, side="right")) - 1
         written[k] = sheets[number].proof(k - int(first[number]), judge.deadline)
-    notes = [sheets[0].note] if sheets[0].note else []
+    notes = [note for note in (sheets[0].note, told) if note]
     unseen = judge.reach.unseen
     if unseen:
         notes.append(
@@ -195,10 +246,10 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen else set())
+    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen or told == UNNAMED else set())
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
     fine = ranks == {RANK["safe"]}
-    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen:
+    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen and told != UNNAMED:
         notes.append("the rules call no cell sensitive")
         fine = ranks <= {RANK["safe"]}
     verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"
@@ -221,14 +272,14 @@ def _of_everybody(equations: Equations, knows: Sequence[Any]) -> Equations:
 def _prior_bits(equations: Equations, least: float, most: float | None) -> float:
     """Return log2 of the number of values that a cell can have before anything is published: domingo2002 (1).
 
-    All values between the least and the most are alike then; without a most, up to the largest figure in print.
+    All values between the least and the most are alike then; without a most, up to the largest value that any figure in
+    print allows: the figure itself where it is exact, the end of its range where it is rounded, perturbed or a mark
+    with a known range. Infinite where nothing in print bounds anything.
     """
     scale = 10**equations.decimals
-    if most is not None:
-        return float(np.log2((most - least) * scale + 1))
-    shown = equations.lower[(equations.source >= 0) & equations.exact]
-    top = int(shown.max(initial=0))
-    if not top:
-        finite = equations.upper[equations.upper < UNBOUNDED]
-        top = int(finite.max(initial=0))
-    return float(np.log2(top + 1)) if top else float("inf")
+    if most is None:
+        bounded = (equations.source >= 0) & (equations.upper < UNBOUNDED)
+        if not bounded.any():
+            return float("inf")
+        most = float(equations.upper[bounded].max()) / scale
+    return float(np.log2(max(most - least, 0) * scale + 1))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.auditing.limits import FAULTS, Limits
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.table.equations import Equations
 
 BoolArray = npt.NDArray[np.bool_]
@@ -27,9 +27,11 @@ RANK: dict[str, int] = {name: rank for rank, name in enumerate(VERDICTS)}
 class Findings:
     """Columns over all judged figures; those of an interval are in the unit that is published.
 
-    ``at`` is the position in ``equations`` and ``who`` the attacker. ``faults`` has a column for each of FAULTS.
+    ``prior_bits`` are the bits of any figure before publication, as far as figures in print bound it. ``at`` is the
+    position in ``equations`` and ``who`` the attacker. ``faults`` has a column for each of FAULTS.
     ``subject`` says of what the interval is, as a place in SUBJECTS, and ``alone`` holds in two rows what a single
-    table leaves (NaN where that was not asked).
+    table leaves (NaN where that was not asked). ``bound`` is true where at least so many bits are left, and perhaps
+    more.
     """
 
     equations: Equations
@@ -47,6 +49,7 @@ class Findings:
     finished: BoolArray
     subject: IntArray
     alone: FloatArray
+    bound: BoolArray
 
     def __len__(self) -> int:
         """Return the number of entries."""
@@ -55,8 +58,16 @@ class Findings:
     @cached_property
     def dr(self) -> FloatArray:
         """The disclosure risk 1/H(X | Y = y) of every entry, domingo2002 (2)."""
-        with np.errstate(divide="ignore"):
-            return np.where(self.bits <= 0, np.inf, 1 / self.bits)
+        return disclosure_risk(self.bits)
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """Bits of every entry before anything on it was published, domingo2002 (1).
+
+        A sum can exceed every figure in print; it was never less uncertain than it is now.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.fmax(self.prior_bits, np.log2(self.values))
 
     @cached_property
     def rank(self) -> IntArray:

@@ -12,7 +12,7 @@ from discreet.auditing.findings import BoolArray, Findings, faults, joined
 from discreet.auditing.knowledge import Knowledge, Linked, Stack
 from discreet.auditing.laws import LAWS
 from discreet.auditing.laws.base import Judged
-from discreet.auditing.limits import FAULTS, Limits, Reach
+from discreet.auditing.limits import FAULTS, Asked, Limits, Reach
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
@@ -125,9 +125,10 @@ class Judge:
         finished = found.finished[targets]
         if judged.finished is not None:
             finished = finished & judged.finished
-        missed = self.reach.missed(targets, low, high)
+        if self.limits.dr is not None:
+            finished = finished & ~np.isnan(judged.bits)
         single = np.isin(targets, self.singles)
-        wrong = self._faults(targets, low, high, values, judged.bits, missed, single)
+        wrong = self._faults(targets, low, high, values, judged.bits, self.reach.at(targets), single)
         who, subject = np.zeros(targets.size, np.int64), np.where(single, 2, 0)
         findings = self._findings(targets, who, low, high, values, judged, wrong, finished, alone, subject)
         return Sheet(findings, found, targets, np.full(targets.size, -1), judged.tables, judged.note)
@@ -241,8 +242,7 @@ class Judge:
         judged = self.weigh(found, chosen)
         mine = rivals[chosen]
         own, others = stack.own[chosen], np.maximum(stack.others[chosen], 1)
-        missed = self.reach.missed(stack.index[chosen], low, high)
-        missed = {name: mask & ~mine for name, mask in missed.items()}
+        low_asked, high_asked, sliding = (np.where(mine, np.nan, ends) for ends in self.reach.at(stack.index[chosen]))
         # The largest of several others is at least their mean and at most all of them.
         rest_low, rest_high = np.maximum(low - own, 0.0), high - own
         low = np.where(mine, np.ceil(rest_low / others), low)
@@ -250,13 +250,15 @@ class Judge:
         values = np.where(mine, high - low + 1, values)
         several = mine & ((others > 1) | (self.law == "interval"))
         bits = np.where(several, np.log2(np.maximum(values, 1.0)), judged.bits)
-        judged = Judged(bits, judged.error, judged.tables, judged.note, judged.finished)
+        judged = replace(judged, bits=bits)
+        near = np.zeros(mine.size, bool)
         if self.limits.within is not None:
             share, rival = self.limits.within / 100, stack.rival[chosen]
             # The p% view is one from above; of a single other contributor an insider has an interval with two ends.
             near = (high < rival * (1 + share)) | ((others == 1) & (low > rival * (1 - share)))
-            missed["within"] = mine & near
-        wrong = self._faults(stack.index[chosen], low, high, values, judged.bits, missed, mine)
+            near &= mine
+        asked = (low_asked, high_asked, sliding)
+        wrong = self._faults(stack.index[chosen], low, high, values, judged.bits, asked, mine, near)
         finished = found.finished[chosen]
         if judged.finished is not None:
             finished = finished & judged.finished
@@ -309,8 +311,9 @@ class Judge:
         high: FloatArray,
         values: FloatArray,
         bits: FloatArray,
-        missed: dict[str, BoolArray],
+        asked: Asked,
         mine: BoolArray,
+        near: BoolArray | None = None,
     ) -> BoolArray:
         """Say what is wrong with every figure."""
         exact = values <= 1
@@ -321,12 +324,10 @@ class Judge:
             stated = (self.equations.source >= 0) & self.equations.exact & ~self.equations.hidden
             shown = (sensitive & stated)[at]
             exact = exact & (sensitive[at] | mine)
-        wrong = {name: mask & ~exact for name, mask in missed.items()}
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if self.limits.width is not None:
-                wrong["width"] = ((high - low) / self.scale < self.limits.width) & ~exact
-            if self.limits.dr is not None:
-                wrong["dr"] = (np.where(bits <= 0, np.inf, 1 / bits) > self.limits.dr) & ~exact
+        wrong = self.limits.broken(low, high, bits, asked, scale=self.scale)
+        if near is not None:
+            wrong["within"] = near
+        wrong = {name: mask & ~exact for name, mask in wrong.items()}
         return faults(at.size, exact=exact & ~shown, shown=shown, **wrong)
 
     def _findings(
@@ -359,6 +360,7 @@ class Judge:
             finished,
             subject,
             np.full((2, at.size), np.nan) if alone is None else alone[:, at] / self.scale,
+            np.zeros(at.size, bool) if judged.bound is None else judged.bound,
         )
 
 

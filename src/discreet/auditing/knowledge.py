@@ -12,12 +12,15 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
+from discreet.auditing.levels import located
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray, whole_where_near
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.respondents import Stakes, joint_stakes
+from discreet.table.tabulation import Tabulation
 
 BoolArray = npt.NDArray[np.bool_]
 ENTRIES = 2_000_000
@@ -70,9 +73,10 @@ def _fits(equations: Equations, name: str, i: int, value: int) -> None:
 def contributors(
     equations: Equations, contributions: Contributions, *, close: bool
 ) -> tuple[list[Knowledge], IntArray]:
-    """Return everybody who sees most of a published sum, and the sums of a single contributor.
+    """Return everybody who may learn something, each with all that they contributed, and the sums of a single one.
 
-    Tried are those who are alone in a sum, one of two, or a coalition.
+    Tried are those who are alone in a sum, one of two, or a coalition, and everybody in a sum that is not published
+    exactly, unless somebody else is in the same sums with more.
 
     With ``close`` the second largest contributor of every sum is tried too, who is the one that estimates the largest
     best: whatever else contributes to it is all that stands between the two.
@@ -114,7 +118,10 @@ def contributors(
     if close:
         # Among alike contributors any may stand for the second largest.
         near |= (whole == second[row]) | (whole == first[row])
-    chosen = np.unique(unit[near])
+    open_ = np.flatnonzero(~equations.exact[at])
+    open_ = open_[np.lexsort((at[open_], unit[open_]))]
+    stakes = Stakes(contributions.names, unit[open_], at[open_], whole[open_].astype(np.float64), others[open_])
+    chosen = np.union1d(unit[near], stakes.strongest().unit)
     grouped = np.argsort(unit, kind="stable")
     begin, end = np.searchsorted(unit[grouped], chosen), np.searchsorted(unit[grouped], chosen, side="right")
     found = []
@@ -125,6 +132,44 @@ def contributors(
         seen = np.where(near[mine], others[mine], 0)
         found.append(Knowledge(contributions.names[u], at[mine], whole[mine], high, whole[mine], seen, rival[mine]))
     return found, cell[start][number == 1]
+
+
+def respondents(
+    equations: Equations, tables: Sequence[Tabulation], response: str | None, secret: BoolArray | None, *, several: bool
+) -> list[Knowledge]:
+    """Return the respondents of tabulations who may learn something, each with all that they contributed to any table.
+
+    Args:
+        equations: what is published.
+        tables: what it was made from.
+        response: the magnitude that is published.
+        secret: the positions where what others contributed is to be kept from a contributor; None for all.
+        several: also those who are alone in no cell.
+    """
+    found = joint_stakes(tables, [located(equations, table) for table in tables], response)
+    alone = found.others == 0
+    more = (found.amount > 0) & (equations.lower[found.at] >= 0)
+    # What is published exactly is news to nobody.
+    found = found.chosen(~equations.exact[found.at] & (alone | more if several else alone)).strongest()
+    own = whole_where_near(found.amount * 10.0**equations.decimals)
+    least, alone = np.floor(own).astype(np.int64), found.others == 0
+    most = np.where(alone, np.ceil(own), UNBOUNDED).astype(np.int64)
+    told = found.others if secret is None else np.where(secret[found.at], found.others, 0)
+    mine = np.maximum(least, 0)
+    start = np.flatnonzero(np.diff(found.unit, prepend=-1))
+    stop = np.append(start[1:], found.unit.size)[: start.size]
+    return [
+        Knowledge(
+            found.names[int(found.unit[a])],
+            found.at[a:b],
+            least[a:b],
+            most[a:b],
+            mine[a:b],
+            told[a:b],
+            np.full(b - a, np.nan),
+        )
+        for a, b in zip(start.tolist(), stop.tolist(), strict=True)
+    ]
 
 
 def _add_up(equations: Equations, at: IntArray, sums: IntArray) -> None:

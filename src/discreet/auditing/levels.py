@@ -65,12 +65,21 @@ def reach_of(
 def _widen(
     reach: Reach, equations: Equations, at: IntArray, low: FloatArray, high: FloatArray, sliding: FloatArray
 ) -> None:
-    """Ask for more where something is asked already, but for nothing below the least value that there is."""
-    floor = float(equations.lower[: equations.positions.size].min(initial=0))
+    """Ask for more where something is asked already, but for nothing below what everybody knows a value to be."""
     low, high, sliding = (whole_where_near(ends) for ends in (low, high, sliding))
-    np.fmin.at(reach.low, at, np.maximum(low, min(floor, 0.0)))
+    np.fmin.at(reach.low, at, np.maximum(low, _least(equations)[at]))
     np.fmax.at(reach.high, at, high)
     np.fmax.at(reach.sliding, at, np.where(sliding > 0, sliding, np.nan))
+
+
+def _least(equations: Equations) -> FloatArray:
+    """Return what values are known to be at least before any sum is looked at: marks say so, and zeros that are shown.
+
+    Figures that are exact, rounded or perturbed tell more, but that is what levels are to be held against.
+    """
+    told = np.where(equations.hidden, equations.lower, np.minimum(equations.lower, 0))
+    least: FloatArray = equations.floors(told).astype(np.float64)
+    return least
 
 
 def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatArray, bool]:
@@ -89,7 +98,11 @@ def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatAr
 
 def _judged(equations: Equations, sensitivity: Sensitivity) -> tuple[IntArray, FloatArray]:
     """Return where the cells of a tabulation stand, -1 where no published table crosses them, and their values."""
-    tabulation = sensitivity.tabulation
+    return located(equations, sensitivity.tabulation), sensitivity.figures[0].value * 10.0**equations.decimals
+
+
+def located(equations: Equations, tabulation: Tabulation) -> IntArray:
+    """Return where the cells of a tabulation stand, -1 where no published table crosses them."""
     position = np.zeros(len(tabulation), np.int64)
     known = np.ones(len(tabulation), bool)
     space = equations.space
@@ -104,7 +117,7 @@ def _judged(equations: Equations, sensitivity: Sensitivity) -> tuple[IntArray, F
             position += space.strides[i] * recode[code]
         else:
             known &= code == 0
-    return equations.locate(np.where(known, position, -1)), sensitivity.figures[0].value * 10.0**equations.decimals
+    return equations.locate(np.where(known, position, -1))
 
 
 def _check(equations: Equations, at: IntArray, values: FloatArray, exact: bool) -> None:

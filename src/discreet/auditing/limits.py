@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import FloatArray
+from discreet.core.numerics import FloatArray, disclosure_risk
 
 BoolArray = npt.NDArray[np.bool_]
 Level = tuple[float, float] | tuple[float, float, float]
+Asked = tuple[FloatArray, FloatArray, FloatArray]
 FAULTS = ("exact", "shown", "width", "dr", "lower", "upper", "sliding", "within")
 """What can be wrong with a figure, in the order in which it is said."""
 
@@ -50,6 +51,34 @@ class Limits:
         for cell, level in (self.levels or {}).items():
             if len(level) not in (2, 3) or not level[0] <= level[1]:
                 raise RequestError(f"the levels of {dict(cell)} are {level}; give the lower, then the upper one")
+
+    def broken(
+        self, lower: FloatArray, upper: FloatArray, bits: FloatArray, asked: Asked, *, scale: float = 1.0
+    ) -> dict[str, BoolArray]:
+        """Say which figures break which limits: the one place where that is decided.
+
+        Args:
+            lower: the least that each figure can be.
+            upper: the most that it can be.
+            bits: the uncertainty that is left; NaN where it is not known, which breaks nothing and shows nothing.
+            asked: the values that intervals must reach and how wide they must be, NaN where nothing is asked.
+            scale: how many of the units of the intervals make one of those of the least width.
+
+        >>> one = np.array([1.0]), np.array([3.0]), np.array([1.0])
+        >>> found = Limits(width=5, dr=0.7).broken(*one, (np.array([1.0]), np.array([4.0]), np.array([np.nan])))
+        >>> [name for name, wrong in found.items() if wrong.any()]
+        ['upper', 'width', 'dr']
+        """
+        low, high, sliding = asked
+        slack = 1e-9 * np.maximum(np.abs(np.nan_to_num(high)), 1.0)
+        with np.errstate(invalid="ignore"):
+            wide = upper - lower
+            wrong = {"lower": lower > low + slack, "upper": upper < high - slack, "sliding": wide < sliding - slack}
+            if self.width is not None:
+                wrong["width"] = wide / scale < self.width
+            if self.dr is not None:
+                wrong["dr"] = disclosure_risk(bits) > self.dr
+        return wrong
 
     def phrases(self, broken: BoolArray, lower: float, upper: float, dr: float) -> tuple[str, ...]:
         """Say what is wrong with a figure; `broken` has an entry for each of FAULTS.
@@ -89,10 +118,6 @@ class Reach:
         """Return the levels of positions of which nothing is asked."""
         return cls(np.full(size, np.nan), np.full(size, np.nan), np.full(size, np.nan))
 
-    def missed(self, at: npt.NDArray[np.int64], lower: FloatArray, upper: FloatArray) -> dict[str, BoolArray]:
-        """Say which intervals, in units, do not reach the levels of their positions."""
-        return {
-            "lower": lower > self.low[at],
-            "upper": upper < self.high[at],
-            "sliding": upper - lower < self.sliding[at],
-        }
+    def at(self, positions: npt.NDArray[np.int64]) -> Asked:
+        """Return what is asked of some positions, in units."""
+        return self.low[positions], self.high[positions], self.sliding[positions]

@@ -14,11 +14,20 @@ import numpy as np
 
 from discreet.auditing.criterion import Criterion
 from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdict
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import IntArray, disclosure_risk
 from discreet.core.text import columns, html_table
 
 LARGEST = 10**1000
 """Programs get numbers of tables below this, and the logarithm of any."""
+LAW_TEXTS = {
+    "interval": "Bits and DR take all values of an interval alike; the law reader weighs them as somebody does who "
+    "knows the method (law=, --law).",
+    "tables": "Bits and DR take all tables that fit alike.",
+    "method": "Bits and DR weigh tables by how likely the method makes the figures of them, one by one.",
+    "reader": "Bits and DR are those of a reader who knows the method and takes all figures together; a dash says that "
+    "this is not shown.",
+}
+"""What the figures of a law mean."""
 HEADER = ("cell", "lower", "upper", "values", "bits", "DR", "DR before", "attacker", "verdict")
 
 
@@ -29,8 +38,9 @@ class CellAudit:
     ``lower`` and ``upper`` bound the true value; where ``subject`` is "largest other contributor", what the largest of
     the others in the cell put in, and where it is "only contributor", what the only one did. ``values`` counts the
     possible values and ``bits`` is H(X | Y = y) under the law chosen; ``prior_bits`` is the entropy before anything on
-    the cell was published, domingo2002 (1). ``alone`` is the interval that a single one of several linked tables
-    leaves. Where only the verdict was asked for, there are no intervals (NaN) of figures that are safe.
+    the cell was published, domingo2002 (1), with all values alike up to the largest that any figure in print allows.
+    ``alone`` is the interval that a single one of several linked tables leaves. Where only the verdict was asked for,
+    there are no intervals (NaN) of figures that are safe.
     """
 
     cell: Mapping[str, str]
@@ -48,16 +58,17 @@ class CellAudit:
     finished: bool = True
     alone: tuple[float, float] | None = None
     subject: str = "value"
+    bound: bool = False
 
     @property
     def dr(self) -> float:
         """The disclosure risk 1/H(X | Y = y), domingo2002 (2); infinite where the value is determined."""
-        return math.inf if self.bits <= 0 else 1 / self.bits
+        return float(disclosure_risk(self.bits))
 
     @property
     def prior_dr(self) -> float:
         """The disclosure risk 1/H(X) before anything on the cell was published, domingo2002 (1)."""
-        return math.inf if self.prior_bits <= 0 else 1 / self.prior_bits
+        return float(disclosure_risk(self.prior_bits))
 
     @property
     def by_linking(self) -> bool:
@@ -75,6 +86,7 @@ class CellAudit:
             "bits": _finite(self.bits),
             "bits_error": _finite(self.bits_error),
             "dr": _finite(self.dr),
+            "basis": "not shown" if math.isnan(self.bits) else "bound" if self.bound else "exact",
             "determined": self.values == 1,
             "prior_bits": _finite(self.prior_bits),
             "prior_dr": _finite(self.prior_dr),
@@ -140,7 +152,7 @@ class Audit:
                     float(found.values[k]),
                     float(found.bits[k]),
                     float(found.error[k]),
-                    found.prior_bits,
+                    float(found.prior[k]),
                     found.attackers[int(found.who[k])],
                     VERDICTS[int(found.rank[k])],
                     found.limits.phrases(found.faults[k], lower, upper, dr) if found.faults[k].any() else (),
@@ -148,6 +160,7 @@ class Audit:
                     bool(found.finished[k]),
                     None if math.isnan(by_itself[0]) else by_itself,
                     SUBJECTS[int(found.subject[k])],
+                    bool(found.bound[k]),
                 )
             )
         return tuple(made)
@@ -256,7 +269,7 @@ class Audit:
         if not len(self.findings):
             return f"Audit: {self.verdict}\n{self.sentence}\n{self.criterion}"
         proofs = [f"  {cell.proof}" for cell in self.worst(3) if cell.proof]
-        head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion)]
+        head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion), LAW_TEXTS[self.law]]
         return "\n".join([*head, columns(*self._face(10)), *proofs])
 
     __repr__ = __str__

@@ -76,7 +76,8 @@ def assess(
         str | None, typer.Option("--holding", help="The column of holdings.", rich_help_panel=RECORDS)
     ] = None,
     weight: Annotated[
-        str | None, typer.Option("--weight", help="The column of sampling weights.", rich_help_panel=RECORDS)
+        str | None,
+        typer.Option("--weight", help="Sampling weights; weighted sums are published.", rich_help_panel=RECORDS),
     ] = None,
     hierarchy: Annotated[
         list[str] | None,
@@ -92,6 +93,7 @@ def assess(
     impossible: options.Impossible = None,
     json: options.Json = False,
     seed: options.Seed = None,
+    trial: options.Trial = False,
     workers: options.Workers = None,
     output: Annotated[
         Path | None,
@@ -158,13 +160,15 @@ def assess(
     asked = Policy.load(policy)
     with show.Bar() as bar, options.about(file or example):
         source = open_source(file, name=name, **{"top": asked.top, **reading})
-        protection, others = _protection(protect, as_is, release, rounded, base, total)
+        same = {"dimensions": options.names(dimensions), "encoding": encoding, "delimiter": delimiter}
+        protection, others = _protection(protect, as_is, release, rounded, base, total, same)
         found = work(
             source.with_files(others),
             asked,
             protection=protection,
             population=population,
             seed=seed,
+            trial=trial,
             draws=draws,
             time_limit=time_limit,
             workers=workers,
@@ -178,7 +182,7 @@ def assess(
         public = report_text(found.to_dict(), ".json", "public")
     found.write_record(kept)
     if output is not None and found.release is not None:
-        found.release.write(output, value="value" if found.subject.magnitudes else "count")
+        found.release.write(output, value="value" if found.subject.magnitudes else "count", trial=trial)
     if report is not None:
         found.report(report, edition=edition)
 
@@ -195,6 +199,10 @@ def assess(
             console.print(one.text, markup=False)
         console.print()
         show.table(console, ["", ""], found.figures())
+        if found.sample is not None:
+            console.print()
+            header, rows = found.sample.side_by_side()
+            show.table(console, header, rows, left=(0, 3))
         if found.rows_sentence:
             console.print(found.rows_sentence, markup=False)
         cells = found.cells(top)
@@ -213,7 +221,10 @@ def assess(
             show.table(console, ["tried", "utility", ""], tried, left=(0, 2))
         if seed is None:
             drawn = found.record["request"]["seed"]
-            console.print(f"\nSeed {drawn}, drawn for this assessment; --seed {drawn} repeats it.", style="dim")
+            told = (
+                f"\nSeed {drawn}, drawn for this assessment; --seed {drawn} repeats it. Keep it as secret as the table."
+            )
+            console.print(told, style="dim")
         written = [kept, *([output] if output and found.release else []), *([report] if report else [])]
         console.print(f"\nWritten: {', '.join(map(str, written))}", style="dim", markup=False)
         if output is not None and found.release is None:
@@ -238,7 +249,13 @@ def _trees(texts: list[str] | None) -> dict[str, list[str]] | None:
 
 
 def _protection(
-    protect: str | None, as_is: bool, release: Path | None, rounded: str | None, base: int, total: str
+    protect: str | None,
+    as_is: bool,
+    release: Path | None,
+    rounded: str | None,
+    base: int,
+    total: str,
+    reading: dict[str, Any],
 ) -> tuple[Any, dict[str, Path]]:
     """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
     if sum([protect is not None, as_is, release is not None]) > 1:
@@ -251,7 +268,7 @@ def _protection(
     from discreet.table.release_files import read_release
 
     kind = kind_of(rounded, base, None)
-    return read_release(release, kind=kind, total=total or "Total"), {"release": release}
+    return read_release(release, kind=kind, total=total or "Total", **reading), {"release": release}
 
 
 assess.__doc__ = options.explained(assess, EXAMPLES)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
-    "discreet audit rounded.csv --rounded random --base 3 --law method": "a rounded table, by the method's own law",
+    "discreet audit rounded.csv --rounded random --base 3 --law reader": "to a reader who knows the method",
     "discreet audit as.csv ar.csv sr.csv --about activity,size,region": "what linked tables give away together",
     "discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20": "an insider, against a least width",
     "discreet audit t.csv --original t.parquet --rule p=10": "against the protection levels of the rules",
@@ -42,7 +42,7 @@ def audit(
     about: Annotated[
         str | None, typer.Option("--about", help="Dimensions whose finest crossing is asked about, with commas.")
     ] = None,
-    law: Annotated[str, typer.Option("--law", help="interval, tables or method.")] = "interval",
+    law: Annotated[str, typer.Option("--law", help="interval, tables, method or reader.")] = "interval",
     insider: Annotated[
         list[str] | None,
         typer.Option("--insider", help="CELL:VALUE, as 'size=7:400', or CELL:VALUE:OTHERS.", rich_help_panel=KNOWN),
@@ -59,8 +59,8 @@ def audit(
         Path | None,
         typer.Option(
             "--contributions",
-            help="A file of contributions (dimensions, whose they are, amounts, holdings): everybody alone or one of "
-            "two is tried.",
+            help="A file of contributions (dimensions, whose they are, amounts, holdings): everybody is tried with "
+            "all that they contributed.",
             rich_help_panel=KNOWN,
         ),
     ] = None,
@@ -81,13 +81,28 @@ def audit(
             rich_help_panel=KNOWN,
         ),
     ] = None,
+    insiders: Annotated[
+        str,
+        typer.Option(
+            "--insiders",
+            help="Respondents of --original who are tried: auto (all it knows of), respondents, singletons or none.",
+            rich_help_panel=KNOWN,
+        ),
+    ] = "auto",
     know: Annotated[
         list[str] | None,
         typer.Option(
             "--know", help="CELL:LOW..HIGH known to everybody; either end may be left out.", rich_help_panel=KNOWN
         ),
     ] = None,
-    least: Annotated[float, typer.Option("--least", help="What every value is at least.", rich_help_panel=KNOWN)] = 0,
+    least: Annotated[
+        float | None,
+        typer.Option(
+            "--least",
+            help="What hidden values are at least; by default above 0 where a table shows zeros.",
+            rich_help_panel=KNOWN,
+        ),
+    ] = None,
     most: Annotated[
         float | None, typer.Option("--most", help="What every value is at most.", rich_help_panel=KNOWN)
     ] = None,
@@ -116,7 +131,11 @@ def audit(
     ] = None,
     mark: Annotated[
         list[str] | None,
-        typer.Option("--mark", help="A suppression mark, instead of x, .., c and nothing.", rich_help_panel=PUBLISHED),
+        typer.Option(
+            "--mark",
+            help="A suppression mark, instead of x, .., c and nothing; 'c=1..7' says what it means.",
+            rich_help_panel=PUBLISHED,
+        ),
     ] = None,
     absent: Annotated[
         str, typer.Option("--absent", help="Cells without a row are empty or unpublished.", rich_help_panel=PUBLISHED)
@@ -198,10 +217,12 @@ def audit(
     from discreet.auditing.audit import audit as work
     from discreet.auditing.from_tab import read_tab_release
     from discreet.auditing.limits import Limits
+    from discreet.auditing.result import LAW_TEXTS
     from discreet.table.attacker import Attacker
     from discreet.table.contributions import read_contributions
     from discreet.table.kinds import EXACT
     from discreet.table.release_files import read_release
+    from discreet.table.tabulation import Tabulation
 
     shown = 10 if top is None else top
     kind = kind_of(rounded, base, bound)
@@ -211,6 +232,7 @@ def audit(
         "layout": layout,
         "total": total,
         "marks": tuple(mark) if mark else ("x", "..", "c", ""),
+        "least": None if least is None else max(least, 0.0),
         "hierarchies": hierarchies_of(hierarchy),
         "absent": absent,
         "parts": options.parts(part),
@@ -267,12 +289,14 @@ def audit(
             knows=[fact_of(text) for text in know or ()],
             law=law,
             contributions=firms,
+            insiders=insiders,  # type: ignore[arg-type]
+            response=value if isinstance(truth, Tabulation) and truth.responses else None,
             limits=Limits(min_width, max_dr, within=within),
             original=None if rules and protection is None else truth,
             protection=protection,
             sensitivity=sensitive,
             verdict_only=verdict_only,
-            least=least,
+            least=0.0 if least is None else least,
             most=most,
             relaxed=relaxed,
             time_limit=time_limit,
@@ -288,6 +312,7 @@ def audit(
         console.print(result.sentence, markup=False)
         console.print(str(result.criterion), style="dim", markup=False)
         if len(result.findings) and shown:
+            console.print(LAW_TEXTS[result.law], style="dim", markup=False)
             console.print()
             header, *rows = result.table(shown)
             show.table(console, header, rows)

@@ -23,7 +23,9 @@ def estimate(
     model: Annotated[str, typer.Option("--model", help="loglinear or polya.")] = "loglinear",
     fit: Annotated[
         list[str] | None,
-        typer.Option("--fit", help="A margin that the log-linear model fits, with commas; may be repeated."),
+        typer.Option(
+            "--fit", help="A margin that the log-linear model fits, also for the urn's zeros; may be repeated."
+        ),
     ] = None,
     zeros: Annotated[
         int | None,
@@ -95,16 +97,20 @@ def estimate(
 def _model(name: str, fit: list[str] | None, zeros: int | None, theta: float | None) -> Any:
     from discreet.models import LogLinear, PolyaUrn
 
+    log_linear = LogLinear(None if not fit else tuple(tuple(options.names(margin) or ()) for margin in fit))
     if name == "loglinear":
         if zeros is not None or theta is not None:
             raise RequestError(
                 "--population-zeros and --theta belong to --model polya; the log-linear model has no use for it"
             )
-        return LogLinear(None if not fit else tuple(tuple(options.names(margin) or ()) for margin in fit))
+        return log_linear
     if name == "polya":
-        if fit:
-            raise RequestError("--fit belongs to --model loglinear; the Pólya urn fits no margins")
-        return PolyaUrn(population_zeros=zeros, theta=theta)
+        if fit and (zeros is not None or theta is not None):
+            raise RequestError(
+                "--fit estimates how many cells are empty in the population; leave it out, or --population-zeros and "
+                "--theta, which say it"
+            )
+        return PolyaUrn(population_zeros=zeros, theta=theta, zeros_from=log_linear if fit else None)
     raise RequestError(f"there is no population model {name!r}; {nearest(name, ['loglinear', 'polya'])}")
 
 

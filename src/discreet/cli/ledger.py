@@ -29,10 +29,18 @@ Where = Annotated[
 ]
 Title = Annotated[str | None, typer.Option("--title", help="What the release is called; the file's name by default.")]
 Population = Annotated[
-    str, typer.Option("--population", help="Whom the figures are about; may be anybody if not stated.")
+    str,
+    typer.Option(
+        "--population",
+        help="Whom the figures are about; a part behind the whole, as 'residents > 18+'; may be anybody if not stated.",
+    ),
 ]
 Period = Annotated[str, typer.Option("--period", help="When, as 2024; may be any time if not stated.")]
 Variable = Annotated[str, typer.Option("--variable", help="What is added up, where it is not people or firms.")]
+Revises = Annotated[
+    list[str] | None,
+    typer.Option("--revises", help="An earlier release, by id or title, whose figures this one corrects."),
+]
 PublishedAs = Annotated[
     str,
     typer.Option(
@@ -71,6 +79,7 @@ def add(
     period: Period = "",
     variable: Variable = "",
     published: Annotated[str | None, typer.Option("--published", help="The day, as 2024-05-31; today.")] = None,
+    revises: Revises = None,
     original: Annotated[
         Path | None,
         typer.Option("--original", help="The true table: kept beside the ledger, where only you can read it."),
@@ -80,6 +89,7 @@ def add(
     hierarchy: HierarchyFiles = None,
     mark: Mark = None,
     absent: Absent = "empty",
+    part: options.Part = None,
     value: Value = None,
     dimensions: options.Dimensions = None,
     layout: options.Layout = "auto",
@@ -91,7 +101,9 @@ def add(
     """Record a release as published. When this ends, it is on the disk; the ledger is begun if there is none."""
     from discreet.decide.ledger import Ledger
 
-    shown = _read(release, published_as, hierarchy, mark, absent, value, dimensions, layout, total, encoding, delimiter)
+    shown = _read(
+        release, published_as, hierarchy, mark, absent, part, value, dimensions, layout, total, encoding, delimiter
+    )
     with Ledger(ledger) as book:
         entry = book.add(
             shown,
@@ -101,6 +113,7 @@ def add(
             variable=variable,
             published=published,
             original=original,
+            revises=revises or (),
         )
 
     def face(console: Any) -> None:
@@ -136,7 +149,16 @@ def check(
     population: Population = "",
     period: Period = "",
     variable: Variable = "",
+    revises: Revises = None,
     ledger: Where = DEFAULT,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            "--policy",
+            help="A profile or a .toml file, for the threshold, the limits and what zeros are.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = None,
     min_width: Annotated[
         float | None,
         typer.Option(
@@ -148,14 +170,15 @@ def check(
         typer.Option("--max-dr", help="The largest disclosure risk 1/H of a protected figure.", rich_help_panel=LIMITS),
     ] = None,
     threshold: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--threshold",
-            help="Counts that no release shows must not be worked out below this; 0 for all.",
+            help="Counts that no release shows, and sums of them, must not be worked out below this; 0 for all.",
             min=0,
+            show_default="10",
             rich_help_panel=LIMITS,
         ),
-    ] = 10,
+    ] = None,
     fewest: Annotated[
         int,
         typer.Option(
@@ -176,6 +199,7 @@ def check(
     hierarchy: HierarchyFiles = None,
     mark: Mark = None,
     absent: Absent = "empty",
+    part: options.Part = None,
     value: Value = None,
     dimensions: options.Dimensions = None,
     layout: options.Layout = "auto",
@@ -191,14 +215,16 @@ def check(
 ) -> None:
     """Say what a new release would give away together with everything published before, and show the subtraction.
 
-    Exit code 0 if nothing is given away, 1 if something is, if time ran out, or if categories cannot be related.
+    Exit code 0 if nothing is given away, 1 if something is, or if something could not be judged ("incomplete").
     Nothing is added to the ledger. A population or period that is not stated may be the same, and is taken to be.
     """
     show.check_output(output, release, ledger, endings=(".json", ".txt"))
     from discreet.decide.ledger import Ledger
     from discreet.decide.ledger.findings import HEADER
 
-    shown = _read(release, published_as, hierarchy, mark, absent, value, dimensions, layout, total, encoding, delimiter)
+    shown = _read(
+        release, published_as, hierarchy, mark, absent, part, value, dimensions, layout, total, encoding, delimiter
+    )
     with Ledger(ledger, create=False) as book, show.Bar() as bar:
         result = book.check(
             shown,
@@ -206,9 +232,11 @@ def check(
             population=population,
             period=period,
             variable=variable,
+            revises=revises or (),
+            policy=policy,
             width=min_width,
             dr=max_dr,
-            threshold=threshold or None,
+            threshold="default" if threshold is None else threshold or None,
             fewest=fewest,
             beside=beside,
             time_limit=time_limit,
@@ -220,6 +248,7 @@ def check(
         colour = {"safe": "green", "unsafe": "red", "incomplete": "yellow"}[result.verdict]
         console.print(f"[bold {colour}]{result.verdict}[/bold {colour}]")
         console.print(result.sentence, markup=False)
+        console.print(f"{result.meaning}.", style="dim", markup=False)
         if result.findings and top:
             console.print()
             show.table(console, HEADER, result.rows(top))
@@ -269,6 +298,7 @@ def _read(
     hierarchy: list[str] | None,
     mark: list[str] | None,
     absent: str,
+    part: list[str] | None,
     value: str | None,
     dimensions: str | None,
     layout: str,
@@ -278,14 +308,17 @@ def _read(
 ) -> Release:
     """Read what is published, and how."""
     from discreet.cli.protect.common import hierarchies
-    from discreet.table.release_files import MARKS, read_release
+    from discreet.table.release_files import read_release
     from discreet.table.release_writing import kind_from_text
+    from discreet.table.roles import MARKS
 
     if path.suffix.lower() == ".tab":
         from discreet.auditing.from_tab import read_tab_release
 
-        return read_tab_release(path, value=value, encoding=encoding)
-    return read_release(
+        found = read_tab_release(path, value=value, parts=options.parts(part), encoding=encoding)
+        _check_parts(part, found)
+        return found
+    found = read_release(
         path,
         value=value,
         dimensions=options.names(dimensions),
@@ -295,9 +328,24 @@ def _read(
         kind=kind_from_text(published_as),
         hierarchies=hierarchies(hierarchy, total),
         absent=absent,  # type: ignore[arg-type]
+        parts=options.parts(part),
         encoding=encoding,
         delimiter=delimiter,
     )
+    _check_parts(part, found)
+    return found
+
+
+def _check_parts(part: list[str] | None, release: Release) -> None:
+    """Refuse the total of a part that the release does not have."""
+    totals = [
+        (name, label, label == figures.part(name))
+        for figures in release.parts()
+        for name in figures.names
+        for label in figures.labels[name]
+        if figures.is_total(name, label)
+    ]
+    options.check_parts(options.parts(part), totals)
 
 
 for _name, _command, _examples in (
@@ -313,6 +361,8 @@ for _name, _command, _examples in (
         {
             "discreet ledger check new.csv --period 2024": "beside all earlier releases",
             "discreet ledger check new.csv --min-width 10": "every protected figure must stay 10 wide",
+            "discreet ledger check new.csv --policy census": "by the rules and limits of a policy",
+            "discreet ledger check final.csv --revises 3f2a91": "a corrected release",
             "discreet ledger check new.csv --beside 3f2a91": "what a reader of one earlier release learns",
         },
     ),

@@ -23,7 +23,7 @@ Dimensions = Annotated[
     str | None,
     typer.Option(
         "--dimensions",
-        help="Columns that classify, with commas; all but the counts.",
+        help="Columns that classify, with commas; others are left out. All but the counts by default.",
         rich_help_panel=READING,
     ),
 ]
@@ -73,7 +73,21 @@ Output = Annotated[
 ]
 Top = Annotated[int, typer.Option("--top", help="How many of the worst slices to show.", min=0, rich_help_panel=OUTPUT)]
 Seed = Annotated[
-    int | None, typer.Option("--seed", help="Makes random draws reproducible.", min=0, rich_help_panel=OUTPUT)
+    int | None,
+    typer.Option(
+        "--seed",
+        help="Makes random draws reproducible. That of a release is a secret of 96 bits or more; one of 128 is drawn.",
+        min=0,
+        rich_help_panel=OUTPUT,
+    ),
+]
+Trial = Annotated[
+    bool,
+    typer.Option(
+        "--trial",
+        help="Nothing of this is published: a short seed will do, and what is written is marked.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Workers = Annotated[
     int | None,
@@ -134,6 +148,13 @@ def check_parts(wanted: Mapping[str, Iterable[str]], totals: Iterable[tuple[str,
                 shown = dict.fromkeys(repr(total) for other, total, _ in known if other == name)
                 there = f"totals along {name!r} are {', '.join(shown)}" if shown else f"no table has {name!r}"
                 raise RequestError(f"--part is '{name}={code}', but {there}; name one of these")
+
+
+def check_seed(seed: int | None, trial: bool) -> None:
+    """Refuse a seed with which a release can be undone, unless it is for a trial."""
+    from discreet.core.random import release_seed
+
+    release_seed(seed, trial=trial)
 
 
 def weights(text: str) -> tuple[float, float, float]:

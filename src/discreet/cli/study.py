@@ -37,7 +37,7 @@ def study(
 ) -> None:
     """Replay a paper's study and compare every printed number with the computed one.
 
-    Exit code 1 means that a number which should be reproduced was not.
+    Exit code 1 means that a number was neither reproduced nor explained.
     """
     from discreet import studies
 
@@ -54,11 +54,12 @@ def study(
         console.print(f"[bold]{result.title}[/bold]")
         console.print(result.sentence, markup=False)
         console.print()
-        show.table(console, ["figures", "compared", "reproduced", "known to differ", "differ"], result.summary())
+        show.table(console, ["figures", "compared", "reproduced", "explained", "differs"], result.summary())
         shown = result.differing()
         if shown:
-            console.print("\nFigures that differ from print:")
-            show.table(console, ["figure", "printed", "computed", "error"], [row.cells() for row in shown])
+            console.print("\nFigures that do not follow from the paper's formula:")
+            rows = [[*row.cells(), "–" if row.variant is None else f"{row.variant:.4f}", row.verdict] for row in shown]
+            show.table(console, ["figure", "printed", "computed", "error", "variant", "verdict"], rows)
         if output is not None:
             console.print(f"\nWritten: {output}/report.md, results.csv, results.json", style="dim", markup=False)
 

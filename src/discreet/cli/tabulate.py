@@ -52,6 +52,10 @@ def tabulate(
     weight: Annotated[
         str | None, typer.Option("--weight", help="Sampling weights, above 0.", rich_help_panel=RECORDS)
     ] = None,
+    estimates: Annotated[
+        bool,
+        typer.Option("--estimates", help="Add up weight × magnitude, or weights: to publish.", rich_help_panel=RECORDS),
+    ] = False,
     shadow: Annotated[
         str | None, typer.Option("--shadow", help="What the rules judge instead.", rich_help_panel=RECORDS)
     ] = None,
@@ -140,6 +144,7 @@ def tabulate(
             contributor=contributor,
             holding=holding,
             weight=weight,
+            estimates=estimates,
             shadow=shadow,
             hierarchies=trees,
             missing_codes=codes,

@@ -40,6 +40,17 @@ def sorted_union(a: IntArray, b: IntArray) -> IntArray:
     return both[np.diff(both, prepend=both[0] - 1) > 0] if both.size else both
 
 
+def disclosure_risk(bits: FloatArray | float) -> FloatArray:
+    """Return DR = 1/H of an uncertainty H in bits, domingo2002 (2); infinite where nothing is left open.
+
+    >>> disclosure_risk(np.array([2.0, 0.0, np.nan])).tolist()
+    [0.5, inf, nan]
+    """
+    lacking = np.asarray(bits, np.float64)
+    with np.errstate(divide="ignore"):
+        return np.where(lacking <= 0, np.inf, 1.0 / np.where(lacking <= 0, 1.0, lacking))
+
+
 def whole_where_near(x: npt.ArrayLike) -> FloatArray:
     """Return numbers with those made whole that are so but for floating-point arithmetic.
 

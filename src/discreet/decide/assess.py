@@ -6,7 +6,7 @@ records or table → rules → risk before → protection (given, proposed or no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DiscreetError, RequestError
@@ -17,7 +17,9 @@ from discreet.decide.protections import make_method, parse_method
 from discreet.decide.result import Assessment, Candidate
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
+from discreet.evaluate.certified import AuditedSuppression
 from discreet.measures.risk import risk
+from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
@@ -34,6 +36,7 @@ def assess(
     name: str | None = None,
     response: str | None = None,
     seed: int | None = None,
+    trial: bool = False,
     draws: int = 1000,
     time_limit: float | None = 60.0,
     workers: int | None = None,
@@ -50,14 +53,18 @@ def assess(
     Args:
         original: a table, a tabulation, a file, or a pandas, polars or Arrow frame, of counts or of records.
         policy: the name of a profile, a TOML file, or a :class:`~discreet.decide.policy.Policy`.
-        protection: ``"propose"`` tries the table as it is, then the policy's protections, and takes the one with the
-            highest utility that meets the policy; ``"none"`` judges the table as it is; a method, ``"name:key=value"``,
+        protection: ``"propose"`` tries the table as it is, then the policy's protections in their order, and takes the
+            first that meets the policy: an order that is fixed beforehand tells readers nothing, as the highest
+            utility would; ``"none"`` judges the table as it is; a method, ``"name:key=value"``,
             or ``{"name": …}`` is applied and judged; a :class:`Release` is judged as it is.
         population: N, where the table is a sample from a population of that size: then risk and population uniques are
             estimated, as the population's counts are not known.
         name: what the table is called in the result.
         response: the magnitude, where the table has several.
-        seed: makes it reproducible; by default one is drawn, and kept in the record.
+        seed: makes it reproducible; by default one of 128 bits is drawn, and kept in the record, which is as
+            confidential as the original. One below 2**96 is refused unless this is a trial.
+        trial: nothing of this is published: a short seed will do, a release made for a trial is judged, and what comes
+            of it is marked as a trial.
         draws: population tables drawn for the estimated risk of a sample.
         time_limit: seconds for each search for a protection, and for each audit; the best found by then is judged, and
             what is not finished is said and never called safe. None lets all of it take its time.
@@ -67,16 +74,19 @@ def assess(
             :func:`discreet.tabulate` and :func:`discreet.read_table`.
 
     >>> import discreet
-    >>> found = assess(discreet.datasets.religion(), seed=1)
+    >>> found = assess(discreet.datasets.religion(), seed=1, trial=True)
     >>> found.verdict, found.release.method
-    ('protect', 'controlled-rounding')
+    ('protect', 'random-rounding')
     """
-    from discreet.decide.record import drawn_seed
+    from discreet.core.random import release_seed
     from discreet.decide.sources import open_source
 
     asked = Policy.load(policy)
+    if isinstance(protection, Release) and not trial:
+        protection.refuse_trial("judged for publication")
+    chosen = release_seed(seed, trial=trial)
     source = open_source(original, name=name, response=response, **{"top": asked.top, **reading})
-    request = Request(asked, protection, drawn_seed(seed), draws, population, time_limit)
+    request = Request(asked, protection, chosen, draws, population, time_limit, trial)
     return assess_subject(source.subject, request, source=source, workers=workers, progress=progress)
 
 
@@ -90,6 +100,7 @@ class Request:
     draws: int = 1000
     population: int | None = None
     time_limit: float | None = 60.0
+    trial: bool = False
 
 
 def assess_subject(
@@ -103,13 +114,16 @@ def assess_subject(
     """Run the sequence on an original that is laid out."""
     from discreet.decide.record import assessment_request, make_record
 
-    run = _Run(subject, request, workers, progress)
     if request.population is not None:
         from discreet.decide.sample import assess_sample
 
-        made = assess_sample(subject, request, workers=workers, progress=progress)
+        def assessed(asked: Request) -> Assessment:
+            return _Run(subject, asked, workers, progress).assessed()
+
+        made = assess_sample(subject, request, assessed, workers=workers, progress=progress)
     else:
-        made = run.assessed()
+        made = _Run(subject, request, workers, progress).assessed()
+    made = replace(made, trial=request.trial)
     return make_record(made, assessment_request(request, made), source)
 
 
@@ -148,9 +162,11 @@ class _Run:
             verdict = "release" if judged.meets else "withhold"
         elif isinstance(protection, str) and protection in ("propose", "none"):
             judged = self._judge(subject.as_is(), found, None, None)
-            verdict = "release" if judged.meets else "withhold"
-            if not judged.meets and protection == "propose":
-                best, tried = self._proposed(found)
+            as_is = protection == "none" or self.policy.as_is == "if safe"
+            verdict = "release" if judged.meets and as_is else "withhold"
+            if verdict == "withhold" and protection == "propose":
+                # A table that is protected in any case tells nothing by it.
+                best, tried = self._proposed(found, chosen=as_is)
                 if best is not None:
                     judged, verdict = best, "protect" if best.meets else "withhold"
         else:
@@ -161,25 +177,36 @@ class _Run:
         )
 
     def _judge(
-        self, release: Release, found: Sensitivity | None, protected: Protected | None, method: Method | None
+        self,
+        release: Release,
+        found: Sensitivity | None,
+        protected: Protected | None,
+        method: Method | None,
+        chosen: bool = False,
     ) -> _Judged:
         evidence = gather(
             self.subject,
             self.policy,
             release,
             found,
+            candidates=None if protected is None else protected.candidates,
             time_limit=self.request.time_limit,
             workers=self.workers,
             progress=self.progress,
+            chosen=chosen,
         )
         return _Judged(evidence, check(self.subject, self.policy, found, evidence), protected, method)
 
-    def _protected(self, method: Method, found: Sensitivity | None) -> _Judged:
+    def _protected(self, method: Method, found: Sensitivity | None, chosen: bool = False) -> _Judged:
         protected = method.apply(self.subject.original, self.request.seed, progress=self.progress)
-        return self._judge(protected.release, found, protected, method)
+        return self._judge(protected.release, found, protected, method, chosen)
 
-    def _proposed(self, found: Sensitivity | None) -> tuple[_Judged | None, list[Candidate]]:
-        """Try the protections that the policy allows, and return the best that meets it, or failing that, the best."""
+    def _proposed(self, found: Sensitivity | None, chosen: bool) -> tuple[_Judged | None, list[Candidate]]:
+        """Try the policy's protections in their order, and return the first that meets it, or failing that, the first.
+
+        Neither the draw nor its utility decides: what is taken depends on the policy, and readers learn nothing from
+        it but that those before it do not meet the policy.
+        """
         tried: list[Candidate] = []
         best: _Judged | None = None
         suitable = [one for one in self.policy.protections if one.suits(self.subject.magnitudes)]
@@ -187,9 +214,13 @@ class _Run:
             if self.progress is not None:
                 self.progress(number, len(suitable), "trying protections")
             text = make_text(allowed.name, allowed.parameters)
+            if best is not None and best.meets:
+                why = "not tried: one that the policy lists before it meets the policy"
+                tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, why))
+                continue
             try:
                 method = make_method(allowed.name, allowed.parameters, found, self.request.time_limit)
-                judged = self._protected(method, found)
+                judged = self._protected(method, found, chosen)
             except DiscreetError as error:
                 tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, str(error)))
                 continue
@@ -198,7 +229,7 @@ class _Run:
             after = judged.evidence.risk.value if judged.evidence.risk is not None else None
             utility = judged.evidence.utility
             tried.append(Candidate(allowed.name, allowed.parameters, text, judged.meets, utility, after, told))
-            if best is None or (judged.meets, utility) > (best.meets, best.evidence.utility):
+            if best is None or judged.meets:
                 best = judged
         for other in self.policy.protections:
             if not other.suits(self.subject.magnitudes):
@@ -218,6 +249,8 @@ def _method_of(protection: Any, found: Sensitivity | None, time_limit: float | N
         if "name" not in given:
             raise RequestError(f"protection {given} has no name; give it as {{'name': 'random-rounding', 'base': 3}}")
         return make_method(str(given.pop("name")), given, found, time_limit)
+    if isinstance(protection, Suppression):
+        return AuditedSuppression.of(protection)
     if hasattr(protection, "apply") and hasattr(protection, "name"):
         method: Method = protection
         return method

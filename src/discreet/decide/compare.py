@@ -16,13 +16,14 @@ from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
+from discreet.core.random import drawn_seed
 from discreet.core.text import columns, figure
 from discreet.decide.evidence import sensitive_cells
 from discreet.decide.grid import NONE, GridPoint, grid_of
 from discreet.decide.measured import Measured, measure
 from discreet.decide.plain import plain, sensitive_data
 from discreet.decide.policy import Policy
-from discreet.decide.record import digest, drawn_seed, make_record, versions
+from discreet.decide.record import digest, make_record, versions
 from discreet.decide.result import SCHEMA
 from discreet.decide.sources import Source, open_source
 from discreet.decide.subject import Subject
@@ -56,13 +57,10 @@ class Comparison:
         """Return what stands on the axis of risk: R2 of counts, the share of known sensitive cells of magnitudes."""
         return point.figure("determined" if self.subject.magnitudes else "r2")
 
-    def _faults(self, point: Measured) -> list[str]:
-        return point.faults(self.policy, self.subject.magnitudes)
-
     @property
     def recommended(self) -> int | None:
         """The number of the point to take: it meets the policy, and no other that does keeps more of the table."""
-        fit = [i for i, point in enumerate(self.points) if not self._faults(point)]
+        fit = [i for i, point in enumerate(self.points) if not point.faults]
         if not fit:
             return None
         return max(fit, key=lambda i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)))
@@ -71,7 +69,7 @@ class Comparison:
     def sentence(self) -> str:
         """The outcome in words."""
         methods = f"{len(self.points) - 1:,} protections compared"
-        fit = sum(not self._faults(point) for point in self.points)
+        fit = sum(not point.faults for point in self.points)
         if self.recommended is None:
             return f"{methods}; none of them meets the policy {self.policy.name!r}."
         best = self.points[self.recommended]
@@ -108,8 +106,8 @@ class Comparison:
             "points": [
                 {
                     **point.to_dict(),
-                    "meets": not self._faults(point),
-                    "faults": self._faults(point),
+                    "meets": not point.faults,
+                    "faults": list(point.faults),
                     "efficient": i in frontier,
                     "recommended": i == best,
                 }
@@ -129,14 +127,14 @@ class Comparison:
         frontier, best = set(self.frontier), self.recommended
         order = sorted(
             range(len(self.points)),
-            key=lambda i: (bool(self._faults(self.points[i])), -(self.points[i].figure("utility") or -1.0)),
+            key=lambda i: (bool(self.points[i].faults), -(self.points[i].figure("utility") or -1.0)),
         )
         rows = []
         for i in order:
             point = self.points[i]
             r2, utility = point.figures.get("r2"), point.figures.get("utility")
             dr = point.figure("worst_dr")
-            faults = self._faults(point)
+            faults = point.faults
             rows.append(
                 [
                     point.point.title,
@@ -235,7 +233,8 @@ def compare(
         policy: rules and limits that decide what is sensitive, and which methods meet it.
         draws: releases drawn of every random method.
         audits: how many of them are audited.
-        seed: makes it reproducible; a method's figures do not depend on which others are compared.
+        seed: makes it reproducible, and may be short, as none of the draws is published; by default one of 128
+            bits is drawn. A method's figures do not depend on which others are compared.
         resume: a folder in which every finished point is kept, so that an interrupted comparison goes on from there.
         name: what the table is called.
         response: the magnitude, where the table has several.
@@ -261,7 +260,7 @@ def compare(
         points,
         draws=draws,
         audits=audits,
-        seed=drawn_seed(seed),
+        seed=drawn_seed() if seed is None else seed,
         time_limit=time_limit,
         resume=resume,
         workers=workers,
@@ -331,8 +330,7 @@ class _Kept:
         stated = policy.to_dict()
         self.about: Mapping[str, Any] = {
             "original": subject.sha256(),
-            "policy": {key: stated[key] for key in ("rules", "zeros", "weights")},
-            "levels": policy.limits.levels,
+            "policy": {key: value for key, value in stated.items() if key not in ("name", "title")},
             "draws": draws,
             "audits": audits,
             "seed": seed,

@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from discreet.auditing.audit import audit as run_audit
+from discreet.auditing.findings import BoolArray, faults
+from discreet.auditing.limits import FAULTS
 from discreet.auditing.limits import Limits as AuditLimits
 from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
+from discreet.decide.choice import bits_once_protected, only_small
+from discreet.decide.insiders import Inside, respondents_know
 from discreet.decide.policy import Policy
-from discreet.decide.reader import bits_of_figure
 from discreet.decide.subject import Subject
+from discreet.feasible.candidates import Candidates
 from discreet.measures.result import Risk
 from discreet.measures.risk import risk
 from discreet.rules.sensitivity import Sensitivity, sensitivity
@@ -38,8 +42,9 @@ class Known:
 
     ``cell`` numbers the cells of the tabulation, ``shown`` is how each is published, ``entry`` the row of the audit
     that judges it, -1 where none does, and ``rank`` its place among the sensitive cells, the most sensitive first.
-    ``bits`` is what a reader lacks: the lesser of what the interval leaves, all its values alike, and what the figure
-    itself leaves to a reader who knows the method and weighs each value by how likely it leads to that figure.
+    ``bits`` is what a reader lacks who knows the method and takes all figures together, NaN where that is not shown,
+    and ``bound`` is true where at least so much is left; of magnitudes, what the interval leaves, its values alike.
+    ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`.
     """
 
     cell: IntArray
@@ -50,12 +55,17 @@ class Known:
     shown: tuple[str, ...]
     entry: IntArray
     rank: IntArray
+    bound: BoolArray
+    faults: BoolArray
 
     @property
     def dr(self) -> FloatArray:
-        """The disclosure risk 1/H of each; infinite where the value is known."""
-        with np.errstate(divide="ignore"):
-            return np.where(self.bits > 0, 1 / np.maximum(self.bits, 1e-300), np.inf)
+        """The disclosure risk 1/H of each; infinite where the value is known, NaN where it is not shown."""
+        return disclosure_risk(self.bits)
+
+    def wrong(self, *names: str) -> BoolArray:
+        """Say of each cell whether it has one of the faults."""
+        return np.asarray(self.faults[:, [FAULTS.index(name) for name in names]].any(axis=1), bool)
 
     @property
     def width(self) -> FloatArray:
@@ -69,7 +79,7 @@ class Known:
 
     def worst(self) -> IntArray:
         """Return the order in which cells are told: those of which most is known first."""
-        return np.lexsort((self.rank, self.width, self.bits, self.state))
+        return np.lexsort((self.rank, self.width, np.nan_to_num(self.bits, posinf=np.inf), self.state))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +92,7 @@ class Evidence:
     risk: Risk | None
     loss: InformationLoss | None
     utility: float
+    inside: Inside | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
 
@@ -106,12 +117,17 @@ def gather(
     release: Release,
     found: Sensitivity | None,
     *,
+    candidates: Candidates | None = None,
     time_limit: float | None = None,
     proofs: int = PROOFS,
     workers: int | None = None,
     progress: Progress | None = None,
+    chosen: bool = False,
 ) -> Evidence:
-    """Audit a release, and measure its risk and what it lost."""
+    """Audit a release, and measure its risk and what it lost.
+
+    ``chosen`` says that the table was protected because it could not be published as it is, which readers know.
+    """
     cells = np.zeros(0, np.int64) if found is None else found.cells
     listed = _Listed.of(subject, release)
     sums = _unpublished(subject, listed, found, cells)
@@ -121,19 +137,27 @@ def gather(
         about=_about(subject, listed) if cells.size else (),
         sums=sums,
         limits=AuditLimits(levels=levels),
+        # What nothing is asked of is not counted, which can take long.
+        law="interval" if subject.magnitudes or policy.limits.dr is None else "reader",
         time_limit=time_limit,
         proofs=proofs,
         workers=workers,
         progress=progress,
     )
-    known = _known(subject, listed, found, cells, audited)
+    known = _known(subject, policy, listed, found, cells, audited, chosen)
+    inside = None
+    if found is not None:
+        asked = {"about": _about(subject, listed) if cells.size else (), "sums": sums, "candidates": candidates}
+        running = {"time_limit": time_limit, "workers": workers, "progress": progress}
+        least = _levels(subject, found, wants_levels(policy, subject))
+        known, inside = respondents_know(subject, policy, release, found, known, asked, least, _judged, **running)
     measured = loss = None
     if subject.table is not None and subject.table.total:
         if subject.table.possible > 1:
             measured = risk(subject.table, release, weights=policy.weights)
         loss = information_loss(subject.table, release)
     utility = loss.utility if loss is not None else _kept(subject, release)
-    return Evidence(release, known, audited, measured, loss, utility)
+    return Evidence(release, known, audited, measured, loss, utility, inside)
 
 
 def wants_levels(policy: Policy, subject: Subject) -> bool:
@@ -148,8 +172,15 @@ def reach(subject: Subject, found: Sensitivity) -> tuple[FloatArray, FloatArray]
     return np.maximum(value - found.lower[found.cells], np.minimum(value, 0.0)), value + found.upper[found.cells]
 
 
-def _levels(subject: Subject, found: Sensitivity) -> dict[tuple[tuple[str, str], ...], tuple[float, float]]:
+def _levels(
+    subject: Subject, found: Sensitivity, wanted: bool | None = None
+) -> dict[tuple[tuple[str, str], ...], tuple[float, float]]:
+    """Return the levels of the cells that have some; with `wanted`, of all, the value itself where none are wanted."""
     low, high = reach(subject, found)
+    if wanted is not None:
+        value = found.figures[0].value[found.cells]
+        none = np.isnan(low) | np.isnan(high) | (not wanted)
+        low, high = np.where(none, value, low), np.where(none, value, high)
     return {
         tuple(sorted(_label(found, int(i)).items())): (a, b)
         for i, a, b in zip(found.cells, low.tolist(), high.tolist(), strict=True)
@@ -170,6 +201,7 @@ class _Listed:
     parts: tuple[Figures, ...]
     place: IntArray
     exact: Any
+    added: Any
     part: IntArray
     row: IntArray
     empty: bool
@@ -179,11 +211,13 @@ class _Listed:
         parts = release.parts()
         places = [subject.positions(part) for part in parts]
         exact = [lower == upper for lower, upper in (part.ranges() for part in parts)]
+        added = [np.array([kind.name == "added" for kind in part.kinds])[part.kind] for part in parts]
         names = set(subject.tabulation.names)
         return cls(
             parts,
             np.concatenate(places),
             np.concatenate(exact),
+            np.concatenate(added),
             np.repeat(np.arange(len(parts)), [len(part) for part in parts]),
             np.concatenate([np.arange(len(part)) for part in parts]),
             any(part.absent == "empty" and set(part.names) == names for part in parts),
@@ -201,22 +235,6 @@ class _Listed:
         """Return a figure as it is published."""
         return self.parts[int(self.part[figure])].text(int(self.row[figure]))
 
-    def bits(self, figure: IntArray, lower: FloatArray, upper: FloatArray, people: int) -> FloatArray:
-        """Return the bits that figures leave to a reader who knows how they were made, given feasible intervals."""
-        found: dict[tuple[Any, ...], float] = {}
-        bits = np.full(figure.size, np.inf)
-        for k, (i, low, high) in enumerate(zip(figure.tolist(), lower.tolist(), upper.tolist(), strict=True)):
-            part, row = self.parts[int(self.part[i])], int(self.row[i])
-            kind = part.kinds[int(part.kind[row])]
-            # Figures of the same kind and value with the same interval are weighed once.
-            case = (int(self.part[i]), int(part.kind[row]), int(part.values[row]), low, high)
-            if case not in found:
-                # Amounts are in the unit published, kinds in units of the last decimal.
-                least, most = (round(e * 10**part.decimals) if math.isfinite(e) else e for e in (low, high))
-                found[case] = bits_of_figure(kind, case[2], least, most, people)
-            bits[k] = found[case]
-        return bits
-
     def value(self, figure: int) -> float:
         """Return a figure in the unit that is published."""
         part = self.parts[int(self.part[figure])]
@@ -229,7 +247,9 @@ def _unpublished(
     """Return the sensitive cells that no table lists, but that follow from those that do, as sums to ask about."""
     if found is None or not cells.size:
         return {}
-    missing = cells[listed.find(found.tabulation.cells[cells]) < 0]
+    figure = listed.find(found.tabulation.cells[cells])
+    # Sums of published figures are not asked about by the audit itself, which leaves them out.
+    missing = cells[(figure < 0) | listed.added[figure]]
     if not missing.size:
         return {}
     nodes = {axis.name: set(axis.nodes) for axis in space_of(listed.parts).axes}
@@ -250,23 +270,37 @@ def _about(subject: Subject, listed: _Listed) -> dict[str, tuple[str, ...]]:
     return {axis.name: axis.leaves for axis in subject.tabulation.axes}
 
 
-def _known(subject: Subject, listed: _Listed, found: Sensitivity | None, cells: IntArray, audited: Audit) -> Known:
+def _known(
+    subject: Subject,
+    policy: Policy,
+    listed: _Listed,
+    found: Sensitivity | None,
+    cells: IntArray,
+    audited: Audit,
+    chosen: bool,
+) -> Known:
     """Put together what a reader knows of every sensitive cell."""
     n = cells.size
     none = np.zeros(0)
     if found is None or not n:
         nothing = np.zeros(0, np.int64)
-        return Known(cells, nothing, none, none, none, (), nothing, nothing)
+        return Known(cells, nothing, none, none, none, (), nothing, nothing, none.astype(bool), faults(0))
     position = found.tabulation.cells[cells]
     figure = listed.find(position)
     judged = _judged(subject, audited, position, cells)
     state = np.full(n, STATES.index("unfinished"))
-    lower, upper, bits = np.zeros(n), np.full(n, np.inf), np.full(n, np.inf)
+    lower, upper, bits, bound = np.zeros(n), np.full(n, np.inf), np.full(n, np.nan), np.zeros(n, bool)
     has = judged >= 0
     rows, columns = judged[has], audited.findings
     lower[has], upper[has] = columns.lower[rows], columns.upper[rows]
-    bits[has] = np.maximum(columns.bits[rows], 0.0)
-    single, finished = columns.values[rows] <= 1, columns.finished[rows]
+    if subject.magnitudes or policy.limits.dr is not None:
+        bits[has], bound[has] = columns.bits[rows], columns.bound[rows]
+    if chosen and not subject.magnitudes and has.any():
+        bits[has] = bits_once_protected(audited, policy, rows, bits[has])
+        k = np.flatnonzero(judged == only_small(audited, policy))
+        lower[k] = np.maximum(lower[k], 0.0 if policy.zeros == "unsafe" else 1.0)
+        upper[k] = np.minimum(upper[k], np.ceil(policy.rules.threshold or np.inf) - 1)
+    single, finished = (columns.values[rows] <= 1) | (lower[has] == upper[has]), columns.finished[rows]
     names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
     state[has] = np.select([single, finished], names[:2], names[2])
     # What no audit speaks of is exact, or empty because it is not listed; of the rest nothing is known to be safe.
@@ -274,12 +308,17 @@ def _known(subject: Subject, listed: _Listed, found: Sensitivity | None, cells: 
     value = np.array([listed.value(int(i)) if i >= 0 else 0.0 for i in figure[plain]])
     state[plain], bits[plain] = STATES.index("exact"), 0.0
     lower[plain] = upper[plain] = value
-    people = 0 if subject.table is None else subject.table.total
-    told = np.flatnonzero(has & (figure >= 0))
-    bits[told] = np.minimum(bits[told], listed.bits(figure[told], lower[told], upper[told], people))
     shown = tuple(listed.text(int(i)) if i >= 0 else "not published" for i in figure)
     rank = np.argsort(np.searchsorted(cells, np.array(found.worst(), np.int64)))
-    return Known(cells, state, lower, upper, bits, shown, judged, rank)
+    unasked = np.full(n, np.nan)
+    asked = (*reach(subject, found), unasked) if wants_levels(policy, subject) else (unasked,) * 3
+    known = np.isin(state, [STATES.index("exact"), STATES.index("determined")])
+    wrong = AuditLimits(policy.limits.width, policy.limits.dr).broken(lower, upper, bits, asked)
+    for name in ("lower", "upper", "sliding"):
+        # Levels were held against what is known of a figure beforehand; only the audit knows that.
+        wrong[name][has] = columns.faults[rows, FAULTS.index(name)]
+    wrong |= {"exact": known & ~plain, "shown": plain}
+    return Known(cells, state, lower, upper, bits, shown, judged, rank, bound, faults(n, **wrong))
 
 
 def _judged(subject: Subject, audited: Audit, position: IntArray, cells: IntArray) -> IntArray:

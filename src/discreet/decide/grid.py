@@ -113,7 +113,7 @@ USUAL_COUNTS: tuple[Mapping[str, Any], ...] = (
 )
 """What counts are usually protected with."""
 USUAL_MAGNITUDES: tuple[Mapping[str, Any], ...] = (
-    {"name": "suppress", "insiders": ["none", "singletons"]},
+    {"name": "suppress"},
     {"name": "tabular-adjustment", "time_limit": 10.0},
 )
 """What magnitudes are usually protected with."""

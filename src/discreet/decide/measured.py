@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DiscreetError
-from discreet.decide.evidence import Evidence, gather, reach, wants_levels
+from discreet.decide.evidence import Evidence, Known, gather
 from discreet.decide.grid import GridPoint
 from discreet.decide.plain import number
 from discreet.decide.policy import Policy
 from discreet.decide.protections import make_method
 from discreet.decide.record import digest
 from discreet.decide.subject import Subject
+from discreet.decide.verdict import check, failed
 from discreet.protect.base import Method
 from discreet.rules.sensitivity import Sensitivity
 
@@ -58,10 +59,12 @@ class Measured:
     Attributes:
         r2: R2 over the draws; None for magnitudes.
         utility: 1 − HD/√N over the draws; for magnitudes, the share of the amounts that is left.
-        worst_dr: the largest 1/H of a sensitive cell to a reader who knows the method; infinite where one is known.
+        worst_dr: the largest 1/H of a sensitive cell to a reader who knows the method; infinite where one is known, or
+            where it is not shown.
         determined: the share of the sensitive cells that are known exactly.
         known: the share of all figures of the table that are known exactly.
         extremes: the worst of every audited release: most known cells, least width, largest DR, levels missed.
+        faults: what the policy objects to in one of them or in their mean; nothing where it is met.
         error: why the method could not be applied.
     """
 
@@ -71,37 +74,13 @@ class Measured:
     draws: int = 0
     audits: int = 0
     seconds: float = 0.0
+    faults: tuple[str, ...] = ()
     error: str = ""
 
     def figure(self, name: str) -> float | None:
         """Return the mean of a figure."""
         found = self.figures.get(name)
         return None if found is None else found.mean
-
-    def faults(self, policy: Policy, magnitudes: bool = False) -> list[str]:
-        """Return what the policy objects to in a table of counts, or of magnitudes; nothing where it is met."""
-        if self.error:
-            return [self.error]
-        worst, limits = self.extremes, policy.limits
-        found = []
-        if self.point.name != "none" and not policy.allows(self.point.name, magnitudes):
-            found.append(f"policy {policy.name!r} does not allow {self.point.name}")
-        if worst["known"]:
-            found.append(f"{_many(worst['known'])} {'is' if worst['known'] == 1 else 'are'} known exactly")
-        if worst["unfinished"]:
-            found.append(f"the audit of {_many(worst['unfinished'])} did not finish")
-        if limits.dr is not None and worst["dr"] > limits.dr:
-            found.append(f"a disclosure risk of {worst['dr']:.4g} is above {limits.dr:g}")
-        if limits.width is not None and worst["width"] < limits.width:
-            found.append(f"an interval {worst['width']:g} wide is below {limits.width:g}")
-        if worst["levels"]:
-            found.append(
-                f"{_many(worst['levels'])} {'misses its' if worst['levels'] == 1 else 'miss their'} protection levels"
-            )
-        r2 = self.figure("r2")
-        if limits.r2 is not None and r2 is not None and r2 > limits.r2:
-            found.append(f"R2 of {r2:.4f} is above {limits.r2:g}")
-        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -111,6 +90,7 @@ class Measured:
             "extremes": {name: number(value) for name, value in self.extremes.items()},
             "draws": self.draws,
             "audits": self.audits,
+            "faults": list(self.faults),
             "error": self.error or None,
         }
 
@@ -124,6 +104,7 @@ class Measured:
             data["draws"],
             data["audits"],
             0.0,
+            tuple(data["faults"]),
             data["error"] or "",
         )
 
@@ -149,7 +130,7 @@ def measure(
             subject, policy, found, point, method, draws if chance else 1, audits if chance else 1, seed, time_limit
         )
     except DiscreetError as error:
-        return Measured(point, error=str(error))
+        return Measured(point, faults=(str(error),), error=str(error))
 
 
 def is_random(method: Any) -> bool:
@@ -173,8 +154,11 @@ def _released(
     streams = root.spawn(audits + 1)
     evidences = []
     for stream in streams[:audits]:
-        release = subject.as_is() if method is None else method.apply(subject.original, stream).release
-        evidences.append(gather(subject, policy, release, found, time_limit=time_limit, proofs=0, workers=1))
+        made = None if method is None else method.apply(subject.original, stream)
+        release, proof = (subject.as_is(), None) if made is None else (made.release, made.candidates)
+        evidences.append(
+            gather(subject, policy, release, found, candidates=proof, time_limit=time_limit, proofs=0, workers=1)
+        )
     figures: dict[str, Figure | None] = {}
     table = subject.table
     if hasattr(method, "draws") and table is not None and draws > 1:
@@ -195,11 +179,21 @@ def _released(
             known = [float(getattr(e.loss, name)) for e in evidences if e.loss is not None]
             figures[name] = Figure.of(known) if known else None
     some = found is not None and found.cells.size > 0
-    figures["worst_dr"] = Figure.of([float(e.known.dr.max()) for e in evidences]) if some else None
+    figures["worst_dr"] = Figure.of([_worst_dr(e.known) for e in evidences]) if some else None
     n = max(found.cells.size if found is not None else 0, 1)
     figures["determined"] = Figure.of([e.known.count("exact", "determined") / n for e in evidences])
     figures["known"] = Figure.of([_known_share(subject, e) for e in evidences])
-    return Measured(point, figures, _extremes(subject, policy, found, evidences), draws, audits)
+    faults: dict[str, str] = {}
+    for evidence in evidences:
+        for one in failed(check(subject, policy, found, evidence)):
+            # R2 is held against its mean over the draws.
+            if one.name != "r2":
+                faults.setdefault(one.name, one.brief)
+    r2, limit = figures["r2"], policy.limits.r2
+    if limit is not None and r2 is not None and r2.mean > limit:
+        faults["r2"] = f"R2 of {r2.mean:.4f} is above {limit:g}"
+    told = tuple(faults.values())
+    return Measured(point, figures, _extremes(found, evidences), draws, audits, faults=told)
 
 
 def _known_share(subject: Subject, evidence: Evidence) -> float:
@@ -210,27 +204,19 @@ def _known_share(subject: Subject, evidence: Evidence) -> float:
     return min((exact + worked_out) / max(every, 1), 1.0)
 
 
-def _many(count: float) -> str:
-    return f"{count:g} sensitive cell{'' if count == 1 else 's'}"
-
-
-def _extremes(
-    subject: Subject, policy: Policy, found: Sensitivity | None, evidences: list[Evidence]
-) -> dict[str, float]:
-    """Return the worst that any audited release shows of a sensitive cell."""
+def _extremes(found: Sensitivity | None, evidences: list[Evidence]) -> dict[str, float]:
+    """Return the worst that any audited release shows of a sensitive cell; a risk that is not shown is infinite."""
     worst = {"known": 0.0, "unfinished": 0.0, "dr": 0.0, "width": math.inf, "levels": 0.0}
     if found is None or not found.cells.size:
         return worst
-    low, high = reach(subject, found)
-    for evidence in evidences:
-        known = evidence.known
+    for known in (evidence.known for evidence in evidences):
         worst["known"] = max(worst["known"], known.count("exact", "determined"))
         worst["unfinished"] = max(worst["unfinished"], known.count("unfinished"))
-        worst["dr"] = max(worst["dr"], float(known.dr.max()))
+        worst["dr"] = max(worst["dr"], _worst_dr(known))
         worst["width"] = min(worst["width"], float(known.width.min()))
-        if wants_levels(policy, subject):
-            slack = 1e-9 * np.maximum(np.abs(high), 1.0)
-            with np.errstate(invalid="ignore"):
-                missed = (known.lower > low + slack) | (known.upper < high - slack)
-            worst["levels"] = max(worst["levels"], int(missed.sum()))
+        worst["levels"] = max(worst["levels"], int(known.wrong("lower", "upper", "sliding").sum()))
     return worst
+
+
+def _worst_dr(known: Known) -> float:
+    return float(np.nan_to_num(known.dr, nan=np.inf, posinf=np.inf).max())

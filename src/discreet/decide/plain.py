@@ -129,6 +129,7 @@ def cell_rows(subject: Subject, found: Sensitivity, evidence: Evidence, n: int |
                 "upper": number(float(known.upper[k])),
                 "bits": number(float(known.bits[k])),
                 "dr": number(float(dr[k])),
+                "basis": "not shown" if np.isnan(known.bits[k]) else "bound" if known.bound[k] else "exact",
                 "must_reach": [number(float(low[k])), number(float(high[k]))],
                 "proof": _proof(state, known.shown[k], proof),
             }

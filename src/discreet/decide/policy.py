@@ -121,7 +121,11 @@ class Protection(BaseModel):
 class Policy(_Part):
     """Rules, limits, weights and allowed protections of an agency.
 
-    ``protections`` are tried when one is to be proposed; ``allow`` says whether others may be asked for.
+    ``protections`` are tried in their order when one is to be proposed; ``allow`` says whether others may be asked for.
+    ``as_is`` says whether a table in which nothing is sensitive is published as it is. Then one that is protected tells
+    by it that something in it is; with ``"never"`` all tables are protected alike, and it tells nothing.
+    ``insiders`` says which respondents are judged as readers, each with all that they contributed: all of them, those
+    who are alone in a cell (``"singletons"``), or ``"none"``, which every verdict then says.
 
     >>> policy = Policy.load("default")
     >>> policy.rules.threshold, policy.limits.levels
@@ -133,9 +137,11 @@ class Policy(_Part):
     rules: Rules = Rules()
     limits: Limits = Limits()
     zeros: Literal["safe", "unsafe"] = "safe"
+    insiders: Literal["respondents", "singletons", "none"] = "respondents"
     weights: tuple[float, float, float] = (0.1, 0.8, 0.1)
     protections: tuple[Protection, ...] = ()
     allow: Literal["listed", "any"] = "listed"
+    as_is: Literal["if safe", "never"] = "if safe"
 
     @field_validator("weights")
     @classmethod
@@ -228,9 +234,11 @@ class Policy(_Part):
         limits = self.limits.model_dump(exclude_none=True)
         rows += [[f"limit {name}", str(value)] for name, value in limits.items()]
         rows.append(["zeros", self.zeros])
+        rows.append(["insiders", self.insiders])
         rows.append(["weights", ", ".join(f"{w:g}" for w in self.weights)])
         rows += [["protection", make_text(one.name, one.parameters)] for one in self.protections]
         rows.append(["allowed", "any protection" if self.allow == "any" else "the protections listed"])
+        rows.append(["published as it is", self.as_is])
         return rows
 
     def __str__(self) -> str:

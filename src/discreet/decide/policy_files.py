@@ -106,7 +106,7 @@ def _extended(own: dict[str, Any], name: str, folder: Path, trail: tuple[str, ..
 def _merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(base)
     for key, value in own.items():
-        if value == NONE:
+        if value == NONE and key != "insiders":
             found.pop(key, None)
         elif isinstance(value, dict):
             found[key] = _merged(base[key] if isinstance(base.get(key), dict) else {}, value)

@@ -27,16 +27,17 @@ def make_method(
         time_limit: seconds for a method that searches, where the parameters do not say it.
 
     >>> make_method("random-rounding", {"base": 5})
-    RandomRounding(base=5, margins=False)
+    RandomRounding(base=5, margins=False, additive=False)
     """
-    from discreet.protect import METHODS
+    from discreet.evaluate.certified import AuditedSuppression
+    from discreet.protect import METHODS, Suppression
 
     known: dict[str, Any] = dict(METHODS)
     if name not in known:
         raise RequestError(f"there is no protection {name!r}; {nearest(name, list(known))}")
     if name in MAKERS:
         return MAKERS[name](parameters)
-    method = known[name]
+    method = AuditedSuppression if name == Suppression.name else known[name]
     allowed = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
     given = {key: _tuples(value) for key, value in parameters.items()}
     for key, value in {**_from_rules(found), **({"time_limit": time_limit} if time_limit else {})}.items():
@@ -68,9 +69,9 @@ def _cell_key(parameters: Mapping[str, Any]) -> Method:
     given = dict(parameters)
     file = given.pop("file", None)
     design = {key: given.pop(key) for key in ("bound", "variance", "minimum", "stay", "monotone") if key in given}
-    rest = {key: _tuples(given.pop(key)) for key in ("share", "weights", "margins") if key in given}
+    rest = {key: _tuples(given.pop(key)) for key in ("share", "weights", "margins", "additive") if key in given}
     if given:
-        known = ["file", "bound", "variance", "minimum", "stay", "monotone", "share", "weights", "margins"]
+        known = ["file", "bound", "variance", "minimum", "stay", "monotone", "share", "weights", "margins", "additive"]
         raise RequestError(f"cell-key has no parameter {next(iter(given))!r}; {nearest(next(iter(given)), known)}")
     if file is not None and design:
         raise RequestError(f"cell-key has a file and {next(iter(design))!r}; a table is read or designed, not both")

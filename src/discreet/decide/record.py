@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.core.random import generator
 from discreet.decide.plain import plain, release_data
 
 if TYPE_CHECKING:
@@ -29,14 +27,6 @@ RECORD = 1
 """The version of a record."""
 PACKAGES = ("numpy", "scipy", "highspy", "numba", "pyarrow", "duckdb", "pydantic", "pyscipopt")
 """What results can depend on: arithmetic, solvers and readers."""
-
-
-def drawn_seed(seed: int | None) -> int:
-    """Return the seed given, or one drawn for this assessment, so that it can be made again."""
-    if seed is None:
-        return secrets.randbits(32)
-    generator(seed)
-    return int(seed)
 
 
 def digest(data: Any) -> str:
@@ -106,6 +96,7 @@ def assessment_request(request: Request, made: Assessment) -> dict[str, Any]:
     return {
         "protection": _protection_data(request.protection, made),
         "seed": request.seed,
+        "trial": request.trial,
         "draws": request.draws,
         "population": request.population,
         "time_limit": request.time_limit,

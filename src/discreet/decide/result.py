@@ -17,7 +17,7 @@ from discreet.decide.verdict import PHRASES, Check, Verdict, failed
 from discreet.measures.result import Risk
 from discreet.protect.base import Protected
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.release import Release
+from discreet.table.release import TRIAL, Release
 
 SCHEMA = 1
 """The version of the plain data of assessments and comparisons."""
@@ -49,11 +49,12 @@ class Assessment:
         checks: every requirement of the policy, whether it is met, and why.
         sensitivity: what the rules found in the original.
         before: R1 of the original, for counts.
-        evidence: release, audit, risk after and loss; None for a sample table.
+        evidence: release, audit, risk after and loss; of a sample table the risk is in ``sample``.
         protected: what the protection changed, where one was applied.
         candidates: the protections that were tried, where one was to be proposed.
-        sample: estimated risk and uniques, for a sample table.
+        sample: estimated risk and uniques under all models, for a sample table.
         record: what is needed to make the same assessment again.
+        trial: true where nothing of it is published.
     """
 
     subject: Subject
@@ -68,11 +69,14 @@ class Assessment:
     sample: Any = None
     record: Mapping[str, Any] = field(default_factory=dict)
     source: Any = None
+    trial: bool = False
 
     @property
     def release(self) -> Release | None:
-        """What may be published; None where nothing may be."""
-        return self.evidence.release if self.evidence is not None and self.verdict != "withhold" else None
+        """What may be published; None where nothing may be. That of a trial is marked as one."""
+        if self.evidence is None or self.verdict == "withhold":
+            return None
+        return self.evidence.release.as_trial() if self.trial else self.evidence.release
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -85,7 +89,8 @@ class Assessment:
         """The verdict in words."""
         how = f" by {self._made}" if self.verdict == "protect" else ""
         why = f": {self.reasons[0]}" if self.reasons else ""
-        return f"{PHRASES[self.verdict][:1].upper()}{PHRASES[self.verdict][1:]}{how}{why}."
+        trial = f" {TRIAL}." if self.trial else ""
+        return f"{PHRASES[self.verdict][:1].upper()}{PHRASES[self.verdict][1:]}{how}{why}.{trial}"
 
     @property
     def _made(self) -> str:
@@ -114,6 +119,7 @@ class Assessment:
             "kind": "sample" if self.sample is not None else "assessment",
             "name": self.subject.name,
             "verdict": self.verdict,
+            "trial": self.trial,
             "sentence": self.sentence,
             "reasons": list(self.reasons),
             "checks": [one.to_dict() for one in self.checks],
@@ -157,12 +163,15 @@ class Assessment:
 
     def figures(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
-        rows = [["risk before, R1", figure(None if self.before is None else self.before.value)]]
-        if self.sample is not None:
-            return self.sample.rows()  # type: ignore[no-any-return]
         assert self.evidence is not None
-        after = self.evidence.risk
-        rows.append(["risk after, R2", figure(None if after is None else after.value)])
+        if self.sample is not None:
+            rows: list[list[str]] = list(self.sample.rows())
+        else:
+            after = self.evidence.risk
+            rows = [["risk before, R1", figure(None if self.before is None else self.before.value)]]
+            if after is not None and after.merged is not None:
+                rows.append(["R1 on the merged categories", figure(after.merged)])
+            rows.append(["risk after, R2", figure(None if after is None else after.value)])
         rows.append(["utility", figure(self.evidence.utility)])
         if self.sensitivity is not None:
             rows.append(["sensitive cells", f"{self.sensitivity.cells.size:,}"])
@@ -174,6 +183,7 @@ class Assessment:
         """Return the verdict, the reasons and the worst cells."""
         parts = [f"{self.verdict.upper()}: {self.sentence}", *(f"- {one.text}" for one in self.checks)]
         parts.append(columns(["", ""], self.figures()))
+        parts += [columns(*self.sample.side_by_side())] if self.sample is not None else []
         parts += [self.rows_sentence] if self.rows_sentence else []
         cells = self.cells(10)
         if cells:

@@ -1,94 +1,236 @@
-"""Sample tables: risk and population uniques are estimated, as the population's counts are not known."""
+"""Sample tables: judged by the rules like any table, and by what several models say of the unknown population."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.text import figure
+from discreet.decide.evidence import STATES, Evidence
 from discreet.decide.result import Assessment
+from discreet.decide.sample_models import ModelView, model_views
 from discreet.decide.subject import Subject
-from discreet.decide.verdict import Check, Verdict, failed
+from discreet.decide.verdict import Check, failed
 from discreet.measures.estimate import Estimate, estimate
+from discreet.models import LogLinear, PolyaUrn
+from discreet.models.population import check_size
 from discreet.uniques.report import PopulationUniques, population_uniques
 
 
 @dataclass(frozen=True, eq=False)
 class SampleEvidence:
-    """Estimated R2 of a sample table, and the population uniques among its sample uniques."""
+    """What is estimated of a sample table: R2 and the population uniques, under all models that the data do not reject.
 
-    risk: Estimate
+    Attributes:
+        models: the models, the rejected ones too, the simplest first and the sample's own pattern last.
+        uniques: the population uniques under the priors.
+        risk: the worst estimate of R2 that the data do not reject, with its slices.
+        named: the model that it comes from.
+    """
+
+    models: tuple[ModelView, ...]
     uniques: PopulationUniques
+    risk: Estimate
+    named: str
+
+    @property
+    def accepted(self) -> tuple[ModelView, ...]:
+        """The models that the data do not reject; the sample's own pattern is always among them."""
+        return tuple(view for view in self.models if not view.rejected)
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether the data reject every model that they can reject."""
+        tested = [view for view in self.models if view.goodness.p is not None]
+        return bool(tested) and all(view.rejected for view in tested)
+
+    @property
+    def model_error(self) -> float:
+        """Half the distance between the models that the data do not reject: what the choice of a model is worth."""
+        means = [found.mean for view in self.accepted for _, found in view.estimates]
+        return (max(means) - min(means)) / 2
+
+    @property
+    def error(self) -> float:
+        """What is added to the worst estimate: the model error and two Monte Carlo errors."""
+        return self.model_error + 2 * self.risk.mc_error
+
+    @property
+    def taus(self) -> dict[str, float]:
+        """Every expected number of population uniques that counts, by its prior or model."""
+        found = {}
+        for name, view in self.uniques.priors.items():
+            total = view.tau.total
+            found[f"{name} prior"] = float(total.mean + 2 * (total.mc_error or 0.0))
+        for model in self.accepted:
+            found |= model.taus
+        if self.unexplained:
+            found["no model holds: all of them"] = float(self.uniques.sample_uniques)
+        return found
 
     @property
     def tau(self) -> float:
-        """τ̃, the largest expected number of population uniques under any prior: the careful reading."""
-        return max((float(view.tau.total.mean) for view in self.uniques.priors.values()), default=0.0)
+        """τ̃, the largest expected number of population uniques: the careful reading."""
+        return max(self.taus.values())
 
     def rows(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
         return [
-            ["estimated risk, R2", f"{figure(self.risk.mean)} ± {figure(self.risk.mc_error, 5)}"],
+            ["estimated risk R2, the worst not rejected", f"{figure(self.risk.mean)} ({self.named})"],
+            ["± models, ± drawing", f"{figure(self.model_error)}, {figure(2 * self.risk.mc_error, 5)}"],
             ["sample uniques", f"{self.uniques.sample_uniques:,}"],
-            ["of these expected to be population uniques, τ̃", f"{self.tau:.4g}"],
+            ["of these expected to be population uniques, τ̃", f"{self.tau:.4g} ({self.tau_from})"],
         ]
+
+    @property
+    def tau_from(self) -> str:
+        """Where the largest τ̃ comes from."""
+        return max(self.taus, key=lambda name: self.taus[name])
+
+    def side_by_side(self) -> tuple[list[str], list[list[str]]]:
+        """Return a header, and a row of text for every model and prior: what it says, and whether it fits."""
+        rows = [row for view in self.models for row in view.rows()]
+        for name, prior in self.uniques.priors.items():
+            rows.append([f"{name} prior", "", f"{float(prior.tau.total.mean):.4g}", ""])
+        return ["model of the population", "R2", "population uniques", "fit"], rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"risk": self.risk.to_dict(), "uniques": self.uniques.to_dict(), "tau": self.tau}
+        return {
+            "risk": self.risk.to_dict(),
+            "worst_model": self.named,
+            "model_error": self.model_error,
+            "bound": self.risk.mean + self.error,
+            "every_model_rejected": self.unexplained,
+            "models": [view.to_dict() for view in self.models],
+            "side_by_side": self.side_by_side()[1],
+            "uniques": self.uniques.to_dict(),
+            "taus": self.taus,
+            "tau": self.tau,
+        }
 
 
 def assess_sample(
-    subject: Subject, request: Any, *, workers: int | None = None, progress: Progress | None = None
+    subject: Subject,
+    request: Any,
+    assessed: Callable[[Any], Assessment],
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> Assessment:
-    """Judge a sample table by its estimated risk and the expected number of population uniques.
+    """Judge a sample table: its counts by the policy's rules, like those of any table, and its people by estimates.
 
-    The rules are not asked: a small sample count need not be small in the population, which is what is estimated here.
+    A sample count is in print like any other, so that the rules, the audit and the limits on what can be worked out
+    apply to it as they stand. R2 and the number of population uniques depend on the population and are estimated, under
+    every model that the data do not reject; the worst is held against the limits. A protected sample says no more about
+    the population than the sample does, so R2 is not estimated anew; the sample uniques that nobody can recognise any
+    more do not count.
+
+    Args:
+        subject: the sample.
+        request: what is asked, with the population's size.
+        assessed: the path of a table that is no sample.
+        workers: threads.
+        progress: told how far the work is.
     """
-    if subject.table is None:
+    table, policy = subject.table, request.policy
+    if table is None:
         raise RequestError(
-            "a sample is judged by its counts, but this is a table of magnitudes; leave the population out"
+            "a sample is judged by its counts, but this is a table of magnitudes, or one without all its dimensions "
+            "crossed; leave the population out"
         )
-    if request.protection not in ("propose", "none"):
-        raise RequestError(
-            "the estimates are those of a sample that is published as it is; protect it, or give the population, not "
-            "both"
-        )
-    policy, table = request.policy, subject.table
-    found = SampleEvidence(
-        estimate(
-            table,
-            request.population,
-            draws=request.draws,
-            weights=policy.weights,
-            seed=request.seed,
-            workers=workers,
-            progress=progress,
-        ),
-        population_uniques(table, request.population, seed=request.seed, workers=workers, progress=progress),
-    )
-    checks = []
-    if policy.limits.r2 is not None:
-        # The estimate is itself uncertain: two standard errors are added before it is held against the limit.
-        value, limit = found.risk.mean + 2 * found.risk.mc_error, policy.limits.r2
-        kept = value <= limit
-        text = f"the estimated risk R2 of the sample is {found.risk.mean:.4f} ± {found.risk.mc_error:.4f}"
-        checks.append(
-            Check("r2", kept, f"{text}, {'within' if kept else 'above'} the limit of {limit:g}", value, limit)
-        )
-    if policy.limits.tau is not None:
-        kept = found.tau <= policy.limits.tau
-        text = (
-            f"of {found.uniques.sample_uniques:,} sample uniques {found.tau:.4g} are expected to be alone in the "
-            f"population of {request.population:,} too, {'within' if kept else 'above'} the limit of "
-            f"{policy.limits.tau:g}"
-        )
-        checks.append(Check("tau", kept, text, found.tau, policy.limits.tau))
-    if not checks:
+    check_size(table, request.population)
+    if request.population == table.total:
+        made = assessed(request)
+        text = f"the sample holds all {table.total:,} people of the population, and is judged as the population's table"
+        return replace(made, checks=(*made.checks, Check("sample", True, text)))
+    if policy.limits.r2 is None and policy.limits.tau is None:
         raise RequestError(
             f"policy {policy.name!r} has neither a limit r2 nor a limit tau, by which samples are judged; add one"
         )
-    verdict: Verdict = "withhold" if failed(tuple(checks)) else "release"
-    return Assessment(subject, policy, verdict, tuple(checks), None, None, None, sample=found)
+    found = gathered(subject, request, workers, progress)
+    # R2 of the sample as if it were the population says nothing; the estimate takes its place.
+    without = policy.model_copy(update={"limits": policy.limits.model_copy(update={"r2": None})})
+    made = assessed(replace(request, policy=without))
+    checks = (*made.checks, *_estimated(found, request, _recognised(subject, made)))
+    evidence = None if made.evidence is None else replace(made.evidence, risk=None)
+    verdict = "withhold" if failed(checks) else made.verdict
+    return replace(made, policy=policy, verdict=verdict, checks=checks, before=None, evidence=evidence, sample=found)
+
+
+def gathered(subject: Subject, request: Any, workers: int | None, progress: Progress | None) -> SampleEvidence:
+    """Estimate R2 and population uniques under all models."""
+    table, N = subject.table, request.population
+    assert table is not None
+    uniques = population_uniques(table, N, seed=request.seed, workers=workers, progress=progress)
+    if uniques.loglinear is None:
+        raise RequestError(f"the models of the population cannot be fitted: {uniques.note}")
+    drawing: dict[str, Any] = {"draws": request.draws, "weights": request.policy.weights, "seed": request.seed}
+    drawing |= {"workers": workers, "progress": progress}
+    models = model_views(table, N, uniques.loglinear, **drawing)
+    every: list[tuple[float, str, LogLinear | PolyaUrn]] = []
+    for view in models:
+        model = LogLinear(view.margins)
+        laws: list[LogLinear | PolyaUrn] = [model, PolyaUrn(zeros_from=model)]
+        for (name, one), law in zip(view.estimates, laws, strict=False):
+            every += [] if view.rejected else [(one.mean + 2 * one.mc_error, name, law)]
+    _, named, worst = max(every, key=lambda one: one[0])
+    # The same draws again, with slices this time.
+    return SampleEvidence(models, uniques, estimate(table, N, model=worst, test=False, **drawing), named)
+
+
+def _estimated(found: SampleEvidence, request: Any, recognised: int) -> list[Check]:
+    """Hold the estimates against the limits."""
+    limits, checks = request.policy.limits, []
+    rejected = ""
+    if found.unexplained:
+        rejected = " (the data reject every model tried, so that nothing rests on one)"
+    if limits.r2 is not None:
+        value = found.risk.mean + found.error
+        kept = value <= limits.r2
+        text = (
+            f"the estimated risk R2 of the sample is {found.risk.mean:.4f} at worst, by {found.named}{rejected}; with "
+            f"{found.model_error:.4f} between the models and {2 * found.risk.mc_error:.4f} for drawing it is up to "
+            f"{value:.4f}, {'within' if kept else 'above'} the limit of {limits.r2:g}"
+        )
+        checks.append(Check("r2", kept, text, value, limits.r2))
+    if limits.tau is not None:
+        value = min(found.tau, float(recognised))
+        kept = value <= limits.tau
+        all_of_them = found.uniques.sample_uniques
+        seen = "" if recognised == all_of_them else f", of which {recognised:,} can be recognised in what is published"
+        text = (
+            f"of {all_of_them:,} sample uniques{seen}, {value:.4g} are expected to be alone in the population of "
+            f"{request.population:,} too, by the most careful of {len(found.taus)} estimates"
+            f"{rejected if recognised else ''}, "
+            f"{'within' if kept else 'above'} the limit of {limits.tau:g}"
+        )
+        checks.append(Check("tau", kept, text, value, limits.tau))
+    return checks
+
+
+def _recognised(subject: Subject, made: Assessment) -> int:
+    """Return how many sample uniques a reader can tell from other cells: all whose count is not proved to be open."""
+    table = subject.table
+    assert table is not None
+    unique = table.cells[table.counts == 1]
+    if made.evidence is None or made.sensitivity is None:
+        return int(unique.size)
+    place = np.zeros(unique.size, np.int64)
+    for axis in subject.tabulation.axes:
+        at = {code: i for i, code in enumerate(axis.codes)}
+        categories = table.dimensions[table.axis(axis.name)].categories
+        node = np.array([at[category] for category in categories], np.int64)
+        place = place * len(axis) + node[table.codes(axis.name, unique)]
+    return int(unique.size - np.isin(place, _open(made.evidence, made.sensitivity.tabulation.cells)).sum())
+
+
+def _open(evidence: Evidence, cells: Any) -> Any:
+    """Return the positions of sensitive cells of which a reader knows no more than an interval."""
+    known = evidence.known
+    return cells[known.cell[known.state == STATES.index("interval")]]

@@ -155,13 +155,16 @@ def _tabulated(records: Any, reading: dict[str, Any]) -> Tabulation:
             f"{strange} says how a table is read, but by= names columns of records; leave one of them out"
         )
     rest = {key: value for key, value in reading.items() if key != "by"}
-    return tabulate(records, reading["by"], **rest)
+    # What is published of records with weights are estimates.
+    return tabulate(records, reading["by"], estimates="weight" in rest, **rest)
 
 
 def _guess_records(arrow: Any, shown: str, error: Exception) -> dict[str, Any]:
     """Take a file that is no table for records, if all its columns can classify; otherwise raise what was wrong."""
     import pyarrow as pa
     import pyarrow.compute as pc
+
+    from discreet.table.roles import FIGURES, UNNAMED, looks_like_statistic
 
     names = [str(name) for name in arrow.column_names]
     plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in arrow.schema]
@@ -170,7 +173,7 @@ def _guess_records(arrow: Any, shown: str, error: Exception) -> dict[str, Any]:
     wide = [name for name, count in counts.items() if count > MOST_CATEGORIES]
     # A cross-table has a row for each category of its first column; records repeat themselves.
     if arrow.num_rows < 2 or counts[names[0]] == arrow.num_rows or not _repeats(arrow):
-        if "count" in names:
+        if set(FIGURES) & set(names):
             raise error
         hint = "if every row is a record, name the columns to count by (by=, --by)"
         raise type(error)(f"{error}; {hint}") from None
@@ -178,6 +181,12 @@ def _guess_records(arrow: Any, shown: str, error: Exception) -> dict[str, Any]:
         raise RequestError(
             f"{shown} looks like records, but column {wide[0]!r} has {counts[wide[0]]:,} different entries; name the "
             "columns to count by (by=, --by), and what to add up (value=, --value)"
+        ) from None
+    odd = next((name for name in names if UNNAMED.fullmatch(name) or looks_like_statistic(name, arrow[name])), None)
+    if odd is not None:
+        raise RequestError(
+            f"{shown} looks like records, but column {odd!r} does not look like one that classifies; name the columns "
+            "to count by (by=, --by), and what to add up (value=, --value)"
         ) from None
     return {"by": names}
 

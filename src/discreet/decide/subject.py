@@ -37,6 +37,7 @@ class Subject:
             return cls(name, original, Tabulation.from_table(original), original)
         if not isinstance(original, Tabulation):
             raise RequestError(f"a {type(original).__name__} cannot be assessed; give a table, records or a tabulation")
+        original.check_publishable()
         if original.responses:
             chosen = original.responses[original.response(response)].name
             return cls(name, original, original, None, chosen)

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from discreet.core.numerics import IntArray
-from discreet.decide.evidence import STATES, Evidence, reach, wants_levels
+from discreet.decide.evidence import STATES, Evidence, wants_levels
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
 from discreet.rules.rule import amount
@@ -23,13 +23,22 @@ PHRASES: dict[str, str] = {
     "withhold": "do not release it",
 }
 
+READERS: dict[str, str] = {
+    "method": "a reader who knows the method",
+    "figures": "a reader of the published figures",
+}
+"""Against whom a requirement is shown to hold. Methods that make each figure from its own value alone tell a reader who
+knows them nothing but the figures. Others, such as suppression or controlled rounding, choose by all cells together:
+what that choice tells beside the figures is not judged."""
+
 
 @dataclass(frozen=True)
 class Check:
     """One requirement of the policy, whether the release meets it, and why, in words.
 
     ``value`` is what was found and ``limit`` what is allowed, where there are such figures; ``cells`` numbers the
-    sensitive cells at fault, the worst first.
+    sensitive cells at fault, the worst first. ``reader`` says against whom it holds, where it is about what can be
+    worked out: a key of :data:`READERS`. ``brief`` says in a few words what is wrong.
     """
 
     name: str
@@ -38,6 +47,8 @@ class Check:
     value: float | None = None
     limit: float | None = None
     cells: tuple[int, ...] = ()
+    reader: str = ""
+    brief: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -48,6 +59,7 @@ class Check:
             "value": None if self.value is None or not np.isfinite(self.value) else float(self.value),
             "limit": self.limit,
             "cells": len(self.cells),
+            "reader": self.reader or None,
         }
 
 
@@ -56,13 +68,17 @@ def check(subject: Subject, policy: Policy, found: Sensitivity | None, evidence:
     checks = [*_rules(subject, policy, found, evidence), *_lines(subject, policy, found, evidence)]
     if found is not None and found.cells.size:
         checks += _limits(subject, policy, found, evidence)
+    if evidence.inside is not None:
+        inside = evidence.inside
+        checks.append(Check("insiders", inside.passed, inside.text, len(inside.cells), 0, inside.cells))
     checks += _allowed(subject, policy, evidence)
     limit = policy.limits.r2
     if evidence.risk is not None and limit is not None:
         value = evidence.risk.value
         kept = value <= limit
         text = f"the risk R2 of the release is {value:.4f}, {'within' if kept else 'above'} the limit of {limit:g}"
-        checks.append(Check("r2", kept, f"{text}; {evidence.risk.driver} drives it", value, limit))
+        brief = f"R2 of {value:.4f} is above {limit:g}"
+        checks.append(Check("r2", kept, f"{text}; {evidence.risk.driver} drives it", value, limit, brief=brief))
     elif limit is not None and subject.table is not None and subject.table.possible < 2:
         text = f"the limit of {limit:g} on the risk R2 does not apply: the table has one cell that anybody can be in"
         checks.append(Check("r2", True, text, None, limit))
@@ -79,7 +95,8 @@ def _allowed(subject: Subject, policy: Policy, evidence: Evidence) -> list[Check
     suitable = [one.name for one in policy.protections if one.suits(subject.magnitudes)]
     listed = ", ".join(dict.fromkeys(suitable)) or "none"
     what = "magnitudes" if subject.magnitudes else "counts"
-    return [Check("allowed", False, f"policy {policy.name!r} does not allow {method}; it lists {listed} for {what}")]
+    text = f"policy {policy.name!r} does not allow {method}"
+    return [Check("allowed", False, f"{text}; it lists {listed} for {what}", brief=text)]
 
 
 def _rules(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> list[Check]:
@@ -93,29 +110,32 @@ def _rules(subject: Subject, policy: Policy, found: Sensitivity | None, evidence
         titles = ", ".join(dict.fromkeys(rule.title for rule in found.rules))
         text = f"none of the {every:,} cells and totals is sensitive ({titles})"
         return [Check("rules", True, text + _unasked(subject, policy), 0)]
-    bad = known.count("exact")
-    checks = [
-        Check(
-            "rules",
-            not bad,
-            f"{found.sentence}; {_some(bad, n)} published exactly{_unasked(subject, policy)}",
-            bad,
-            0,
-            _worst(known.state == 0, evidence),
-        )
-    ]
-    bad = known.count("determined")
-    hidden = n - known.count("exact")
+    wrong = known.wrong("shown")
+    bad, hidden = int(wrong.sum()), int((~wrong).sum())
+    text = f"{found.sentence}; {_some(bad, n)} published exactly{_unasked(subject, policy)}"
+    brief = f"{_many(bad)} published exactly"
+    checks = [Check("rules", not bad, text, bad, 0, _worst(wrong, evidence), brief=brief)]
+    reader = reader_of(evidence)
     if hidden:
-        text = (
-            f"{_part(bad, hidden)} hidden or changed {_cells(hidden)} can be worked out exactly from what is published"
-        )
-        checks.append(Check("determined", not bad, text, bad, 0, _worst(known.state == 1, evidence)))
+        wrong = known.wrong("exact")
+        bad = int(wrong.sum())
+        text = f"{_part(bad, hidden)} hidden or changed {_cells(hidden)} can be worked out exactly by {READERS[reader]}"
+        brief = f"{_many(bad)} known exactly"
+        checks.append(Check("determined", not bad, text, bad, 0, _worst(wrong, evidence), reader, brief))
     bad = known.count("unfinished")
     if bad:
         text = f"the audit could not finish {bad:,} sensitive cells, so that they are not called safe; give more time"
-        checks.append(Check("unfinished", False, text, bad, 0, _worst(known.state == 2, evidence)))
+        wrong = known.state == STATES.index("unfinished")
+        checks.append(
+            Check("unfinished", False, text, bad, 0, _worst(wrong, evidence), brief=f"{_many(bad)} not audited")
+        )
     return checks
+
+
+def reader_of(evidence: Evidence) -> str:
+    """Return against whom intervals are shown: by figures made one by one, a reader who knows the method, too."""
+    used = [kind for part in evidence.release.parts() for i, kind in enumerate(part.kinds) if (part.kind == i).any()]
+    return "method" if all(kind.stated or kind.name == "added" for kind in used) else "figures"
 
 
 def _lines(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> list[Check]:
@@ -135,38 +155,62 @@ def _lines(subject: Subject, policy: Policy, found: Sensitivity | None, evidence
         text = f"1 cell holds {who} of a line; it is {'' if bad else 'not '}known exactly"
     elif n:
         text = f"{n:,} cells hold {who} of a line; {_some(bad, n)} known exactly"
-    return [Check("lines", not bad, text, bad, 0, _worst(wrong, evidence))]
+    brief = f"{bad:,} {'line has its' if bad == 1 else 'lines have their'} people in one cell"
+    return [Check("lines", not bad, text, bad, 0, _worst(wrong, evidence), reader_of(evidence), brief)]
 
 
 def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evidence) -> list[Check]:
     """Check intervals and risk of every sensitive cell that is not already known."""
-    known, limits = evidence.known, policy.limits
+    known, limits, reader = evidence.known, policy.limits, reader_of(evidence)
     checks = []
     if limits.width is not None:
-        wrong = known.width < limits.width
+        wrong = known.wrong("width")
         least = float(known.width.min())
         text = f"the narrowest interval of a sensitive cell is {amount(least) if np.isfinite(least) else 'unbounded'}"
-        text += f" wide, {_below(wrong)}the least width of {limits.width:g}"
-        checks.append(Check("width", not wrong.any(), text, least, limits.width, _worst(wrong, evidence)))
+        text += f" wide to {READERS[reader]}, {_below(wrong)}the least width of {limits.width:g}"
+        brief = f"an interval {least:g} wide is below {limits.width:g}"
+        cells = _worst(wrong, evidence)
+        checks.append(Check("width", not wrong.any(), text, least, limits.width, cells, reader, brief))
     if limits.dr is not None:
-        wrong = known.dr > limits.dr
-        worst = float(known.dr.max())
-        shown = f"{worst:.4g}" if np.isfinite(worst) else "unbounded, as its value is known"
-        who = "to a reader who knows the method"
-        text = f"the largest disclosure risk 1/H of a sensitive cell {who} is {shown}; the limit is {limits.dr:g}"
-        checks.append(Check("dr", not wrong.any(), text, worst, limits.dr, _worst(wrong, evidence)))
+        checks.append(_risk(subject, limits.dr, evidence))
     if wants_levels(policy, subject):
-        low, high = reach(subject, found)
-        slack = 1e-9 * np.maximum(np.abs(high), 1.0)
-        with np.errstate(invalid="ignore"):
-            wrong = (known.lower > low + slack) | (known.upper < high - slack)
+        wrong = known.wrong("lower", "upper", "sliding")
         bad = int(wrong.sum())
         n = found.cells.size
         text = f"the intervals of {_part(bad, n)} sensitive {_cells(n)} fall short of their protection levels"
         if not bad:
             text = f"the intervals of all {n:,} sensitive {_cells(n)} reach their protection levels"
-        checks.append(Check("levels", not bad, text, bad, 0, _worst(wrong, evidence)))
+        brief = f"{_many(bad, 'misses its', 'miss their')} protection levels"
+        text += f" to {READERS[reader]}"
+        checks.append(Check("levels", not bad, text, bad, 0, _worst(wrong, evidence), reader, brief))
     return checks
+
+
+def _risk(subject: Subject, limit: float, evidence: Evidence) -> Check:
+    """Check the largest 1/H of a sensitive cell; what is not shown does not pass."""
+    known = evidence.known
+    reader = "figures" if subject.magnitudes else "method"
+    dark = np.isnan(known.bits)
+    wrong = known.wrong("dr") | dark
+    n = wrong.size
+    worst = float(np.where(dark, 0.0, known.dr).max())
+    shown = f"{worst:.4g}" if np.isfinite(worst) else "unbounded, as its value is known"
+    about = "at most " if known.bound.any() and np.isfinite(worst) else ""
+    who = READERS[reader] + (", all values of an interval alike," if subject.magnitudes else "")
+    text = f"the largest disclosure risk 1/H of a sensitive cell to {who} is {about}{shown}; the limit is {limit:g}"
+    brief = f"a disclosure risk of {worst:.4g} is above {limit:g}"
+    if dark.any() and not (known.wrong("dr") & ~dark).any():
+        text = (
+            f"the disclosure risk 1/H of {_part(int(dark.sum()), n)} sensitive {_cells(n)} to {who} cannot be shown: "
+            f"{evidence.release.method} decides on all cells together, published sums tie too many figures to count "
+            f"what fits, or being protected tells which cell is small; the limit is {limit:g}"
+        )
+        brief, worst = "the disclosure risk cannot be shown", np.inf
+    return Check("dr", not wrong.any(), text, worst, limit, _worst(wrong, evidence), reader, brief)
+
+
+def _many(number: int, one: str = "is", several: str = "are") -> str:
+    return f"{number:,} sensitive {_cells(number)} {one if number == 1 else several}"
 
 
 def _unasked(subject: Subject, policy: Policy) -> str:

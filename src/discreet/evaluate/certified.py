@@ -8,8 +8,8 @@ knows, by the audit's own equations shows what can be; where none does, the audi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, LimitError
-from discreet.core.numerics import index_ranges
+from discreet.core.numerics import index_ranges, whole_where_near
 from discreet.core.progress import Progress
+from discreet.core.random import Seed
 from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
@@ -27,6 +28,7 @@ from discreet.protect.suppression import Pattern, Suppression
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
+from discreet.table.respondents import contributes, joint_stakes
 
 if TYPE_CHECKING:
     from discreet.auditing.result import Audit
@@ -66,8 +68,7 @@ class Suppressed:
     @property
     def sentence(self) -> str:
         """What was done, in words."""
-        who = f" and {len(self.pattern.known):,} insiders" if len(self.pattern.known) else ""
-        return f"{self.pattern.sentence} The audit finds it safe against outsiders{who}."
+        return f"{self.pattern.sentence} {safe_against(self.pattern)}"
 
     def __str__(self) -> str:
         """Say what was done."""
@@ -77,6 +78,17 @@ class Suppressed:
 
     def _repr_html_(self) -> str:
         return self.protected._repr_html_()
+
+
+def safe_against(pattern: Pattern) -> str:
+    """Say against whom the audit found a pattern safe, and who was left aside."""
+    known = pattern.known
+    many = len(known) - len(known.named)
+    who = f" and {len(known):,} insider{'' if len(known) == 1 else 's'}" if len(known) else ""
+    said = f"The audit finds it safe against outsiders{who}."
+    if many or not any(contributes(table) for table in pattern.problem.cells.tables):
+        return said
+    return f"{said} What respondents work out with their own contributions was not judged."
 
 
 def suppress(
@@ -103,6 +115,31 @@ def suppress(
         UnsafeError: if the audit does not find the pattern safe.
     """
     return certify(Suppression(rules, **options), originals, form=form, workers=workers, progress=progress)
+
+
+@dataclass(frozen=True)
+class AuditedSuppression(Suppression):
+    """Suppression as a method among others: what it publishes was audited and found safe.
+
+    >>> from discreet.rules import Threshold
+    >>> from discreet.table import Table
+    >>> counts = Table.from_array([[2, 9, 8], [7, 6, 9], [9, 8, 5]], {"area": list("abc"), "age": list("xyz")})
+    >>> AuditedSuppression(Threshold(3), levels=(1, 1)).apply(counts).details["audit"]
+    'safe'
+    """
+
+    @classmethod
+    def of(cls, method: Suppression) -> AuditedSuppression:
+        """Return the same method with its audit."""
+        return cls(**{item.name: getattr(method, item.name) for item in fields(method)})
+
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Protect a table, or several linked ones in one problem; the method draws nothing, and takes no seed."""
+        found = certify(self, original, progress=progress)
+        details = {**found.protected.details, "audit": "safe"}
+        return replace(found.protected, details=details, candidates=candidates_of(found.pattern))
 
 
 def certify(
@@ -147,9 +184,14 @@ def inspect(
         ends = ((value - int(demands.lower[i])) / scale, (value + int(demands.upper[i])) / scale)
         wide = int(demands.sliding[i]) / scale
         levels[tuple(sorted(cells.equations.cell(i).items()))] = (*ends, wide) if wide else ends
+    known = pattern.known
     given: dict[str, Any] = {
         "limits": Limits(levels=levels),
-        "attackers": attackers_of(pattern),
+        "attackers": known.named if known.identified else attackers_of(pattern),
+        # The audit finds out for itself who the respondents are and what they know.
+        "contributions": cells.tables if known.identified and known.insiders != "none" else None,
+        "insiders": known.insiders if known.identified else "auto",
+        "response": known.response,
         "least": least,
         "proofs": 0,
         "workers": workers,
@@ -228,7 +270,7 @@ def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
     Only sensitive cells count. Of a cell that an insider contributed to, the own contribution is known to it whatever
     is published: levels hold there as far as that leaves room.
     """
-    cells, demands, known = pattern.problem.cells, pattern.problem.demands, pattern.known
+    cells, demands = pattern.problem.cells, pattern.problem.demands
     entries = found.findings
     bad = np.flatnonzero(entries.rank != RANK["safe"])
     if not bad.size:
@@ -236,10 +278,10 @@ def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
     at = cells.equations.locate(entries.equations.positions[entries.at[bad]])
     scale = 10**cells.equations.decimals
     own: dict[tuple[str, int], tuple[int, int]] = {}
-    for who, i, low, high in zip(known.attacker, known.position, known.low, known.high, strict=True):
-        key = (known.names[int(who)], int(pattern.problem.member[i]))
+    for name, i, low, high in _facts(pattern, {entries.attackers[int(who)] for who in entries.who[bad]}):
+        key = (name, int(pattern.problem.member[i]))
         before = own.get(key, (-UNBOUNDED, UNBOUNDED))
-        own[key] = (max(before[0], int(low)), min(before[1], int(high)))
+        own[key] = (max(before[0], low), min(before[1], high))
     wrong = []
     for entry, i in zip(bad.tolist(), at.tolist(), strict=True):
         if i < 0 or not demands.sensitive[i]:
@@ -258,3 +300,20 @@ def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
             (f"{cells.equations.describe(i)} is {state} against the {name}", entries.rank[entry] == RANK["incomplete"])
         )
     return wrong
+
+
+def _facts(pattern: Pattern, names: set[str]) -> Iterator[tuple[str, int, int, int]]:
+    """Go through what some insiders know by their own contributions: name, position, least and largest value."""
+    known, cells = pattern.known, pattern.problem.cells
+    for who, i, low, high in zip(known.attacker, known.position, known.low, known.high, strict=True):
+        if known.names[int(who)] in names:
+            yield known.names[int(who)], int(i), int(low), int(high)
+    if known.identified and known.insiders != "none":
+        found = joint_stakes(cells.tables, cells.places, known.response)
+        own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
+        for k in np.flatnonzero(
+            np.isin(found.unit, [i for i, name in enumerate(found.names) if name in names])
+        ).tolist():
+            value = int(cells.values[found.at[k]])
+            ends = (value, value) if found.others[k] == 0 else (int(own[k]), UNBOUNDED)
+            yield found.names[int(found.unit[k])], int(found.at[k]), *ends

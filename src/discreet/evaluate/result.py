@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.text import columns, figure, html_table
 from discreet.measures.entropy import Form
-from discreet.measures.result import lowered
+from discreet.measures.result import change
 
 Aggregate: TypeAlias = Literal["measure", "transition"]
 
@@ -75,7 +75,7 @@ class ExpectedRisk:
     def sentence(self) -> str:
         """What the method does to risk and information, in words."""
         how = f"all {self.draws:,} releases" if self.exact else f"{self.draws:,} draws"
-        down = "" if self.form == "2014" else f" ({lowered(self.before, self.risk.mean)} lower)"
+        down = "" if self.form == "2014" else f" ({change(self.before, self.risk.mean)})"
         rising = " The form of 2014 rises with protection." if self.form == "2014" else ""
         return (
             f"Over {how}, {self.method} takes the risk from {self.before:.4f} to {self.risk.mean:.4f} "

@@ -23,7 +23,7 @@ from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_for
 from discreet.measures.lookup import SampleLookup
 from discreet.measures.result import TERMS
 from discreet.measures.risk import check_measurable
-from discreet.models import LogLinear, PolyaUrn
+from discreet.models import Goodness, LogLinear, PolyaUrn, goodness_of_fit
 from discreet.models.population import Population
 from discreet.table import Table
 
@@ -60,6 +60,7 @@ class Estimate:
         terms: the means of the three weighted terms.
         population: N, and the sample's n in ``sample``.
         slices: the same figures for every slice.
+        fit: how well a log-linear model fits the sample; None where it was not tested.
     """
 
     model: str
@@ -73,6 +74,7 @@ class Estimate:
     sample: int
     form: Form
     slices: tuple[EstimatedSlice, ...]
+    fit: Goodness | None = None
 
     @property
     def sentence(self) -> str:
@@ -85,7 +87,13 @@ class Estimate:
             f"{self.mc_error:.1g}), driven by {driver}."
         )
         named = ", ".join(f"{item.dimension}={item.category} ({figure(item.mean)})" for item in worst)
-        return f"{text} Worst slices: {named}." if named else text
+        text = f"{text} Worst slices: {named}." if named else text
+        if self.fit is None or self.fit.p is None or self.fit.p >= 0.05:
+            return text
+        return (
+            f"{text} The sample rejects this model (G² = {self.fit.g2:,.4g} on {self.fit.df:,} degrees of freedom, p = "
+            f"{self.fit.p:.2g}), so do not rely on the estimate: fit interactions, or let assess try all models."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as ``--json`` prints it."""
@@ -93,6 +101,7 @@ class Estimate:
             "measure": "R2",
             "model": self.model,
             "details": self.details,
+            "fit": None if self.fit is None else self.fit.to_dict(),
             "mean": self.mean,
             "value": self.mean,
             "sd": self.sd,
@@ -133,6 +142,7 @@ def estimate(
     weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
     form: Form = "2015",
     slices: Sequence[str] | None = None,
+    test: bool = True,
     seed: Seed = None,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -148,6 +158,7 @@ def estimate(
         weights: as for :func:`discreet.risk`.
         form: as for :func:`discreet.risk`.
         slices: dimensions whose slices are estimated too; by default all.
+        test: whether a log-linear model is tested against the sample, and the outcome told.
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
         progress: told how far the work is.
@@ -197,6 +208,7 @@ def estimate(
         sample=sample.total,
         form=form,
         slices=_slices(sample, along, moments),
+        fit=goodness_of_fit(law, sample, seed=seed, workers=workers) if test and isinstance(law, LogLinear) else None,
     )
 
 

@@ -22,13 +22,19 @@ DRIVERS = {
 }
 
 
-def lowered(before: float, after: float) -> str:
-    """Say by how much a risk fell, in per cent.
+def change(before: float, after: float) -> str:
+    """Say how a risk changed, in per cent of what it was; a rise is called a rise.
 
-    >>> lowered(0.2, 0.15), lowered(0.2, 0.2)
-    ('25%', '0%')
+    >>> change(0.2, 0.15), change(0.2, 0.2), change(0.0154, 0.0908), change(0.2, 0.1999)
+    ('25% lower', 'unchanged', '490% higher', 'less than 1% lower')
     """
-    return f"{max(1 - after / before, 0.0):.0%}" if before > 0 else "0%"
+    if math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12):
+        return "unchanged"
+    way = "lower" if after < before else "higher"
+    if before <= 0:
+        return way
+    share = abs(after - before) / before
+    return f"less than 1% {way}" if share < 0.005 else f"{share:.0%} {way}"
 
 
 @dataclass(frozen=True)
@@ -104,8 +110,9 @@ class Risk:
     """The attribute-disclosure risk of a table, before (R1) or after (R2) protection.
 
     ``terms`` are weighted and add up to ``value``, which lies between 0 and 1. ``before`` is R1 of the original
-    when this is R2. ``empty`` counts the original's empty cells, ``empty_released`` the release's. ``entropy`` and
-    ``conditional_entropy`` are in nats.
+    when this is R2; where the release merges categories, ``merged`` is R1 of the original on the merged ones, which R2
+    never exceeds, though it may exceed ``before``. ``empty`` counts the original's empty cells, ``empty_released`` the
+    release's. ``entropy`` and ``conditional_entropy`` are in nats.
     """
 
     measure: str
@@ -118,6 +125,7 @@ class Risk:
     entropy: float
     slices: tuple[Slices, ...]
     before: float | None = None
+    merged: float | None = None
     form: Form | None = None
     conditional_entropy: float | None = None
     empty_released: int | None = None
@@ -164,13 +172,29 @@ class Risk:
         if self.form == "2014":
             text += " The form of 2014 rises with protection; it is for replaying that paper, not for a decision."
         elif self.before is not None:
-            text += f" Protection lowers the risk from {self.before:.4f} by {lowered(self.before, self.value)}."
+            text += f" {self._changed}"
         worst = [
             f"{item.dimension}={item.category} ({figure(item.value)}, {max(item.terms, key=item.terms.__getitem__)})"
             for item in self.worst(3)
             if item.terms
         ]
         return f"{text} Worst slices: {', '.join(worst)}." if worst else text
+
+    @property
+    def _changed(self) -> str:
+        """What the redesign and the protection did to the risk, each for itself."""
+        assert self.before is not None
+        if self.merged is None:
+            return _told("Protection", self.before, self.value)
+        text = _told("Merging categories", self.before, self.merged)
+        if self.merged > self.before:
+            text += (
+                " Each is R1 on a table's own cells, and people fill the merged cells less evenly; "
+                "every merged figure is a sum of original ones and tells no more than they do."
+            )
+        if not math.isclose(self.merged, self.value, rel_tol=1e-9):
+            text += " " + _told("Protection of the merged table", self.merged, self.value)
+        return text
 
     @property
     def _also_empty(self) -> str:
@@ -189,6 +213,7 @@ class Risk:
             "weights": list(self.weights),
             "form": self.form,
             "before": self.before,
+            "merged": self.merged,
             "people": self.people,
             "cells": self.cells,
             "empty": self.empty,
@@ -240,3 +265,12 @@ class Risk:
 
         body = html_table(*self._table(20))
         return f"<p><b>{html.escape(self._headline())}</b><br>{html.escape(self.sentence)}</p>{body}"
+
+
+def _told(what: str, before: float, after: float) -> str:
+    """Say in a sentence what something did to a risk."""
+    how = change(before, after)
+    if how == "unchanged":
+        return f"{what} leaves the risk at {before:.4f}."
+    verb = "lowers" if after < before else "raises"
+    return f"{what} {verb} the risk from {before:.4f} to {after:.4f} ({how})."

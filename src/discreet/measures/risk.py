@@ -1,7 +1,7 @@
 """R1 and R2: one graded number for the attribute-disclosure risk of a frequency table.
 
-R1 judges the original. R2 judges what will be published, given the original: it falls from R1 as the
-released table leaves more uncertainty about the true one. The attacker sees the released table only, and
+R1 judges the original. R2 judges what will be published, given the original on the same cells: it falls from R1 as
+the released table leaves more uncertainty about the true one. The attacker sees the released table only, and
 the measure averages over the people in it; it says nothing of what an insider or other tables add.
 """
 
@@ -61,7 +61,8 @@ def risk(
     Args:
         table: the original table F.
         released: the released table G on the same categories, in any order, or a release whose ``recoding`` says
-            how categories were merged; both are then compared on the merged ones.
+            how categories were merged; both are then compared on the merged ones, so that R2 is at most R1 of the
+            original on those. Merging can raise R1: it may make an even table uneven.
         weights: w1, w2, w3 for zeros, concentration and size; they sum to 1.
         form: ``"2015"`` or ``"2014"``.
         slices: the dimensions along which every slice is measured; by default all of them.
@@ -88,7 +89,8 @@ def risk(
     both = pair(coarse, released)
     if sampled:
         _check_sample(both)
-    return _after(both, w, form, along, _before(table, w, ()).value)
+    before = _before(table, w, ()).value
+    return _after(both, w, form, along, before, _before(coarse, w, ()).value if recoding else None)
 
 
 def _check_sample(both: Pair) -> None:
@@ -126,7 +128,7 @@ def _before(table: Table, w: FloatArray, along: tuple[str, ...]) -> Risk:
     )
 
 
-def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before: float) -> Risk:
+def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before: float, merged: float | None) -> Risk:
     table, F, G = both.table, both.original, both.released
     terms = w * r2_terms(F, G, np.array([table.possible]), WHOLE, form)[0]
     parts = []
@@ -147,6 +149,7 @@ def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before
         entropy=float(entropy(F)[0]),
         slices=tuple(parts),
         before=before,
+        merged=merged,
         form=form,
         conditional_entropy=None if np.isnan(remaining) else remaining,
     )

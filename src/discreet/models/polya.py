@@ -22,7 +22,8 @@ class PolyaUrn:
     number of new colours is |E| − |D|, the sample zeros that are none in the population:
 
     - |D| known: (5), θ·(ψ(N + θ) − ψ(n + θ)) = |E| − |D|;
-    - |D| unknown: (6), the same with |D̂| = Σ(1 − p̂ᵢ)ᴺ, where p̂ is the independence log-linear fit.
+    - |D| unknown: (6), the same with |D̂| = Σ(1 − p̂ᵢ)ᴺ, where p̂ is a log-linear fit; by default that of independence,
+      as in the paper, which fills too many cells where the dimensions are tied.
 
     θ = 0 when |E| − |D| is 0 or less. Only possible cells count in |E| and |D|, not structural zeros.
 
@@ -45,6 +46,7 @@ class PolyaUrn:
     Attributes:
         population_zeros: |D|, when it is known.
         theta: θ, when it is known.
+        zeros_from: the log-linear model whose p̂ gives |D̂|, when neither is known.
 
     >>> sample = Table.from_array([[5, 0, 1], [3, 2, 0]], ["area", "religion"])
     >>> round(PolyaUrn(population_zeros=1).solve(sample, 100), 4)
@@ -55,9 +57,12 @@ class PolyaUrn:
 
     population_zeros: int | None = None
     theta: float | None = None
+    zeros_from: LogLinear | None = None
 
     def __post_init__(self) -> None:
         """Check what is known."""
+        if self.zeros_from is not None and (self.population_zeros is not None or self.theta is not None):
+            raise RequestError("zeros_from estimates the number of population zeros; leave it out, or what is known")
         if self.population_zeros is not None and self.theta is not None:
             raise RequestError(
                 f"population_zeros is {self.population_zeros} and theta is {self.theta}; "
@@ -76,7 +81,7 @@ class PolyaUrn:
         check_size(sample, population)
         zeros = sample.possible - sample.cells.size
         if self.population_zeros is None:
-            return zeros - expected_zeros(sample, population)
+            return zeros - expected_zeros(sample, population, self.zeros_from)
         if self.population_zeros > zeros:
             raise RequestError(
                 f"population_zeros is {self.population_zeros:,}, but the sample has only {zeros:,} zeros; "
@@ -108,15 +113,15 @@ class PolyaUrn:
         return Population(sample, population, theta=self.solve(sample, population))
 
 
-def expected_zeros(sample: Table, population: int) -> float:
+def expected_zeros(sample: Table, population: int, model: LogLinear | None = None) -> float:
     """Return |D̂| = Σ(1 − p̂ᵢ)ᴺ, how many possible cells are expected to be empty in the population.
 
-    p̂ is the independence log-linear fit to the sample (antal2015, section 5.2).
+    p̂ is a log-linear fit to the sample: independence in antal2015, section 5.2, and by default.
 
     >>> round(expected_zeros(Table.from_array([[1, 1], [1, 1]], ["area", "sex"]), 4), 6) == 4 * 0.75**4
     True
     """
-    p = np.delete(LogLinear().fit(sample).probabilities, sample.impossible)
+    p = np.delete((model or LogLinear()).fit(sample).probabilities, sample.impossible)
     with np.errstate(divide="ignore"):
         # At p = 1 the logarithm is −∞ and the cell is certainly filled.
         return float(np.exp(population * np.log1p(-np.minimum(p, 1.0))).sum())

@@ -1,8 +1,11 @@
 """Protections: methods that turn an original table into a release.
 
 Each method is one file: a frozen object of its parameters, which draws releases and knows its own law, and a
-function of the same name that releases a table in one call.
+function of the same name that releases a table in one call. Suppression releases nothing by itself: its one door is
+``discreet.suppress``, which has every pattern audited.
 """
+
+from typing import Any
 
 from discreet.protect.bernoulli_sample import BernoulliSample, bernoulli_sample
 from discreet.protect.cell_key import CellKey, KeyedTable, PTable, cell_key, design_ptable, read_ptable, record_keys
@@ -16,7 +19,7 @@ from discreet.protect.semi_controlled_rounding import SemiControlledRounding, se
 from discreet.protect.simulation import Simulation, simulation
 from discreet.protect.small_count_rounding import SmallCountRounding, small_count_rounding
 from discreet.protect.stratified_sample import StratifiedSample, stratified_sample
-from discreet.protect.suppression import Suppression, Wish, suppress
+from discreet.protect.suppression import Suppression, Wish
 from discreet.protect.swapping import RecordSwapping, record_swapping, swap_records
 from discreet.protect.table_swapping import TableSwapping, table_swapping
 from discreet.protect.tabular_adjustment import TabularAdjustment, tabular_adjustment
@@ -81,9 +84,15 @@ __all__ = [
     "simulation",
     "small_count_rounding",
     "stratified_sample",
-    "suppress",
     "swap_records",
     "table_swapping",
     "tabular_adjustment",
     "violations",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    told = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(
+        f"{told}; call discreet.suppress, which has the pattern audited" if name == "suppress" else told
+    )

@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from discreet.core.errors import DataError
+from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed
+from discreet.core.random import Seed, is_short
 from discreet.core.text import html_table
 from discreet.table import Release, Table
 from discreet.table.figures import decimal_text
+from discreet.table.release import TRIAL
 from discreet.table.tabulation import Tabulation
 
 Original: TypeAlias = Table | Tabulation
 """What can be protected: inner counts, or cells with all their margins, hierarchies and magnitudes."""
 
 
+def check_single(original: Any) -> None:
+    """Refuse several tables where a method protects them one by one, and would let them contradict each other."""
+    if isinstance(original, Sequence):
+        raise RequestError(
+            "this method protects one table at a time, and tables that share dimensions would contradict each other; "
+            "protect them together by rounding, by cell keys or by suppression, or tabulate them as one"
+        )
+
+
 def check_anybody(original: Original) -> None:
-    """Refuse a table in which nobody is: no method has anything to protect there.
+    """Refuse a table in which nobody is: no method has anything to protect there; and one with weights beside it.
 
     >>> check_anybody(Table.from_array([0, 1], ["month"]))
     """
+    check_single(original)
+    if isinstance(original, Tabulation):
+        original.check_publishable()
     total = original.total if isinstance(original, Table) else int(original.records.max(initial=0))
     if total == 0:
         raise DataError("the table counts nobody (every cell is 0); there is nothing to protect")
@@ -105,19 +119,25 @@ class Protected:
     """A release, and what its making did to the original: for the person who signs, not for publication.
 
     ``notes`` are findings in words, such as a constraint that had to be relaxed; ``details`` are a method's own
-    figures as plain data.
+    figures as plain data. ``candidates`` are tables by which a method proves what it hides, for an audit to check.
     """
 
     release: Release
     changes: Changes
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    candidates: Any = field(default=None, repr=False, compare=False)
+
+    def as_trial(self) -> Protected:
+        """Return the same with the release marked as one that is not for publication."""
+        return replace(self, release=self.release.as_trial())
 
     def to_dict(self) -> dict[str, Any]:
         """Return how the release was made and what it changed, as ``--json`` prints it."""
         return {
             "method": self.release.method,
             "parameters": dict(self.release.parameters),
+            "trial": self.release.trial,
             **self.changes.to_dict(),
             "sentence": self.sentence,
             "notes": list(self.notes),
@@ -127,7 +147,7 @@ class Protected:
     @property
     def sentence(self) -> str:
         """What was done, in words."""
-        return " ".join([self.changes.sentence, *self.notes])
+        return " ".join([self.changes.sentence, *self.notes, *([f"{TRIAL}."] if self.release.trial else [])])
 
     def __str__(self) -> str:
         """Say what was done and how."""
@@ -139,6 +159,20 @@ class Protected:
     def _repr_html_(self) -> str:
         rows = [[str(name), str(value)] for name, value in self.to_dict().items() if not isinstance(value, list | dict)]
         return html_table(["", ""], rows)
+
+
+Apply = TypeVar("Apply", bound=Callable[..., Protected])
+
+
+def drawn(apply: Apply) -> Apply:
+    """Mark what a random method makes of a short seed as a trial: who tries all such seeds undoes it."""
+
+    @wraps(apply)
+    def marked(method: Any, original: Any, seed: Seed = None, **given: Any) -> Protected:
+        done = apply(method, original, seed, **given)
+        return done.as_trial() if is_short(seed) else done
+
+    return cast("Apply", marked)
 
 
 class Method(Protocol):

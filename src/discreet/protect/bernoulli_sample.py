@@ -16,7 +16,7 @@ import numpy as np
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody
+from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of
 from discreet.protect.random_sample import sampled
 from discreet.protect.record_rows import arrow_records, like
@@ -57,6 +57,7 @@ class BernoulliSample:
         """Return the cells that can be filled in the sample: those that are in the original."""
         return table.cells
 
+    @drawn
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Draw one sample."""
         table = counts_of(original, self.name)

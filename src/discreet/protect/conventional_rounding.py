@@ -7,6 +7,7 @@ is published alike everywhere and always.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,9 +15,11 @@ from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
+from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import check_base, check_counts, rounded_table, rounded_tabulation
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
+from discreet.table.tabulation import Tabulation
 
 
 def round_nearest(F: IntArray, base: int) -> IntArray:
@@ -54,8 +57,12 @@ class ConventionalRounding:
         """What the release says about how it was made."""
         return {"base": int(self.base)}
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Round the original; there is nothing random in it."""
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Round an original, or linked ones together; there is nothing random in it."""
+        if not isinstance(original, Table | Tabulation):
+            return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
         kind = Kind("conventional", base=int(self.base))
         if isinstance(original, Table) and not self.margins:
@@ -65,7 +72,7 @@ class ConventionalRounding:
         )
 
 
-def conventional_rounding(original: Original, base: int = 5, *, margins: bool = False) -> Release:
+def conventional_rounding(original: Original | Sequence[Original], base: int = 5, *, margins: bool = False) -> Release:
     """Round every figure to the nearest multiple of the base.
 
     Args:

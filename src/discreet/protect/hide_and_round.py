@@ -1,12 +1,14 @@
 """Hiding small counts and rounding the others, as health statistics are often published.
 
 Counts from 1 to the limit are replaced by a mark that says just that, and every larger count is rounded to the nearest
-multiple of the base; a 0 is published as 0. A reader knows the range of a hidden count, and rounded totals beside a
-single hidden count can narrow it down, which the audit works out.
+multiple of the base; a 0 is published as 0. A reader knows the range of a hidden count, and that no rounded figure
+stands for one: under a limit of 3 and the base 5, a 5 is 4, 5, 6 or 7. Rounded totals beside a hidden count can narrow
+it down further, which the audit works out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -17,10 +19,12 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.conventional_rounding import round_nearest
+from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import check_base, check_counts, laid_out
-from discreet.table import Release
+from discreet.table import Release, Table
 from discreet.table.figures import Figures
 from discreet.table.kinds import EXACT, INTERVAL, Kind
+from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,12 @@ class HideAndRound:
         """What the release says about how it was made."""
         return {"limit": int(self.limit), "base": int(self.base)}
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Hide and round an original; there is nothing random in it."""
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Hide and round an original, or linked ones together; there is nothing random in it."""
+        if not isinstance(original, Table | Tabulation):
+            return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
         full, kept = laid_out(original)
         counts = full.records[kept]
@@ -68,7 +76,7 @@ class HideAndRound:
             np.stack([full.codes(axis.name)[kept] for axis in full.axes], axis=1),
             np.where(small, 1, rounded),
             np.where(small, 1, np.where(counts == 0, 2, 0)),
-            (Kind("conventional", base=int(self.base)), INTERVAL, EXACT),
+            (Kind("conventional", base=int(self.base), hides=int(self.limit)), INTERVAL, EXACT),
             name=self.name,
             total=full.axes[0].codes[0],
             hierarchies={axis.name: axis.hierarchies for axis in full.axes},
@@ -79,7 +87,7 @@ class HideAndRound:
         return Protected(release, replace(changes, hidden=int(small.sum())))
 
 
-def hide_and_round(original: Original, limit: int = 7, base: int = 5) -> Release:
+def hide_and_round(original: Original | Sequence[Original], limit: int = 7, base: int = 5) -> Release:
     """Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.protect.base import Changes, Original, Protected
+from discreet.protect.base import Changes, Original, Protected, check_single
 from discreet.protect.rounding import laid_out, released
 from discreet.table import Release, Table
 from discreet.table.kinds import EXACT, Kind
@@ -20,8 +20,10 @@ Margin = tuple[str, ...]
 
 def counts_of(original: Original, method: str) -> Table:
     """Return the inner counts of an original; refuse magnitudes, which go with records and not with cells."""
+    check_single(original)
     if isinstance(original, Table):
         return original
+    original.check_publishable()
     if original.responses:
         names = ", ".join(response.name for response in original.responses)
         raise DataError(f"the tabulation holds sums of {names}; {method} works on counts, or on the records themselves")

@@ -7,21 +7,31 @@ margins that are published beside them, rounded independently or exact, can narr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
-from discreet.protect.base import Original, Protected
-from discreet.protect.rounding import check_base, check_counts, rounded_table, rounded_tabulation
+from discreet.protect.base import Original, Protected, drawn
+from discreet.protect.linked import protect_linked
+from discreet.protect.rounding import (
+    check_base,
+    check_counts,
+    inner_and_sums,
+    laid_out,
+    rounded_table,
+    rounded_tabulation,
+)
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
+from discreet.table.tabulation import Tabulation
 
 BLOCK = 1 << 18
 """How many counts share a random stream; so many fit into the cache together with what is made of them."""
@@ -60,7 +70,9 @@ class RandomRounding:
     """Random rounding of every figure, independently, to a multiple of the base.
 
     Of a table the inner counts are rounded. Of a tabulation, or with ``margins``, every margin is a figure that is
-    rounded on its own, so that rounded cells need not add up to rounded totals.
+    rounded on its own, so that rounded cells need not add up to rounded totals. With ``additive`` margins are the sums
+    of the rounded inner counts: less accurate, but they tell a reader nothing more, so that the risk of every figure
+    is known exactly.
 
     >>> table = Table.from_array([1, 5, 6], ["month"])
     >>> RandomRounding(3).outcomes(table)
@@ -69,16 +81,19 @@ class RandomRounding:
 
     base: int = 3
     margins: bool = False
+    additive: bool = False
     name: ClassVar[str] = "random-rounding"
 
     def __post_init__(self) -> None:
         """Check the base."""
         check_base(self.base)
+        if self.margins and self.additive:
+            raise RequestError("margins are either rounded on their own (margins) or added up (additive); choose one")
 
     @property
     def parameters(self) -> dict[str, object]:
         """What the release says about how it was made."""
-        return {"base": int(self.base)}
+        return {"base": int(self.base), **({"additive": True} if self.additive else {})}
 
     def check(self, table: Table) -> None:
         """Refuse a table that cannot be rounded."""
@@ -88,13 +103,23 @@ class RandomRounding:
         """Return the cells that can be published as other than 0: empty cells stay empty."""
         return table.cells
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Round the original once."""
+    @drawn
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Round an original, or linked ones together, once."""
+        if not isinstance(original, Table | Tabulation):
+            return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
         kind = Kind("random", base=int(self.base))
         if isinstance(original, Table) and not self.margins:
             rounded = round_once(original.counts, self.base, seed)
             return rounded_table(original, rounded, self.name, self.parameters, kind)
+        if self.additive:
+            counts = laid_out(original)[0].records
+            return inner_and_sums(
+                original, lambda rows: round_once(counts[rows], self.base, seed), self.name, self.parameters, kind
+            )
         return rounded_tabulation(
             original, lambda values: round_once(values, self.base, seed), self.name, self.parameters, kind
         )
@@ -120,17 +145,25 @@ class RandomRounding:
             yield np.where(up, chance, 1 - chance).prod(axis=1), released
 
 
-def random_rounding(original: Original, base: int = 3, *, margins: bool = False, seed: Seed = None) -> Release:
+def random_rounding(
+    original: Original | Sequence[Original],
+    base: int = 3,
+    *,
+    margins: bool = False,
+    additive: bool = False,
+    seed: Seed = None,
+) -> Release:
     """Round every inner cell of a table at random to a multiple of the base, without bias.
 
     Args:
         original: a table, or a tabulation, whose margins and groups are rounded on their own too.
         base: what the figures are multiples of.
         margins: publish the margins of a table too, each rounded on its own.
+        additive: publish the margins of a tabulation as sums of the rounded inner counts.
         seed: makes the rounding reproducible; keep it secret.
 
     >>> release = random_rounding(Table.from_array([[1, 5], [6, 2]], ["area", "sex"]), base=3, seed=1)
     >>> set((release.table.to_array() % 3).ravel().tolist())
     {0}
     """
-    return RandomRounding(base, margins).apply(original, seed).release
+    return RandomRounding(base, margins, additive).apply(original, seed).release

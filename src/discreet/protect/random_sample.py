@@ -18,7 +18,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody
+from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
 from discreet.protect.record_rows import arrow_records, like
 from discreet.table import Release, Table
@@ -83,6 +83,7 @@ class RandomSample:
         """Return the cells that can be filled in the sample: those that are in the original."""
         return table.cells
 
+    @drawn
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Draw one sample."""
         table = counts_of(original, self.name)

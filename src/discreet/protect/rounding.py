@@ -90,6 +90,33 @@ def rounded_tabulation(
     return released(original, full, kept, values, method, parameters, (kind,), **more)
 
 
+def inner_and_sums(
+    original: Original,
+    published: Callable[[IntArray], IntArray],
+    method: str,
+    parameters: Mapping[str, object],
+    kind: Kind,
+    **more: Any,
+) -> Protected:
+    """Return the release of changed inner counts, with margins that are added up from them.
+
+    ``published`` is given the rows of the inner cells among all cells of the original.
+    """
+    full, kept = laid_out(original)
+    if full.names not in full.margins:
+        raise RequestError(
+            f"the finest cells {' × '.join(full.names)} are not tabulated, but margins are to be their sums; tabulate "
+            "them"
+        )
+    inner = full.inner(full.names)
+    rows = kept[inner[kept]]
+    values = full.records.copy()
+    values[rows] = published(rows)
+    values = inner_sums(full, values)
+    kinds = (kind, Kind("added"))
+    return released(original, full, kept, values, method, parameters, kinds, np.where(inner, 0, 1), **more)
+
+
 def released(
     original: Original,
     full: Tabulation,

@@ -23,7 +23,8 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected
+from discreet.protect.base import Original, Protected, drawn
+from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
 from discreet.protect.rounding import check_base, check_counts, laid_out, released
 from discreet.table import Release, Table
@@ -103,12 +104,20 @@ class SemiControlledRounding:
         """Return the cells that can be published as other than 0: empty cells stay empty."""
         return table.cells
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Round the original once."""
+    @drawn
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Round an original, or linked ones together, once."""
+        if not isinstance(original, Table | Tabulation):
+            return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
         full, kept = laid_out(original)
         if full.names not in full.margins:
-            raise RequestError("the finest cells are not tabulated, so that nothing adds up to totals; tabulate them")
+            raise RequestError(
+                f"the finest cells {' × '.join(full.names)} are not tabulated, so that nothing adds up to totals; "
+                "tabulate them, or round every figure (controlled-rounding, random-rounding)"
+            )
         rng = generator(seed)
         values = np.full(len(full), -1, np.int64)
         nested = nested_totals(full, self.totals)
@@ -116,7 +125,7 @@ class SemiControlledRounding:
             values[level.rows] = rounded
         rest = np.flatnonzero(values < 0)
         values[rest] = round_randomly(full.records[rest], self.base, rng, 1)[0]
-        kinds = (Kind("random", base=int(self.base)),)
+        kinds = (Kind("controlled", base=int(self.base)),)
         kept_totals = ["the grand total", *(" × ".join(self.totals[:i]) for i in range(1, len(self.totals) + 1))]
         note = f"What is published adds up to {', '.join(kept_totals)}; other margins are rounded on their own."
         return released(original, full, kept, values, self.name, self.parameters, kinds, notes=(note,))
@@ -200,7 +209,7 @@ def round_nested(
 
 
 def semi_controlled_rounding(
-    original: Original, base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
+    original: Original | Sequence[Original], base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
 ) -> Release:
     """Round at random and without bias, so that cells add up to the published totals of some dimensions.
 

@@ -9,6 +9,7 @@ published count equal to the base was at least 1 and at most the base, and every
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,10 +19,12 @@ from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
+from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.rounding import check_base, check_counts, inner_sums, laid_out, released
-from discreet.table import Release
+from discreet.table import Release, Table
 from discreet.table.kinds import EXACT, Kind
+from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,19 @@ class SmallCountRounding:
         """What the release says about how it was made."""
         return {"base": int(self.base)}
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Round the original; there is nothing random in it."""
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Round an original, or linked ones together; there is nothing random in it."""
+        if not isinstance(original, Table | Tabulation):
+            return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
         base = int(self.base)
         full, kept = laid_out(original)
         if full.names not in full.margins:
             raise RequestError(
-                f"the finest cells {' × '.join(full.names)} are not tabulated, but only they are rounded; tabulate them"
+                f"the finest cells {' × '.join(full.names)} are not tabulated, but only they are rounded; tabulate "
+                "them, or round every figure (controlled-rounding, random-rounding)"
             )
         inner = full.inner(full.names)
         rows = np.flatnonzero(inner & (full.records > 0) & (full.records < base))
@@ -91,7 +99,7 @@ class SmallCountRounding:
         )
 
 
-def small_count_rounding(original: Original, base: int = 3) -> Release:
+def small_count_rounding(original: Original | Sequence[Original], base: int = 3) -> Release:
     """Round the inner counts below the base to 0 or the base; all margins are sums of what is published.
 
     Args:

@@ -17,7 +17,7 @@ from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody
+from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
 from discreet.protect.random_sample import RandomSample, count_samples, draw_samples, sampled
 from discreet.protect.record_rows import arrow_records, column_codes, like
@@ -74,6 +74,7 @@ class StratifiedSample:
         """Return the cells that can be filled in the sample: those that are in the original."""
         return table.cells
 
+    @drawn
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Draw one sample."""
         table = counts_of(original, self.name)

@@ -17,7 +17,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody
+from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.simulation.model import Model
 from discreet.table import Release, Table
@@ -74,6 +74,7 @@ class TableSwapping:
             possible &= (filled > 0).reshape(lengths)
         return np.setdiff1d(np.flatnonzero(possible), table.impossible)
 
+    @drawn
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Swap once."""
         table = counts_of(original, self.name)

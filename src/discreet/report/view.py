@@ -142,7 +142,9 @@ def _figures(data: Mapping[str, Any], grids: list[Grid], internal: bool) -> list
     if before is not None:
         found.append(_figure("Risk before, R1", measure(before["value"]), f"driven by {before['driver']}"))
     if after is not None:
-        found.append(_figure("Risk after, R2", measure(after["value"])))
+        merged = after.get("merged")
+        note = "" if merged is None else f"on merged categories, where R1 is {measure(merged)}"
+        found.append(_figure("Risk after, R2", measure(after["value"]), note))
     sample = data.get("sample")
     if sample is not None:
         found.append(_figure("Estimated risk, R2", measure(sample["risk"]["mean"])))
@@ -233,22 +235,20 @@ def _estimates(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     sample = data.get("sample")
     if sample is None:
         return []
-    risk, uniques = sample["risk"], sample["uniques"]
-    rows = [
-        ("Estimated R2, mean ± Monte Carlo error", f"{measure(risk['mean'])} ± {measure(risk['mc_error'], 5)}"),
+    risk = sample["risk"]
+    return [
+        ("Estimated R2, the worst that the data do not reject", f"{measure(risk['mean'])} ({sample['worst_model']})"),
+        ("Model error, half the distance between the models", measure(sample["model_error"])),
+        ("Monte Carlo error", measure(risk["mc_error"], 5)),
         ("Standard deviation over populations", measure(risk["sd"])),
-        ("Model of the population", str(risk["model"])),
-        ("Sample uniques", amount(uniques["sample_uniques"])),
+        ("Sample uniques", amount(sample["uniques"]["sample_uniques"])),
+        *((name, _said(r2, tau, fit)) for name, r2, tau, fit in sample["side_by_side"]),
     ]
-    for prior, found in uniques["priors"].items():
-        rows.append((f"τ̃, {prior} prior", f"{_mean(found['tau']):.4g}"))
-    return rows
 
 
-def _mean(found: Any) -> float:
-    while isinstance(found, Mapping):
-        found = found.get("total", found.get("mean", found.get("value")))
-    return float(found)
+def _said(r2: str, tau: str, fit: str) -> str:
+    """Return what one model of the population says, in a line."""
+    return "; ".join(text for text in (f"R2 {r2}" if r2 else "", f"population uniques {tau}", fit) if text)
 
 
 def _words(view: Mapping[str, Any]) -> list[tuple[str, str]]:

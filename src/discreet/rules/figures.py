@@ -91,7 +91,10 @@ def cell_figures(
     units = tabulation.levels[level]
     number = units.units
     if weighted and units.weighted_units is None:
-        raise RequestError("the table knows of no weights; tabulate again with a weight column (--weight)")
+        raise RequestError(
+            "the table knows of no weights; tabulate again with a weight column (--weight), or leave weighted=yes out: "
+            "weighted estimates are judged by the weighted contributions to them"
+        )
     count = units.weighted_units if weighted and units.weighted_units is not None else number.astype(np.float64)
     if not tabulation.responses:
         if response is not None:

@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.core.files import write_text
 
-Verdict: TypeAlias = Literal["reproduced", "known to differ", "differs"]
+Verdict: TypeAlias = Literal["reproduced", "explained", "differs"]
+VERDICTS: tuple[Verdict, ...] = ("reproduced", "explained", "differs")
 STANDARD_ERRORS = 4.0
 
 
@@ -33,8 +34,10 @@ class Comparison:
         printed: as the paper prints it.
         computed: as it is computed here.
         error: the combined standard error of both, 0 for a number that involves no draws.
-        known: why it is known not to follow from the paper's formulas, or empty.
         decimals: how many the paper prints.
+        variant: the number by a variant of the paper's formula, from which print may follow where it does not follow
+            from the formula; None where there is no variant.
+        variant_error: the combined standard error of print and variant.
     """
 
     group: str
@@ -42,8 +45,9 @@ class Comparison:
     printed: float
     computed: float
     error: float = 0.0
-    known: str = ""
     decimals: int = 4
+    variant: float | None = None
+    variant_error: float = 0.0
 
     @property
     def difference(self) -> float:
@@ -53,16 +57,24 @@ class Comparison:
     @property
     def agrees(self) -> bool:
         """Whether the difference is within rounding and four combined standard errors."""
+        return self._close(self.computed, self.error)
+
+    @property
+    def follows_variant(self) -> bool:
+        """Whether there is a variant of the formula and print agrees with it, within the same limits."""
+        return self.variant is not None and self._close(self.variant, self.variant_error)
+
+    def _close(self, value: float, error: float) -> bool:
         # The hair keeps figures whose exact value lies on the rounding edge.
         rounding = 0.5 * 10.0**-self.decimals * (1 + 1e-9)
-        return abs(self.difference) <= rounding + STANDARD_ERRORS * self.error
+        return abs(value - self.printed) <= rounding + STANDARD_ERRORS * error
 
     @property
     def verdict(self) -> Verdict:
-        """Reproduced, known to differ, or differs."""
+        """Reproduced; explained by the variant, though not by the paper's formula; or differs."""
         if self.agrees:
             return "reproduced"
-        return "known to differ" if self.known else "differs"
+        return "explained" if self.follows_variant else "differs"
 
     def cells(self) -> list[str]:
         """Return the comparison as texts."""
@@ -101,7 +113,7 @@ class Study:
 
     @property
     def reproduced(self) -> bool:
-        """Whether every number agrees that should."""
+        """Whether every number is reproduced or explained."""
         return all(row.verdict != "differs" for row in self.comparisons)
 
     def differing(self) -> list[Comparison]:
@@ -114,20 +126,21 @@ class Study:
         rows = []
         for group in dict.fromkeys(row.group for row in self.comparisons):
             verdicts = [row.verdict for row in self.comparisons if row.group == group]
-            counted = [verdicts.count(v) for v in ("reproduced", "known to differ", "differs")]
+            counted = [verdicts.count(verdict) for verdict in VERDICTS]
             rows.append([group, str(len(verdicts)), *map(str, counted)])
         return rows
 
     @property
     def sentence(self) -> str:
         """The outcome in words."""
-        agree = sum(row.agrees for row in self.comparisons)
-        known = sum(row.verdict == "known to differ" for row in self.comparisons)
-        differ = len(self.comparisons) - agree - known
-        text = f"{agree} of {len(self.comparisons)} printed numbers are reproduced"
-        if known:
-            text += f", {known} are known not to follow from the paper's own formula"
-        return f"{text}, {differ} differ." if differ else f"{text}; none differs otherwise."
+        verdicts = [row.verdict for row in self.comparisons]
+        reproduced, explained, differ = (verdicts.count(verdict) for verdict in VERDICTS)
+        text = f"{reproduced} of {len(verdicts)} printed numbers are reproduced"
+        if explained:
+            text += (
+                f", {explained} are explained: they follow from a variant of the paper's formula, not from the formula"
+            )
+        return f"{text}; {differ} differ." if differ else f"{text}; none differs otherwise."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -153,7 +166,7 @@ class Study:
             self.citation,
             f"Replayed with `discreet study {self.name}` ({settings}).",
             f"**{self.sentence}**",
-            markdown_table(["figures", "compared", "reproduced", "known to differ", "differ"], self.summary()),
+            markdown_table(["figures", "compared", *VERDICTS], self.summary()),
             "A number counts as reproduced when printed and computed value differ by no more than the rounding of "
             "print and four combined standard errors. The error combines the Monte Carlo errors of both.",
             *self.remarks,
@@ -162,16 +175,12 @@ class Study:
             parts += [f"## {title}", markdown_table(header, rows)]
         parts.append("## Every printed number")
         for group in dict.fromkeys(row.group for row in self.comparisons):
-            rows = [
-                [
-                    *row.cells(),
-                    _z(row),
-                    row.verdict + (f": {row.known}" if row.verdict == "known to differ" else ""),
-                ]
-                for row in self.comparisons
-                if row.group == group
-            ]
+            members = [row for row in self.comparisons if row.group == group]
+            rows = [[*row.cells(), _apart(row.difference, row.error), row.verdict] for row in members]
             header = ["figure", "printed", "computed", "error", "errors apart", "verdict"]
+            if any(row.variant is not None for row in members):
+                header += ["variant", "errors apart"]
+                rows = [[*cells, *_variant(row)] for cells, row in zip(rows, members, strict=True)]
             parts += [f"### {group}", markdown_table(header, rows)]
         return "\n\n".join(parts) + "\n"
 
@@ -193,8 +202,14 @@ class Study:
         write_text(target / "results.json", json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n")
 
 
-def _z(row: Comparison) -> str:
-    return f"{row.difference / row.error:+.1f}" if row.error and math.isfinite(row.error) else "–"
+def _apart(difference: float, error: float) -> str:
+    return f"{difference / error:+.1f}" if error and math.isfinite(error) else "–"
+
+
+def _variant(row: Comparison) -> list[str]:
+    if row.variant is None:
+        return ["–", "–"]
+    return [f"{row.variant:.4f}", _apart(row.variant - row.printed, row.variant_error)]
 
 
 def markdown_table(header: list[str], rows: list[list[str]]) -> str:

@@ -5,6 +5,7 @@ A recoding is ``{dimension: {category: group}}``; categories that it does not na
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -103,6 +104,8 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
         tabulation.axis(name)
     axes, position = [], np.zeros(len(tabulation), np.int64)
     kept = np.ones(len(tabulation), bool)
+    known = tabulation.respondents
+    finest = np.zeros(0 if known is None else known.cell.size, np.int64)
     for axis in tabulation.axes:
         new, place, merged = _coarser(axis, recoding.get(axis.name, {}))
         if merged:
@@ -111,6 +114,11 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
         kept &= code >= 0
         axes.append(new)
         position = position * len(new) + code
+        if known is not None:
+            stride = math.prod(tabulation.shape[len(axes) :])
+            finest = (
+                finest * len(new) + _leaves(axis, new, recoding.get(axis.name, {}))[known.cell // stride % len(axis)]
+            )
     rows = np.flatnonzero(kept)
     order = rows[np.argsort(position[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(position[order], prepend=-1))
@@ -139,7 +147,18 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
         contributors,
         level(tabulation.holdings),
         tabulation.dropped,
+        None if known is None else known.moved(finest),
     )
+
+
+def _leaves(old: Axis, new: Axis, groups: Mapping[str, str]) -> IntArray:
+    """Return the node of the new axis for the total and every leaf of the old one, -1 for others."""
+    found = np.full(len(old), -1, np.int64)
+    at = {code: i for i, code in enumerate(new.codes)}
+    for leaf in old.leaf_codes.tolist():
+        found[leaf] = at[groups.get(old.codes[leaf], old.codes[leaf])]
+    found[0] = 0
+    return found
 
 
 def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, bool]:

@@ -137,7 +137,8 @@ def table_from_columns(
     if margins == "check" and not inner.all():
         _check_margins(table, codes, marked, numbers, where)
     if total is not None:
-        _refuse_unmarked(table)
+        for dimension in table.dimensions:
+            refuse_unmarked(dimension.name, dimension.categories)
     return table
 
 
@@ -192,12 +193,11 @@ def _check_margins(
             )
 
 
-def _refuse_unmarked(table: Table) -> None:
+def refuse_unmarked(dimension: str, categories: Sequence[str]) -> None:
     """Refuse a category that is named like a margin: it would count people twice."""
-    for dimension in table.dimensions:
-        label = next((label for label in dimension.categories if label.casefold() in TOTALS), None)
-        if label is not None and len(dimension) > 1:
-            raise DataError(
-                f"category {label!r} of dimension {dimension.name!r} is named like a margin; if it is one, pass "
-                f"total={label!r} (--total {label}), otherwise total=None (--total '')"
-            )
+    label = next((label for label in categories if label.casefold() in TOTALS), None)
+    if label is not None and len(categories) > 1:
+        raise DataError(
+            f"category {label!r} of dimension {dimension!r} is named like a margin; if it is one, pass "
+            f"total={label!r} (--total {label}), otherwise total=None (--total '')"
+        )

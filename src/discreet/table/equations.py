@@ -35,7 +35,8 @@ class Equations:
     """Ranges of all positions, and equations Σ sign·value = 0 among them in compressed rows.
 
     ``positions`` are sorted. ``source`` is the published table that a position stands in, -1 where none shows it, and
-    ``row`` its place there. ``hidden`` is true where a table marks the position as suppressed.
+    ``row`` its place there. ``hidden`` is true where a table marks the position as suppressed. ``draws`` numbers the
+    releases that the tables belong to: what is random in one says nothing of another; empty for a single release.
     """
 
     space: Space
@@ -51,6 +52,7 @@ class Equations:
     signs: IntArray
     decimals: int = 0
     sums: tuple[str, ...] = ()
+    draws: tuple[int, ...] = ()
 
     @property
     def exact(self) -> BoolArray:
@@ -125,6 +127,25 @@ class Equations:
             first += len(part.kinds)
         return code, kinds, value
 
+    def drawn_again(self) -> dict[int, list[tuple[Kind, int]]]:
+        """Return what further releases show, by a draw of their own, at positions that one shows already."""
+        again: dict[int, dict[int, tuple[Kind, int]]] = {}
+        draws = np.array(self.draws, np.int64)
+        for number, (part, draw) in enumerate(zip(self.parts, self.draws, strict=False)):
+            at, values = self.rows_of(part), part.values * 10 ** (self.decimals - part.decimals)
+            weighs = np.array([kind.weighs for kind in part.kinds])[part.kind]
+            shared = np.flatnonzero(weighs & (self.source[at] >= 0) & (self.source[at] != number))
+            first = np.minimum(self.source[at[shared]], draws.size - 1)
+            differ = values[shared] != self.figures_at(at[shared])[2]
+            # Whatever is said of the draws, figures that differ were not drawn together.
+            apart = draws[first] != draw
+            own = apart | np.isin(first, first[differ])
+            for row, other in zip(shared[own].tolist(), apart[own].tolist(), strict=True):
+                found = again.setdefault(int(at[row]), {})
+                # The tables of one release show one draw, however many of them show the figure.
+                found[draw if other else -1 - number] = (part.kinds[int(part.kind[row])], int(values[row]))
+        return {i: list(found.values()) for i, found in again.items()}
+
     def published_value(self, i: int) -> int:
         """Return the figure that stands at a position, in units of the last decimal."""
         part = self.parts[int(self.source[i])]
@@ -143,23 +164,49 @@ class Equations:
                 )
         return replace(self, lower=lower, upper=upper)
 
+    def floors(self, lower: IntArray) -> IntArray:
+        """Return what every position is at least, given what single ones are: a sum is at least what its parts are.
+
+        >>> shown = Figures.from_array([None, None, None], {"x": ["a", "b", "Total"]})
+        >>> equations_of(shown).floors(np.array([0, 1, 1])).tolist()
+        [2, 1, 1]
+        """
+        least = lower.copy()
+        if self.starts.size < 2:
+            return least
+        whole = self.columns[self.starts[:-1]]
+        while True:
+            terms = least[self.columns]
+            terms[self.starts[:-1]] = 0
+            before = least.copy()
+            np.maximum.at(least, whole, np.maximum(np.add.reduceat(terms, self.starts[:-1]), -UNBOUNDED))
+            if np.array_equal(before, least):
+                return least
+
     def with_sum(self, cells: Sequence[int], name: str) -> Equations:
         """Return the equations with one more position, the sum of others, which can be asked about like a cell."""
-        i = self.lower.size
-        low = max(sum(self.lower[list(cells)].tolist()), -UNBOUNDED)
-        high = min(sum(self.upper[list(cells)].tolist()), UNBOUNDED)
-        ends = (np.append(self.starts, self.starts[-1] + 1 + len(cells)), np.append(self.columns, [i, *cells]))
+        return self.with_sums([(cells, name)])
+
+    def with_sums(self, sums: Sequence[tuple[Sequence[int], str]]) -> Equations:
+        """Return the equations with more positions behind the others, each the sum of some, with a name."""
+        several = [list(cells) for cells, _ in sums]
+        first, count = self.lower.size, len(several)
+        low = [max(sum(self.lower[cells].tolist()), -UNBOUNDED) for cells in several]
+        high = [min(sum(self.upper[cells].tolist()), UNBOUNDED) for cells in several]
+        columns = [column for k, cells in enumerate(several) for column in (first + k, *cells)]
+        signs = [sign for cells in several for sign in (1, *[-1] * len(cells))]
+        lengths = np.array([1 + len(cells) for cells in several], np.int64)
         return replace(
             self,
-            lower=np.append(self.lower, low),
-            upper=np.append(self.upper, high),
-            source=np.append(self.source, -1),
-            row=np.append(self.row, -1),
-            hidden=np.append(self.hidden, False),
-            starts=ends[0],
-            columns=ends[1],
-            signs=np.append(self.signs, [1] + [-1] * len(cells)),
-            sums=(*self.sums, name),
+            lower=np.append(self.lower, np.array(low, np.int64)),
+            upper=np.append(self.upper, np.array(high, np.int64)),
+            source=np.append(self.source, np.full(count, -1)),
+            row=np.append(self.row, np.full(count, -1)),
+            hidden=np.append(self.hidden, np.zeros(count, bool)),
+            starts=np.append(self.starts, self.starts[-1] + np.cumsum(lengths)),
+            columns=np.append(self.columns, np.array(columns, np.int64)),
+            signs=np.append(self.signs, np.array(signs, np.int64)),
+            sums=(*self.sums, *(name for _, name in sums)),
         )
 
     def __str__(self) -> str:
@@ -171,7 +218,10 @@ class Equations:
 
 
 def parts_of(releases: Any) -> tuple[Figures, ...]:
-    """Return the published tables of a release, of several, or of tables taken as published exactly."""
+    """Return the published tables of a release, of several, or of tables taken as published exactly.
+
+    Sums of published figures are left out: they tell nothing.
+    """
     several = [releases] if isinstance(releases, Release | Figures | Table) else list(releases)
     parts: list[Figures] = []
     for item in several:
@@ -183,7 +233,24 @@ def parts_of(releases: Any) -> tuple[Figures, ...]:
             raise RequestError(f"a {type(item).__name__} is no release; give releases, figures or tables")
     if not parts:
         raise RequestError("there is nothing to audit; give at least one release")
-    return tuple(parts)
+    return tuple(part.telling() for part in parts)
+
+
+def draws_of(releases: Any) -> tuple[int, ...]:
+    """Return for every published table the number of the draw that it was made by.
+
+    The tables of one release were drawn together, so that a figure that several show is one figure; so were all that
+    were perturbed by the keys of their records. Other releases were drawn on their own.
+    """
+    several = [releases] if isinstance(releases, Release | Figures | Table) else list(releases)
+    found: list[int] = []
+    keyed: dict[str, int] = {}
+    for number, item in enumerate(several):
+        draw = number
+        if isinstance(item, Release) and item.parameters.get("keys") == "records":
+            draw = keyed.setdefault(item.method, number)
+        found += [draw] * len(parts_of(item))
+    return tuple(found)
 
 
 def equations_of(
@@ -199,7 +266,8 @@ def equations_of(
     Args:
         releases: what is published; dimensions of the same name are the same dimension.
         about: dimensions whose crossing is asked about, though no table may show it.
-        least: what every value is at least, in the unit published; counts are never negative.
+        least: what every value is at least, in the unit published; counts are never negative. A least above 0 is of
+            the figures that are hidden or changed: zeros that are shown stay zeros.
         most: what every value is at most.
         asked: sums that will be asked about, though no table may show them: by the dimensions that they cross, the
             labels along each. Sums that neither a table nor this needs are then left out, which saves much where

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import LimitError, RequestError
-from discreet.table.frames import POSSIBLE
+from discreet.table.roles import POSSIBLE
 from discreet.table.table import DENSE_LIMIT, Table
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -166,6 +166,7 @@ class Figures:
         hidden: Any = None,
         values: IntArray | None = None,
         kind: Kind = EXACT,
+        mark: Kind = SUPPRESSED,
         **about: Any,
     ) -> Figures:
         """Return the cells and margins of a tabulation as figures, with its hierarchies.
@@ -176,6 +177,7 @@ class Figures:
             hidden: true for the cells that are suppressed; their values do not enter the figures.
             values: published values where they are not the sums themselves, in units of the last decimal of the sums.
             kind: what a reader knows of the true values behind the figures that are shown.
+            mark: what a reader knows of those that are hidden.
             about: the name and other fields of the figures.
 
         >>> from discreet.table.tabulation import Tabulation
@@ -191,7 +193,7 @@ class Figures:
             np.stack([tabulation.codes(axis.name) for axis in tabulation.axes], axis=1),
             np.where(covered, 0, shown),
             covered.astype(np.int64),
-            (kind, SUPPRESSED),
+            (kind, mark),
             decimals=decimals,
             total=tabulation.axes[0].codes[0],
             hierarchies={axis.name: axis.hierarchies for axis in tabulation.axes},
@@ -225,6 +227,19 @@ class Figures:
         """True where the figure is suppressed."""
         hides = np.array([kind.name == "suppressed" for kind in self.kinds])
         return hides[self.kind]
+
+    def telling(self) -> Figures:
+        """Return the figures without those that are sums of others, which say nothing that these do not.
+
+        >>> shown = Figures.from_array([3, 6], {"sex": ["m", "Total"]}, kind=Kind("random", base=3))
+        >>> len(replace(shown, kind=np.array([0, 2]), kinds=(*shown.kinds, Kind("added"))).telling())
+        1
+        """
+        keep = np.array([kind.name != "added" for kind in self.kinds])[self.kind]
+        if keep.all():
+            return self
+        ends = None if self.upper is None else self.upper[keep]
+        return replace(self, codes=self.codes[keep], values=self.values[keep], kind=self.kind[keep], upper=ends)
 
     def ranges(self) -> tuple[IntArray, IntArray]:
         """Return the least and the largest true value that each figure admits."""
@@ -267,10 +282,13 @@ class Figures:
 
 def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntArray, int]:
     """Return the sums of a response, or the counts, as whole numbers of their last decimal, and how many decimals."""
+    tabulation.check_publishable()
     if not tabulation.responses:
         return tabulation.records, 0
     chosen = tabulation.responses[0 if response is None else tabulation.response(response)]
-    decimals = next((d for d in range(7) if np.allclose(chosen.sums, np.round(chosen.sums, d), rtol=0, atol=1e-9)), 6)
+    # A large sum is known to a few units of its last binary digit only.
+    near = np.maximum(4 * np.finfo(np.float64).eps * np.abs(chosen.sums), 1e-9)
+    decimals = next((d for d in range(7) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all()), 6)
     return np.rint(chosen.sums * 10**decimals).astype(np.int64), decimals
 
 

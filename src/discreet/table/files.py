@@ -16,7 +16,8 @@ from discreet.core.files import write_whole
 from discreet.table.columns import Margins, coded_arrow, table_from_columns
 from discreet.table.counts import Where, counts_from_arrow
 from discreet.table.dimension import Dimension
-from discreet.table.frames import POSSIBLE, Layout, possible_from_arrow, table_from_arrow
+from discreet.table.frames import possible_from_arrow, table_from_arrow
+from discreet.table.roles import POSSIBLE, Layout
 from discreet.table.table import Table
 
 SCHEMA = 1
@@ -45,8 +46,9 @@ def read_table(
 
     Args:
         path: a ``.csv`` (``.txt``, ``.tsv``) or ``.parquet`` file.
-        dimensions: the columns that classify; by default every column but the counts.
-        count: the column of counts of a long file.
+        dimensions: the columns that classify, all others being left out; by default every column but the counts,
+            unless one looks like a statistic (a mean, a percentage), which is refused until the dimensions are named.
+        count: the column of counts of a long file; by default also ``value``, ``freq`` or ``figure``.
         layout: ``"long"``, ``"wide"`` or ``"auto"``.
         total: the label that marks a margin; ``None`` when no category is one.
         totals: the label that marks a margin along single dimensions, where it is another.

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.table.columns import Coded, Margins, coded_arrow, table_from_columns
-from discreet.table.counts import Where, counts_from_arrow, is_text
+from discreet.table.counts import Where, counts_from_arrow
+from discreet.table.roles import ENDS, FIGURES, POSSIBLE, Layout, roles
 from discreet.table.table import Table
-
-Layout: TypeAlias = Literal["auto", "long", "wide"]
-
-POSSIBLE = "possible"
-"""The column of a long frame that is false at structural zeros; there only when the table has some."""
-
-PUBLISHED_AS = "published_as"
-"""The column of a release that says how each figure was made; it is never a dimension unless it is named as one."""
 
 
 def table_from_frame(
@@ -93,32 +85,18 @@ def table_from_arrow(
     """Build a table from an Arrow table; `where` names the place of a row in messages."""
     check_options(layout, margins)
     names = [str(name) for name in arrow.column_names]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"two columns are called {twice!r}; every column needs a name of its own")
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a table needs at least one cell")
-    if layout == "auto":
-        layout = "wide" if _looks_wide(arrow, count) else "long"
-    if layout == "wide":
+    given = None if count == FIGURES[0] else count
+    found = roles(arrow, figure=given, dimensions=dimensions, layout=layout, total=total)
+    if found.wide:
         columns, counts, where = unpivot(arrow, dimensions, where)
         return table_from_columns(columns, counts, where=where, total=total, totals=totals, margins=margins)
-    if count not in names:
-        raise RequestError(
-            f"there is no column of counts {count!r}; name it, or say that the layout is wide; {nearest(count, names)}"
-        )
-    if dimensions is None:
-        dimensions = [name for name in names if name not in (count, POSSIBLE, PUBLISHED_AS)]
-    for name in dimensions:
-        if name not in names or name == count:
-            others = [other for other in names if other != count]
-            raise RequestError(f"there is no dimension column {name!r}; {nearest(name, others)}")
-    if "" in dimensions:
-        raise DataError(f"column {names.index('') + 1} has no name; name it, or leave it out (pandas: index=False)")
-    if not dimensions:
-        raise DataError(f"there is no dimension beside the column of counts {count!r}; add one")
+    dimensions = found.dimensions
+    if not set(ENDS) & set(dimensions):
+        _refuse_intervals(arrow, where)
     columns = {name: coded_arrow(name, arrow[name], where) for name in dimensions}
-    counts = counts_from_arrow(arrow[count], where)
+    counts = counts_from_arrow(arrow[found.figure], where)
     possible = possible_from_arrow(arrow[POSSIBLE], where) if POSSIBLE in names and POSSIBLE not in dimensions else None
     return table_from_columns(
         columns, counts, where=where, total=total, totals=totals, margins=margins, possible=possible
@@ -139,23 +117,18 @@ def possible_from_arrow(column: pa.ChunkedArray, where: Where) -> npt.NDArray[np
     return np.array([known.get(label.strip().lower(), True) for label in coded.categories])[coded.codes]
 
 
-def _looks_wide(arrow: pa.Table, count: str) -> bool:
-    """A cross-table has labels in its first column, each once, and numbers in all the others, at least two."""
-    names = [str(name) for name in arrow.column_names]
-    crossed = "\\" in names[0]
-    if crossed and count not in names:
-        return True
-    if not crossed and (arrow.num_columns < 3 or count in names):
-        return False
-    for column in arrow.columns[1:]:
-        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            continue
-        if not is_text(column.type):
-            return False
-        text = (column[0].as_py() or "").strip()
-        if not text.replace(".", "", 1).lstrip("+-").isdigit():
-            return False
-    return bool(pc.count_distinct(arrow.column(0)).as_py() == arrow.num_rows)
+def _refuse_intervals(arrow: pa.Table, where: Where) -> None:
+    """Refuse figures that are published as intervals: they are no counts."""
+    for name in ENDS:
+        if not set(ENDS) <= set(arrow.column_names):
+            return
+        texts = arrow[name].cast(pa.string()).fill_null("").to_pylist()
+        row = next((row for row, text in enumerate(texts) if text.strip()), None)
+        if row is not None:
+            raise DataError(
+                f"{where(row)}: the figure has an interval beside it ({name} {texts[row]}), as releases have; a table "
+                "has counts only (discreet audit reads releases)"
+            )
 
 
 def unpivot(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from discreet.core.errors import DataError
-from discreet.table.frames import Layout
+from discreet.table.roles import Layout
 
 
 def plain_frame(frame: Any, count: str, layout: Layout, dimensions: Sequence[str] | None = None) -> tuple[Any, Layout]:

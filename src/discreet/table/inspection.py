@@ -11,19 +11,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError
+from discreet.core.errors import DataError, DiscreetError
 from discreet.core.text import columns
 from discreet.table.figures import Figures
 from discreet.table.files import read_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.release_writing import note_of
+from discreet.table.roles import FIGURES, MARKS, roles
 
 Content: TypeAlias = Literal["table", "release", "records", "tabulation"]
-COUNTS = ("count", "value", "freq", "frequency", "figure", "n", "records", "persons", "total", "obs_value")
+COUNTS = (*FIGURES, "frequency", "n", "records", "persons", "obs_value")
 """Names by which a column of figures is recognised, in any case."""
 TOTALS = ("Total", "total", "TOTAL", "All", "all", "Sum", "_T", "T", "Insgesamt", "Ensemble")
 """Labels by which margins are recognised."""
-MARKS = ("x", "..", "c", "")
 SHOWN = 8
 """How many labels of a column are listed."""
 
@@ -106,9 +106,26 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     note = note_of(arrow)
     content, proposed = _recognise(arrow, found) if note is None else ("release", {})
     proposed.update({name: str(value) for name, value in reading.items() if value})
+    if note is None and content in ("table", "release") and b"discreet" not in (arrow.schema.metadata or {}):
+        _check(file, arrow, proposed, reading)
     shown = _cells(file, content, proposed, encoding) if cells and content != "records" else None
     method = "" if note is None else str(note.get("method", ""))
     return Inspection(file.name, content, arrow.num_rows, found, proposed, shown, method)
+
+
+def _check(file: Path, arrow: pa.Table, proposed: Mapping[str, str], reading: Mapping[str, Any]) -> None:
+    """Refuse what every reader of tables refuses: columns of which it is not clear what they are."""
+    named = reading.get("dimensions")
+    try:
+        roles(
+            arrow,
+            figure=proposed.get("count"),
+            dimensions=[name.strip() for name in named.split(",")] if named else None,
+            layout=reading.get("layout") or "auto",
+            total=proposed.get("total", TOTAL),
+        )
+    except DiscreetError as error:
+        raise type(error)(f"{file}: {error}") from None
 
 
 def _column(name: str, column: pa.ChunkedArray) -> Column:

@@ -26,6 +26,7 @@ NAMES = (
     "sample",
     "swapped",
     "simulated",
+    "added",
 )
 ROUNDINGS = ("conventional", "random", "controlled")
 
@@ -33,12 +34,18 @@ Noise: TypeAlias = tuple[tuple[tuple[int, float], ...], ...]
 """For each count from 0 up the noises that it can get with their probabilities; larger counts are as the last."""
 
 
+def _whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
 @dataclass(frozen=True)
 class Kind:
     """How figures were published, and therefore where the true value can lie.
 
-    ``exact`` is the value itself and ``suppressed`` says nothing; ``interval`` publishes the least and the largest
-    value, which stand beside the figure (see :class:`~discreet.table.figures.Figures`). Rounded to the base b, a
+    ``exact`` is the value itself. A ``suppressed`` figure says what its mark says: that the value is at ``least`` and
+    at ``most`` so much, where that is known; hidden counts are at least 1 wherever zeros are always published.
+    ``interval`` publishes the least and the largest value, which stand beside the figure (see
+    :class:`~discreet.table.figures.Figures`). Rounded to the base b, a
     figure y came from [y − b/2, y + b/2) if rounded conventionally (domingo2002 section 4.2), and from
     y − b + 1 … y + b − 1 if rounded at random or by a controlled method. ``small`` rounded
     only counts below the base, to 0 or the base. ``perturbed`` moved the value by at most
@@ -46,11 +53,17 @@ class Kind:
     ``relative`` moved the value by at most the share ``fraction`` of itself. ``sample`` counts only the sampled
     units, a share ``fraction`` of all ``size`` of them (0 where either is not known). ``swapped`` let at most ``bound``
     units of a cell change places with others, a share ``fraction`` of all (0 where it is not known). ``simulated``
-    values were drawn given figures that are published beside them, and say nothing more. Base and
-    bound are in units of the last decimal published.
+    values were drawn given figures that are published beside them, and say nothing more; ``added`` ones are sums of
+    published figures, and say nothing at all that these do not. Where counts from 1 to
+    ``hides`` are hidden, none of them is behind a figure that is shown. Base, bound, ``least``, ``most`` and ``hides``
+    are in units of the last decimal published.
 
     >>> Kind("conventional", base=5).range(np.array([10, 0]))[0].tolist()
     [8, -2]
+    >>> Kind("conventional", base=5, hides=3).range(np.array([5]))
+    (array([4]), array([7]))
+    >>> Kind("suppressed", least=1, most=7).phrase
+    'suppressed, 1 to 7'
     """
 
     name: str = "exact"
@@ -59,6 +72,9 @@ class Kind:
     fraction: float = 0.0
     law: Noise = field(default=(), repr=False)
     size: int = field(default=0, repr=False)
+    least: int | None = field(default=None, repr=False)
+    most: int | None = field(default=None, repr=False)
+    hides: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -81,10 +97,36 @@ class Kind:
                 f"a share {self.fraction!r} of all units is swapped, at most {self.bound!r} in a cell; give a share "
                 "between 0 and 1 and a whole number"
             )
+        if (self.least is not None or self.most is not None) and self.name != "suppressed":
+            raise RequestError(f"least and most are of suppressed figures, not of the kind {self.name!r}")
+        if self.least is not None and self.most is not None and self.least > self.most:
+            raise RequestError(f"hidden figures are said to lie between {self.least} and {self.most}; swap the two")
+        if not _whole(self.hides) or self.hides < 0:
+            raise RequestError(f"counts from 1 to {self.hides!r} are said to be hidden; give a whole number")
 
     def range(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return the least and the largest true value behind each published one."""
-        if self.name in ("suppressed", "interval", "simulated"):
+        lower, upper = self._range(values)
+        if not self.hides:
+            return lower, upper
+        lower = np.where((lower > 0) & (lower <= self.hides), self.hides + 1, lower)
+        upper = np.where((upper > 0) & (upper <= self.hides), 0, upper)
+        wrong = np.flatnonzero(lower > upper)
+        if wrong.size:
+            raise DataError(
+                f"the figure {values.ravel()[wrong[0]]} is shown, but every count behind it is one of 1 to "
+                f"{self.hides}, which are said to be hidden; correct the figure, or say what is hidden"
+            )
+        return lower, upper
+
+    def _range(self, values: IntArray) -> tuple[IntArray, IntArray]:
+        if self.name == "suppressed":
+            least, most = (
+                -UNBOUNDED if self.least is None else self.least,
+                UNBOUNDED if self.most is None else self.most,
+            )
+            return np.full(values.shape, least), np.full(values.shape, most)
+        if self.name in ("interval", "simulated", "added"):
             return np.full(values.shape, -UNBOUNDED), np.full(values.shape, UNBOUNDED)
         if self.name == "conventional":
             return values - self.base // 2, values + (self.base - 1) // 2
@@ -135,7 +177,20 @@ class Kind:
     @property
     def weighs(self) -> bool:
         """Whether some true values lead to a figure more often than others, so that :meth:`likelihood` tells more."""
-        return self.name == "random" or bool(self.law) or (self.name in ("sample", "swapped") and self.fraction > 0)
+        return (
+            self.name == "random"
+            or bool(self.law or self.hides)
+            or (self.name in ("sample", "swapped") and self.fraction > 0)
+        )
+
+    @property
+    def stated(self) -> bool:
+        """Whether p(y | x) is known exactly and each figure is made from its own value alone.
+
+        Only then does :meth:`likelihood` say all that a reader who knows the method learns from a figure. Controlled
+        rounding, suppression and the like look at all cells together; what their choice tells is not stated here.
+        """
+        return self.name in ("exact", "conventional", "random", "interval") or bool(self.law)
 
     def likelihood(self, published: int, true: IntArray) -> FloatArray:
         """Return p(y | x) of the published value for each true value, as the method draws it.
@@ -152,7 +207,7 @@ class Kind:
         if self.law:
             return self._chances(published, true)
         lower, upper = self.range(np.array([published]))
-        inside = (true >= lower[0]) & (true <= upper[0])
+        inside = (true >= lower[0]) & (true <= upper[0]) & ((true < 1) | (true > self.hides))
         if self.name == "random":
             return np.where(inside, 1 - np.abs(true - published) / self.base, 0.0)
         if self.name == "sample" and self.fraction:
@@ -165,8 +220,19 @@ class Kind:
     @property
     def phrase(self) -> str:
         """What a reader is told."""
+        told = self._phrase
+        return f"{told}, 1 to {self.hides} being hidden" if self.hides else told
+
+    @property
+    def _phrase(self) -> str:
+        if self.name == "suppressed" and (self.least is not None or self.most is not None):
+            if self.most is None:
+                return f"suppressed, at least {self.least}"
+            return f"suppressed, {'at most' if self.least is None else f'{self.least} to'} {self.most}"
         if self.name in ROUNDINGS:
             return f"rounded ({self.name}) to base {self.base}"
+        if self.name == "added":
+            return "added up from published figures"
         if self.name == "small":
             return f"rounded to 0 or {self.base} where below {self.base}"
         if self.name == "perturbed":
@@ -198,6 +264,8 @@ class Kind:
 
 
 EXACT, SUPPRESSED, INTERVAL = Kind(), Kind("suppressed"), Kind("interval")
+ABOVE_ZERO = Kind("suppressed", least=1)
+"""What is hidden where zeros are always published."""
 
 
 def _sampled(published: int, true: IntArray, inside: Any, fraction: float, size: int) -> FloatArray:
@@ -240,7 +308,3 @@ def _swapped(published: int, true: IntArray, inside: Any, fraction: float) -> Fl
 
 def _tuples(value: Any) -> Any:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
-
-
-def _whole(number: object) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)

@@ -28,8 +28,12 @@ class Overlay:
         least: int,
         most: int | None,
     ) -> None:
-        """Begin with what is known of every value: that it lies between the least and the most."""
+        """Begin with what is known of every value: that it lies between the least and the most.
+
+        A least above 0 is of figures that are not shown as they are: an exact 0 beside them is what it is.
+        """
         self.space, self.parts, self.positions, self.decimals = space, parts, positions, decimals
+        self.above, least = max(least, 0), min(least, 0)
         # A sum is bounded by its cells; only values that may be negative need the number of cells for it.
         self.lower = np.full(positions.size, least if least >= 0 else max(least * positions.size, -UNBOUNDED))
         self.upper = np.full(positions.size, UNBOUNDED)
@@ -50,6 +54,7 @@ class Overlay:
         scale = 10 ** (self.decimals - part.decimals)
         low, high = part.ranges()
         low, high = scaled(low, scale), scaled(high, scale)
+        low = np.where(low == high, low, np.maximum(low, self.above))
         shown = ~part.hidden
         values = part.values * scale
         below = np.flatnonzero(shown & (high < self.floor))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from discreet.core.errors import DataError
+from discreet.core.errors import DataError, RequestError
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.table import Table
 
 if TYPE_CHECKING:
     from discreet.table.figures import Figures
+
+TRIAL = "This is a trial, not for publication"
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class Release:
     It holds no original value and no seed: somebody who knows the method and the seed could undo a random
     method. ``inner`` holds the inner counts where all of them are published; ``figures`` any published tables with
     margins, hidden, rounded, perturbed or merged figures, linked by the dimensions that they share. ``kind`` says what
-    a reader knows of the true counts behind ``inner`` where no figures say it.
+    a reader knows of the true counts behind ``inner`` where no figures say it. ``trial`` says that it is not for
+    publication: it was drawn with a seed so short that all can be tried, or was said to be a trial.
     """
 
     inner: Table | None
@@ -31,6 +34,7 @@ class Release:
     parameters: Mapping[str, object] = field(default_factory=dict)
     figures: tuple[Figures, ...] = ()
     kind: Kind = EXACT
+    trial: bool = False
 
     def __post_init__(self) -> None:
         """Freeze the parameters."""
@@ -41,7 +45,7 @@ class Release:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle with the parameters thawed; the constructor freezes them again."""
-        return Release, (self.inner, self.method, dict(self.parameters), self.figures, self.kind)
+        return Release, (self.inner, self.method, dict(self.parameters), self.figures, self.kind, self.trial)
 
     @property
     def table(self) -> Table:
@@ -73,14 +77,33 @@ class Release:
 
         return (Figures.of_table(self.inner, self.kind, name=self.method),)
 
-    def write(self, path: str | Path, *, value: str = "count", mark: str = "x") -> tuple[Path, ...]:
+    def as_trial(self) -> Release:
+        """Return the release, marked as one that is not for publication."""
+        return self if self.trial else replace(self, trial=True)
+
+    def refuse_trial(
+        self, purpose: str, other: str = ", or say that this is for a trial (trial=True, --trial)"
+    ) -> None:
+        """Refuse a release that was made for a trial where it would leave; ``other`` is what can be said instead."""
+        if self.trial:
+            raise RequestError(
+                f"the release by {self.method} was made for a trial, as with a seed that is found by trying all; it is "
+                f"not {purpose}. Protect the table again without a seed{other}"
+            )
+
+    def write(
+        self, path: str | Path, *, value: str = "count", mark: str = "x", trial: bool = False
+    ) -> tuple[Path, ...]:
         """Write what is published as CSV or Parquet, by the file's ending, each file whole or not at all.
 
-        Hidden figures stand as the mark, intervals as columns ``lower`` and ``upper``, and where figures are neither
-        exact nor hidden, a column ``published_as`` says how they were made. Parquet keeps hierarchies and parameters
-        too. Several linked tables become numbered files; the names of all that was written are returned.
-        :func:`~discreet.table.release_files.read_release` reads them back.
+        Hidden figures stand as the mark, intervals as columns ``lower`` and ``upper``, and where figures are hidden or
+        changed, a column ``published_as`` says how they were made and what a mark means. Parquet keeps hierarchies and
+        parameters too. Several linked tables become numbered files; the names of all that was written are returned.
+        :func:`~discreet.table.release_files.read_release` reads them back. A release that was made for a trial is
+        written only with ``trial=True``, and then says so: in the column ``published_as``, or in the note of Parquet.
         """
+        if not trial:
+            self.refuse_trial("written")
         from discreet.table.release_writing import write_release
 
         return write_release(self, path, value=value, mark=mark)
@@ -89,7 +112,8 @@ class Release:
         """Say how the figures were made, then show them."""
         made = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
         shown = [str(part) for part in ((self.inner,) if self.inner is not None else ()) + self.figures]
-        return "\n".join([f"Release by {self.method}{f' ({made})' if made else ''}", *shown])
+        head = f"Release by {self.method}{f' ({made})' if made else ''}"
+        return "\n".join([*([TRIAL] if self.trial else []), head, *shown])
 
     __repr__ = __str__
 
@@ -97,7 +121,7 @@ class Release:
         import html
 
         made = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
-        head = f"<p>Release by {html.escape(self.method)} {html.escape(made)}</p>"
+        head = f"<p>{TRIAL + '. ' if self.trial else ''}Release by {html.escape(self.method)} {html.escape(made)}</p>"
         lists = "".join(f"<p>{html.escape(str(part))}</p>" for part in self.figures)
         return f"{head}{self.inner._repr_html_() if self.inner is not None else ''}{lists}"
 

@@ -15,20 +15,20 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.table.columns import Coded, coded_arrow
+from discreet.table.columns import Coded, coded_arrow, refuse_unmarked
 from discreet.table.counts import Where
 from discreet.table.figures import Absent, Figures
 from discreet.table.files import read_arrow_rows
-from discreet.table.frames import POSSIBLE, PUBLISHED_AS, Layout, to_arrow, unpivot
+from discreet.table.frames import to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
-from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind
+from discreet.table.kinds import ABOVE_ZERO, EXACT, INTERVAL, SUPPRESSED, Kind
 from discreet.table.release import Release
-from discreet.table.release_writing import ENDS, kind_from_text, note_of, release_from_arrow
+from discreet.table.release_writing import TRIAL_MARK, kind_from_text, note_of, release_from_arrow
+from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
 
-MARKS = ("x", "..", "c", "")
-"""What stands in place of a hidden figure, unless other marks are named."""
-VALUES = ("count", "value", "freq", "figure")
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
+"""A mark with what it means: c=1..7."""
 
 
 def read_release(
@@ -39,6 +39,7 @@ def read_release(
     layout: Layout = "auto",
     total: str = TOTAL,
     marks: Sequence[str] = MARKS,
+    least: float | None = None,
     kind: Kind = EXACT,
     margins: Kind | None = None,
     hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
@@ -57,10 +58,15 @@ def read_release(
     Args:
         path: a long file (a column per dimension and a column of figures) or a wide cross-table.
         value: the column of figures of a long file; ``count`` or ``value`` where not named.
-        dimensions: the columns that classify; by default all others.
+        dimensions: the columns that classify, all others being left out; by default all but the figures, unless one
+            looks like a statistic (a mean, a percentage), which is refused until the dimensions are named.
         layout: ``"long"``, ``"wide"`` or ``"auto"``.
         total: the label of margins.
-        marks: what stands in place of hidden figures; anything else that is no number is an error.
+        marks: what stands in place of hidden figures; anything else that is no number is an error. A mark can say what
+            it means: ``"c=1..7"`` hides figures from 1 to 7, ``"x=1.."`` figures of 1 and more.
+        least: what hidden figures are at least. Where neither this nor a mark nor the file says it, and the file shows
+            zeros, hidden figures are taken to be above 0, as they are wherever zeros are always published; 0 says
+            that zeros are hidden too.
         kind: how the figures were made, such as ``Kind("random", base=3)``.
         margins: how the margins were made, where that differs.
         hierarchies: for a dimension its tree, or several trees over it.
@@ -92,6 +98,7 @@ def read_release(
             layout=layout,
             total=total,
             marks=marks,
+            least=least,
             kind=kind,
             margins=margins,
             hierarchies=hierarchies,
@@ -104,13 +111,27 @@ def read_release(
         # Figures call themselves by the name of their file.
         told = str(error).removeprefix(f"{name or file.name}: ")
         raise type(error)(f"{file}: {told}") from None
-    return Release.of(figures)
+    return _with_mark(Release.of(figures), arrow)
+
+
+def _with_mark(release: Release, arrow: pa.Table) -> Release:
+    """Return the release, marked as a trial where its figures say so."""
+    if PUBLISHED_AS not in arrow.column_names:
+        return release
+    stated = pc.unique(arrow[PUBLISHED_AS].cast(pa.string())).to_pylist()
+    return release.as_trial() if any((text or "").endswith(TRIAL_MARK) for text in stated) else release
 
 
 def release_from_frame(frame: Any, **reading: Any) -> Release:
     """Return the release that a pandas, polars or Arrow frame holds; options as for :func:`read_release`."""
     reading.setdefault("name", "release")
-    return Release.of(figures_from_arrow(to_arrow(frame), lambda row: f"row {row}", **reading))
+    if type(frame).__module__.split(".")[0] == "pandas":
+        from discreet.table.from_pandas import plain_frame
+
+        value, names = reading.get("value") or FIGURES[0], reading.get("dimensions")
+        frame, reading["layout"] = plain_frame(frame, value, reading.get("layout", "auto"), names)
+    arrow = to_arrow(frame)
+    return _with_mark(Release.of(figures_from_arrow(arrow, lambda row: f"row {row}", **reading)), arrow)
 
 
 def figures_from_arrow(
@@ -122,6 +143,7 @@ def figures_from_arrow(
     layout: Layout = "auto",
     total: str = TOTAL,
     marks: Sequence[str] = MARKS,
+    least: float | None = None,
     kind: Kind = EXACT,
     margins: Kind | None = None,
     hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
@@ -133,45 +155,45 @@ def figures_from_arrow(
     """Build figures from columns; `where` names the place of a row in messages."""
     if layout not in ("auto", "long", "wide"):
         raise RequestError(f"layout is {layout!r}; it is 'auto', 'long' or 'wide'")
-    names = [str(column) for column in arrow.column_names]
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a release needs at least one figure")
     beside: dict[str, npt.NDArray[Any]] = {}
-    column = value or next((candidate for candidate in VALUES if candidate in names), None)
-    wide = layout == "wide" or (layout == "auto" and value is None and ("\\" in names[0] or column is None))
-    if wide:
+    read = roles(arrow, figure=value, dimensions=dimensions, layout=layout, total=total, marks=marks)
+    if read.figure is None:
         labels, texts, where = unpivot(arrow, dimensions, where, _texts)
     else:
-        if column is None or column not in names:
-            raise RequestError(f"there is no column of figures {column or 'count'!r}; {nearest(column or '', names)}")
-        figures = (column, POSSIBLE, PUBLISHED_AS, *(ENDS if set(ENDS) <= set(names) else ()))
-        chosen = [c for c in names if c not in figures] if dimensions is None else list(dimensions)
-        for dimension in chosen:
-            if dimension not in names or dimension == column:
-                raise RequestError(f"there is no dimension column {dimension!r}; {nearest(dimension, names)}")
-        if not chosen:
-            raise DataError(f"there is no dimension beside the column of figures {column!r}; add one")
-        labels = {dimension: coded_arrow(dimension, arrow[dimension], where) for dimension in chosen}
-        texts = _texts(arrow[column], where)
-        if dimensions is None or not {PUBLISHED_AS, *ENDS} & set(dimensions):
-            beside = {name: _texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in names}
+        labels = {dimension: coded_arrow(dimension, arrow[dimension], where) for dimension in read.dimensions}
+        texts = _texts(arrow[read.figure], where)
+        if not {PUBLISHED_AS, *ENDS} & set(read.dimensions):
+            beside = {name: _texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in arrow.column_names}
     stated = beside.get(PUBLISHED_AS)
     negative = stated is not None or (margins or kind).name == "perturbed"
     ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
-    (numbers, *limits), (hidden, *open_), decimals = _parse([texts, *ends], marks, where, negative)
+    meanings = _meanings(marks, least)
+    (numbers, *limits), (hidden, *open_), decimals = _parse([texts, *ends], list(meanings), where, negative)
     trees = _trees(labels, hierarchies or {}, merged or {}, total)
     for dimension, codes in (parts or {}).items():
         if dimension in labels:
             listed = [label for label in labels[dimension].categories if label != total]
             trees[dimension] = _of_part(dimension, listed, trees.pop(dimension, ()), codes, absent)
     trees = {dimension: found for dimension, found in trees.items() if found}
+    if total:
+        for dimension, coded in labels.items():
+            known = {total, *(code for tree in trees.get(dimension, ()) for code in tree.codes)}
+            refuse_unmarked(dimension, [label for label in coded.categories if label not in known])
     is_margin = np.zeros(numbers.size, bool)
     for dimension, coded in labels.items():
         sums = {total} | {t.codes[p] for t in trees.get(dimension, ()) for p in t.parents if p >= 0}
         is_margin |= np.array([label in sums for label in coded.categories])[coded.codes]
     scale = 10**decimals
     kinds = [_scaled(k, scale) for k in (kind, SUPPRESSED, margins or kind)]
+    if least is None and _shows_zeros(labels, numbers, hidden, is_margin, kinds, absent):
+        kinds[1] = ABOVE_ZERO
     which = np.where(hidden, 1, np.where(is_margin, 2, 0))
+    for mark, meaning in meanings.items():
+        if meaning != SUPPRESSED:
+            which[hidden & (texts == mark)] = len(kinds)
+            kinds.append(_scaled(meaning, scale))
     if stated is not None:
         which = _stated(stated, which, hidden, kinds, where)
     if limits:
@@ -202,7 +224,7 @@ def _stated(
 ) -> IntArray:
     """Return the kinds that a file states row by row; they are added to the list of kinds."""
     texts, inverse = np.unique(stated.astype(str), return_inverse=True)
-    found = [kind_from_text(text) if text else None for text in texts.tolist()]
+    found = [kind_from_text(text.removesuffix(TRIAL_MARK)) if text else None for text in texts.tolist()]
     hides = np.array([kind is not None and kind.name in ("suppressed", "interval") for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
     wrong = np.flatnonzero(known & (hides != hidden))
@@ -212,11 +234,63 @@ def _stated(
         raise DataError(f"{where(row)}: the figure is said to be {stated[row]!r}, but {shown}; correct one of them")
     first = len(kinds)
     kinds += [kind or EXACT for kind in found]
-    return np.where(known & ~hidden, first + inverse, which)
+    marked = np.array([kind is not None and kind.name == "suppressed" for kind in found])[inverse]
+    return np.where(known & (~hidden | marked), first + inverse, which)
+
+
+def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
+    """Return the marks and what each of them says of a figure.
+
+    >>> [kind.phrase for kind in _meanings(["x", "c=1..7"], 1).values()]
+    ['suppressed, at least 1', 'suppressed, 1 to 7']
+    """
+    if least is not None and least != int(least):
+        raise RequestError(f"hidden figures are at least {least}; give a whole number (least=, --least)")
+    plain = Kind("suppressed", least=int(least)) if least is not None and least > 0 else SUPPRESSED
+    found = {}
+    for text in marks:
+        said = MEANING.fullmatch(text.strip())
+        if said is None:
+            found[text.strip()] = plain
+        else:
+            low, high = (int(end) if end else None for end in said.group(2, 3))
+            found[said[1].strip()] = Kind("suppressed", least=low, most=high)
+    return found
+
+
+def _shows_zeros(
+    labels: Mapping[str, Coded],
+    numbers: IntArray,
+    hidden: npt.NDArray[np.bool_],
+    is_margin: npt.NDArray[np.bool_],
+    kinds: Sequence[Kind],
+    absent: Absent,
+) -> bool:
+    """Say whether a table shows that cells are empty: by a figure of 0, or by leaving out their rows."""
+    if kinds[0] != EXACT:
+        return False
+    if ((numbers == 0) & ~hidden).any():
+        return True
+    inner = ~is_margin
+    if absent != "empty" or not inner.any():
+        return False
+    cells = 1
+    for coded in labels.values():
+        cells *= np.unique(coded.codes[inner]).size
+    return int(inner.sum()) < cells
 
 
 def _scaled(kind: Kind, scale: int) -> Kind:
-    return replace(kind, base=kind.base * scale, bound=kind.bound * scale) if scale > 1 else kind
+    if scale == 1:
+        return kind
+    return replace(
+        kind,
+        base=kind.base * scale,
+        bound=kind.bound * scale,
+        hides=kind.hides * scale,
+        least=None if kind.least is None else kind.least * scale,
+        most=None if kind.most is None else kind.most * scale,
+    )
 
 
 def _texts(column: Any, where: Where) -> npt.NDArray[Any]:

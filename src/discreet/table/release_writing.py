@@ -21,16 +21,16 @@ from discreet.core.numerics import IntArray
 from discreet.table.counts import numpy_from_arrow
 from discreet.table.dimension import Dimension
 from discreet.table.figures import Figures
-from discreet.table.frames import PUBLISHED_AS
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.kinds import EXACT, INTERVAL, UNBOUNDED, Kind
 from discreet.table.release import Release
+from discreet.table.roles import ENDS, PUBLISHED_AS
 from discreet.table.table import DENSE_LIMIT, Table
 
 SCHEMA = 1
 """The version of the note that a Parquet file of a release carries."""
-ENDS = ("lower", "upper")
-"""The columns of figures that are published as intervals."""
+TRIAL_MARK = " trial"
+"""What the column ``published_as`` of a CSV file says after the kinds of figures of a trial."""
 
 
 def write_release(release: Release, path: str | Path, *, value: str = "count", mark: str = "x") -> tuple[Path, ...]:
@@ -44,7 +44,7 @@ def write_release(release: Release, path: str | Path, *, value: str = "count", m
         # Empty cells are written out, so that categories in which nobody is are not lost.
         parts = (Figures.of_table(release.inner, release.kind, zeros=True, name=release.method),)
     names = [file] if len(parts) == 1 else [file.with_stem(f"{file.stem}-{i}") for i in range(1, len(parts) + 1)]
-    columns = [_columns(part, value, mark if suffix != ".parquet" else None) for part in parts]
+    columns = [_columns(part, value, mark if suffix != ".parquet" else None, release.trial) for part in parts]
     for name, part, data in zip(names, parts, columns, strict=True):
         if suffix == ".parquet":
             _write_parquet(name, release if len(parts) == 1 else None, part, data, value, release)
@@ -53,7 +53,7 @@ def write_release(release: Release, path: str | Path, *, value: str = "count", m
     return tuple(names)
 
 
-def _columns(part: Figures, value: str, mark: str | None) -> dict[str, Any]:
+def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, Any]:
     """Return a column per dimension, the figures, ends of intervals, and how the figures were made."""
     kinds = [kind.name for kind in part.kinds]
     ends = part.upper is not None and "interval" in kinds
@@ -75,15 +75,15 @@ def _columns(part: Figures, value: str, mark: str | None) -> dict[str, Any]:
         assert part.upper is not None
         for name, numbers in zip(ENDS, (part.values, part.upper), strict=True):
             data[name] = _numbers(numbers, part.decimals, ~is_interval)
-    plain = ("exact", "suppressed", "interval")
+    # What a mark leaves open is said, too: a reader who sees zeros would take hidden figures to be above 0.
+    plain = (EXACT, INTERVAL)
     used = np.unique(part.kind)
     if mark is None:
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
-    elif any(kinds[i] not in plain for i in used):
-        texts = pa.array(
-            [kind_text(kind, part.values[part.kind == i]) for i, kind in enumerate(part.kinds)], pa.string()
-        )
+    elif trial or any(part.kinds[i] not in plain for i in used):
+        stated = [kind_text(kind, part.values[part.kind == i]) for i, kind in enumerate(part.kinds)]
+        texts = pa.array([text + TRIAL_MARK if trial else text for text in stated], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), texts)
     return data
 
@@ -168,6 +168,7 @@ def _write_parquet(
         "schema": SCHEMA,
         "method": release.method,
         "parameters": dict(release.parameters),
+        "trial": release.trial,
         "name": part.name,
         "count": value,
         "dimensions": list(part.names),
@@ -249,7 +250,7 @@ def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
             upper=_units(arrow[ENDS[1]], scale) if ENDS[1] in arrow.column_names and ENDS[1] not in labels else None,
         )
         inner = None if note["inner"] is None else _inner(figures, note["inner"])
-        return Release(inner, note["method"], note["parameters"], (figures,))
+        return Release(inner, note["method"], note["parameters"], (figures,), trial=bool(note.get("trial")))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise DataError("the file's own note about its figures is damaged; write it again") from None
 

@@ -19,7 +19,7 @@ from discreet.table.dimension import Dimension
 
 if TYPE_CHECKING:
     from discreet.table.columns import Margins
-    from discreet.table.frames import Layout
+    from discreet.table.roles import Layout
 
 DENSE_LIMIT = 50_000_000
 """The largest number of cells that is laid out as a dense array."""

@@ -16,38 +16,16 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
 from discreet.table.axis import Axis
 from discreet.table.dimension import Dimension
+from discreet.table.frozen import Frozen
 from discreet.table.hierarchy import TOTAL, Hierarchy
+from discreet.table.respondents import Respondents
 from discreet.table.table import DENSE_LIMIT, Table, _add_up, describe
 
 LevelName: TypeAlias = Literal["contributor", "holding"]
 
 
-class _Columns:
-    """What frozen bundles of arrays share: arrays cannot be written to, and equality compares them."""
-
-    def _freeze(self) -> None:
-        for item in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, item.name)
-            if isinstance(value, np.ndarray) and value.flags.writeable:
-                value = value.copy()
-                value.flags.writeable = False
-                object.__setattr__(self, item.name, value)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))  # type: ignore[arg-type]
-        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Copied and pickled through the constructor, which freezes the arrays again.
-        return type(self), tuple(getattr(self, item.name) for item in fields(self))  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, eq=False)
-class Largest(_Columns):
+class Largest(Frozen):
     """For each cell the sum of what its units contribute to a response, and their largest contributions.
 
     Contributions are absolute values, so that a loss counts like a gain of the same size. ``top`` has a row per cell,
@@ -65,7 +43,7 @@ class Largest(_Columns):
 
 
 @dataclass(frozen=True, eq=False)
-class Level(_Columns):
+class Level(Frozen):
     """How many units are in each cell, and what they contribute to each response.
 
     Units are contributors, or holdings: groups of contributors that know each other's figures. ``weighted_units``
@@ -82,7 +60,7 @@ class Level(_Columns):
 
 
 @dataclass(frozen=True, eq=False)
-class Response(_Columns):
+class Response(Frozen):
     """A magnitude that is added up over the records of each cell.
 
     ``shadow`` names the variable by which the rules judge it, where that is another one.
@@ -99,12 +77,13 @@ class Response(_Columns):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tabulation(_Columns):
+class Tabulation(Frozen):
     """The cells of every margin wanted, as columns: counts, sums, and the largest contributions to each.
 
     ``cells`` are sorted positions, row-major over the nodes of the axes, of the cells that hold records; position 0 is
     the grand total. ``margins`` lists which dimensions were crossed: a cell is among the margins if its dimensions
-    that are not at their total are exactly one of them. Rules never need the records again.
+    that are not at their total are exactly one of them. Rules never need the records again. ``respondents`` says who
+    contributed what, where the records name their contributors; without it nobody can tell who is in several cells.
 
     >>> figures = Table.from_array([[3, 0], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> tabulation = Tabulation.from_table(figures)
@@ -121,6 +100,7 @@ class Tabulation(_Columns):
     contributors: Level
     holdings: Level | None = None
     dropped: int = 0
+    respondents: Respondents | None = None
 
     def __post_init__(self) -> None:
         """Check that all columns have a figure per cell, and freeze them."""
@@ -299,6 +279,21 @@ class Tabulation(_Columns):
         dimensions = tuple(Dimension(axis.name, axis.leaves) for axis in dims)
         return Table(dimensions, position[order], counts[rows][order], np.zeros(0, np.int64))
 
+    def check_publishable(self) -> None:
+        """Refuse to publish from a tabulation that holds plain and weighted figures side by side.
+
+        Raises:
+            RequestError: when there are weights.
+        """
+        if self.weighted is None:
+            return
+        largest = int(self.records.max(initial=0))
+        raise RequestError(
+            f"the table holds the figures of {largest:,} records and those of the {self.weighted.max(initial=0):,.6g} "
+            "that their weights stand for, and only one of them can be published; tabulate the weighted estimates "
+            "(estimates=True, --estimates), or leave the weights out"
+        )
+
     def as_part(self, totals: Mapping[str, str] | None = None, /, **more: str) -> Tabulation:
         """Say that totals along some dimensions are of the categories tabulated only, and what they are called.
 
@@ -351,6 +346,7 @@ class Tabulation(_Columns):
             contributors,
             filled(self.holdings),
             self.dropped,
+            self.respondents,
         )
 
     def _positions(self, margin: tuple[str, ...]) -> IntArray:

@@ -1,7 +1,7 @@
 """Tabulations in files: Parquet keeps everything, CSV the codes and figures for people.
 
 The Parquet file has a row per cell and these columns, and the key ``discreet`` of its metadata holds a JSON note
-``{"kind": "tabulation", "schema": 1, "dimensions": […], "responses": […], "margins": […], "top", "dropped"}`` in which
+``{"kind": "tabulation", "schema": 2, "dimensions": […], "responses": […], "margins": […], "top", "dropped"}`` in which
 each dimension lists its hierarchies (codes, position of each code's parent, labels).
 
 | column | meaning |
@@ -13,6 +13,8 @@ each dimension lists its hierarchies (codes, position of each code's parent, lab
 | ``contributor:total:R``, ``contributor:weighted_total:R`` | Σ of the contributions' sizes, plain and weighted |
 | ``contributor:topI:R``, ``contributor:weighted_topI:R`` | the I-th largest contribution, plain and weighted |
 | ``holding:…`` | the same at the level of holdings, where they are known |
+| ``respondent:name``, ``respondent:records`` | in the finest cells, who is in them with how many records, as lists |
+| ``respondent:sum:R`` | what each of those sums to in response R, as a list |
 """
 
 from __future__ import annotations
@@ -30,10 +32,11 @@ from discreet.core.files import write_whole
 from discreet.table.axis import Axis
 from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.respondents import Respondents
 from discreet.table.tabulation import Largest, Level, Response, Tabulation
 
-SCHEMA = 1
-"""The version of the layout described above."""
+SCHEMA = 2
+"""The version of the layout described above; version 1 has no respondents."""
 
 
 def arrow_from_tabulation(tabulation: Tabulation, *, coded: bool = False) -> pa.Table:
@@ -68,7 +71,7 @@ def write_tabulation(tabulation: Tabulation, path: str | Path) -> None:
     if file.suffix.lower() == ".parquet":
         import pyarrow.parquet as pq
 
-        arrow = arrow_from_tabulation(tabulation, coded=True)
+        arrow = _with_respondents(arrow_from_tabulation(tabulation, coded=True), tabulation)
         note = {
             "kind": "tabulation",
             "schema": SCHEMA,
@@ -91,6 +94,42 @@ def write_tabulation(tabulation: Tabulation, path: str | Path) -> None:
         write_whole(file, lambda temporary: pcsv.write_csv(arrow, temporary, quoting))
     else:
         raise RequestError(f"{file}: '{file.suffix}' is not a format that is written; give .parquet or .csv")
+
+
+def _with_respondents(arrow: pa.Table, tabulation: Tabulation) -> pa.Table:
+    """Add lists of those who are in each finest cell."""
+    known = tabulation.respondents
+    if known is None:
+        return arrow
+    row = np.searchsorted(tabulation.cells, known.cell)
+    order = np.argsort(row, kind="stable")
+    ends = pa.array(np.searchsorted(row[order], np.arange(len(tabulation) + 1)).astype(np.int64))
+    names = pa.DictionaryArray.from_arrays(pa.array(known.unit[order]), pa.array(known.names, pa.string()))
+    columns = {"respondent:name": names.dictionary_decode(), "respondent:records": pa.array(known.records[order])}
+    for response, amounts in zip(tabulation.responses, known.amounts, strict=True):
+        columns[f"respondent:sum:{response.name}"] = pa.array(amounts[order])
+    for name, column in columns.items():
+        arrow = arrow.append_column(name, pa.LargeListArray.from_arrays(ends, column))
+    return arrow
+
+
+def _respondents(arrow: pa.Table, cells: Any, responses: Sequence[str]) -> Respondents | None:
+    """Return those that the file lists, if it does."""
+    if "respondent:name" not in arrow.column_names:
+        return None
+    lists = [arrow[name].combine_chunks() for name in ("respondent:name", "respondent:records")]
+    lists += [arrow[f"respondent:sum:{name}"].combine_chunks() for name in responses]
+    row = np.repeat(np.arange(arrow.num_rows), lists[0].value_lengths().to_numpy(zero_copy_only=False).astype(np.int64))
+    names = lists[0].flatten().dictionary_encode()
+    labels = names.dictionary.to_pylist()
+    order = sorted(range(len(labels)), key=labels.__getitem__)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    figures = [one.flatten().to_numpy(zero_copy_only=False) for one in lists[1:]]
+    amounts = np.stack(figures[1:]) if responses else np.zeros((0, row.size))
+    unit = rank[names.indices.to_numpy(zero_copy_only=False).astype(np.int64)] if row.size else np.zeros(0, np.int64)
+    whole = Respondents(tuple(labels[i] for i in order), unit, cells[row], figures[0].astype(np.int64), amounts)
+    return whole.moved(whole.cell)
 
 
 def is_tabulation(path: str | Path) -> bool:
@@ -123,7 +162,7 @@ def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
         note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
         if note.get("kind") != "tabulation":
             raise DataError("the file holds a plain table, not a tabulation; read it with read_table")
-        if note.get("schema") != SCHEMA:
+        if note.get("schema") not in (1, SCHEMA):
             raise DataError(
                 f"written in version {note.get('schema')!r} of the format, but version {SCHEMA} is read here; "
                 "update discreet, or tabulate again"
@@ -144,7 +183,8 @@ def _rebuilt(arrow: pa.Table, note: dict[str, Any]) -> Tabulation:
     cells = np.zeros(arrow.num_rows, np.int64)
     for axis in axes:
         cells = cells * len(axis) + _codes(arrow[axis.name], axis)
-    figures = [name for name in arrow.column_names if name not in {axis.name for axis in axes}]
+    lists = [name for name in arrow.column_names if name.startswith("respondent:")]
+    figures = [name for name in arrow.column_names if name not in {*lists, *(axis.name for axis in axes)}]
     kinds = {"records": np.int64, "contributor:units": np.int64, "holding:units": np.int64}
     return tabulation_from_columns(
         axes,
@@ -157,6 +197,7 @@ def _rebuilt(arrow: pa.Table, note: dict[str, Any]) -> Tabulation:
         | {"cell": cells},
         top=note["top"],
         dropped=int(note["dropped"]),
+        respondents=_respondents(arrow, cells, [r["name"] for r in note["responses"]]),
     )
 
 
@@ -168,6 +209,7 @@ def tabulation_from_columns(
     *,
     top: int,
     dropped: int = 0,
+    respondents: Respondents | None = None,
 ) -> Tabulation:
     """Build a tabulation from columns that are named as in its file, with the positions of the cells in ``cell``."""
 
@@ -200,6 +242,7 @@ def tabulation_from_columns(
         level("contributor"),
         level("holding") if "holding:units" in columns else None,
         dropped,
+        respondents,
     )
 
 

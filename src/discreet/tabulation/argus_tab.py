@@ -218,6 +218,7 @@ def write_tab(
         The files that were written.
     """
     file = Path(path)
+    tabulation.check_publishable()
     for axis in tabulation.axes:
         if len(axis.hierarchies) > 1:
             raise RequestError(

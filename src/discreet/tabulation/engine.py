@@ -22,6 +22,10 @@ ENGINES = {
 """The engines and the modules that hold them; others join through the entry points ``discreet.engines``."""
 
 
+MOST = 10_000_000
+"""The most entries of respondents that are kept with a tabulation."""
+
+
 class Session(Protocol):
     """An engine at work on some records; it is closed when the work is over."""
 
@@ -43,6 +47,14 @@ class Session(Protocol):
 
     def cells(self, plan: Plan) -> Mapping[str, Any]:
         """Return the figures of all cells, in columns named as in a tabulation's file, sorted by ``cell``."""
+
+    def respondents(self, plan: Plan) -> Any:
+        """Return who is in which cell of the full cross, as an Arrow table; None if there are more than MOST entries.
+
+        It has the columns ``unit`` (the holding as "holding H", or the contributor), ``leaf0``, ``leaf1``, … (a node of
+        each axis), ``records``, and ``sum0``, ``sum1``, … (one for each response). It is asked for once the cells are
+        there, where the records name their contributors.
+        """
 
 
 class Engine(Protocol):

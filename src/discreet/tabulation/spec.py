@@ -68,6 +68,9 @@ class TableSpec:
         contributor: the column that says whose record it is; by default every record is a contributor of its own.
         holding: the column that says which holding the contributor belongs to; empty where it belongs to none.
         weight: the column of sampling weights, all above 0.
+        estimates: what is added up is the weight times the magnitude, or the weight itself where there is none, rounded
+            to two decimals for every record so that margins add up exactly; contributions are such products too. That
+            is what is published of a survey. Without it, plain and weighted figures stand side by side, for the rules.
         margins: which dimensions are crossed: ``"all"`` subsets, those of at most so many dimensions, or a list.
         top: how many of the largest contributions to keep.
         missing: records whose category is missing are an error, get the category ``Missing``, or are left out.
@@ -81,6 +84,7 @@ class TableSpec:
     contributor: str | None = None
     holding: str | None = None
     weight: str | None = None
+    estimates: bool = False
     margins: tuple[tuple[str, ...], ...] | Literal["all"] | int = "all"
     top: int = 2
     missing: Missing = "error"
@@ -97,6 +101,11 @@ class TableSpec:
             if len(set(listed)) != len(listed):
                 twice = next(name for name in listed if listed.count(name) > 1)
                 raise RequestError(f"{what} {twice!r} is named twice; name each once")
+        if self.estimates and self.weight is None:
+            raise RequestError("estimates are weighted sums; name the column of weights (weight, --weight)")
+        if self.estimates and not self.responses:
+            assert self.weight is not None
+            object.__setattr__(self, "responses", (ResponseSpec(self.weight),))
         if self.top < 2:
             raise RequestError(f"top is {self.top}; the rules need the 2 largest contributions or more")
         if not 1 <= self.key_range <= LARGEST_KEY:
@@ -120,6 +129,11 @@ class TableSpec:
     def finest(self) -> tuple[tuple[str, ...], ...]:
         """The margins that no other one is a margin of; everything else adds up from them."""
         return tuple(m for m in self.crossed if not any(set(m) < set(other) for other in self.crossed))
+
+    @property
+    def weighted(self) -> bool:
+        """Whether weighted figures are wanted beside the plain ones."""
+        return self.weight is not None and not self.estimates
 
     @property
     def modulus(self) -> int:

@@ -6,14 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
+from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
+from discreet.table.respondents import Respondents, respondents_of
 from discreet.table.tabulation import Tabulation
 from discreet.table.tabulation_file import tabulation_from_columns
 from discreet.tabulation.engine import get_engine
-from discreet.tabulation.plan import make_plan
+from discreet.tabulation.plan import Plan, make_plan
 from discreet.tabulation.sources import Source, source_of
 from discreet.tabulation.spec import (
     KEYS,
@@ -38,6 +42,7 @@ def tabulate(
     contributor: str | None = None,
     holding: str | None = None,
     weight: str | None = None,
+    estimates: bool = False,
     shadow: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     missing_codes: Mapping[str, Sequence[object]] | None = None,
@@ -69,6 +74,9 @@ def tabulate(
         contributor: the column that says whose record it is; by default every record is a contributor of its own.
         holding: the column that says which holding a contributor belongs to; empty where it belongs to none.
         weight: the column of sampling weights.
+        estimates: add up the weight times the magnitude, or the weights, in place of the plain figures: what is
+            published of a survey. Without it the weights are kept beside them, for the rules, and nothing can be
+            published from the result.
         shadow: the column by which the rules judge the magnitudes, where that is another one.
         hierarchies: for a dimension a :class:`Hierarchy`, a file of one, :class:`Prefixes`, or a list of these.
         missing_codes: for a dimension the codes that mean that the category is not known.
@@ -102,7 +110,7 @@ def tabulate(
             "weight": weight,
             "shadow": shadow,
         }
-        beside |= {"hierarchies": hierarchies, "missing_codes": missing_codes}
+        beside |= {"estimates": estimates or None, "hierarchies": hierarchies, "missing_codes": missing_codes}
         twice = next((name for name, given in beside.items() if given is not None), None)
         if twice is not None:
             raise RequestError(f"{twice} is given beside a whole TableSpec; say it in one place, the specification")
@@ -119,6 +127,7 @@ def tabulate(
             contributor=contributor,
             holding=holding,
             weight=weight,
+            estimates=estimates,
             margins=margins if isinstance(margins, str | int) else tuple(tuple(m) for m in margins),
             top=top,
             missing=missing,
@@ -210,9 +219,32 @@ def _tabulated(
             raise DataError(f"{source.shown}: there are no records to tabulate; check the file, and what was left out")
         plan = make_plan(spec, labels, session.place)
         columns = session.cells(plan)
+        named = session.respondents(plan) if spec.contributor is not None else None
         dropped = session.dropped
     responses = [(response.name, response.shadow) for response in spec.responses]
-    return tabulation_from_columns(plan.axes, spec.crossed, responses, columns, top=spec.top, dropped=dropped), columns
+    known = None if named is None else _respondents(plan, named)
+    found = tabulation_from_columns(
+        plan.axes, spec.crossed, responses, columns, top=spec.top, dropped=dropped, respondents=known
+    )
+    return found, columns
+
+
+def _respondents(plan: Plan, named: Any) -> Respondents:
+    """Return respondents from an engine's table."""
+
+    def figures(name: str) -> Any:
+        return numpy_from_arrow(named[name]) if named.num_rows else np.zeros(0)
+
+    return respondents_of(
+        plan.axes,
+        plan.spec.finest,
+        named["unit"],
+        [figures(f"leaf{i}").astype(np.int64) for i in range(len(plan.axes))],
+        figures("records").astype(np.int64),
+        np.stack([figures(f"sum{k}").astype(np.float64) for k in range(len(plan.spec.responses))])
+        if plan.spec.responses
+        else np.zeros((0, named.num_rows)),
+    )
 
 
 def _specification(

@@ -123,10 +123,9 @@ TREE = Hierarchy.from_parents({"a1": "a", "a2": "a", "a3": "a", "b1": "b", "b2":
 COAST = Hierarchy.from_parents({"a1": "coast", "b1": "coast"})
 
 
-def tabulated(frame: pd.DataFrame, trees: Any) -> Tabulation:
-    return dc.tabulate(
-        frame, ["region", "size"], value="x", contributor="firm", holding="group", weight="w", top=3, hierarchies=trees
-    )
+def tabulated(frame: pd.DataFrame, trees: Any, **more: Any) -> Tabulation:
+    given: dict[str, Any] = {"value": "x", "contributor": "firm", "holding": "group", "weight": "w", "top": 3}
+    return dc.tabulate(frame, ["region", "size"], **given, hierarchies=trees, **more)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -185,7 +184,7 @@ def test_levels() -> None:
     assert result.cell(region="a2", sex="f").upper == 12
     whole = redesign(cells, levels={"region": 0})
     assert whole.table.shape == (1, 2)
-    magnitudes = tabulated(firms(60, 2, repeated=False), {"region": TREE})
+    magnitudes = tabulated(firms(60, 2, repeated=False), {"region": TREE}, estimates=True)
     sums = redesign(magnitudes, levels={"region": 1})
     assert sums.inner is None
     assert dc.audit(sums, about=["region", "size"]).cell(region="a1", size="1").lower == 0
@@ -226,3 +225,48 @@ def test_more_bad_requests() -> None:
     with pytest.raises(DataError, match="table of the merged categories has 1 cell"):
         dc.risk(counts, redesign(counts, {"region": {"all": list(TREE.leaves)}}))
     assert hash(Redesign.of({"x": {"1": "a"}})) == hash(Redesign.of({"x": {"1": "a"}}))
+
+
+def test_a_rise_by_merging_is_told_as_a_rise() -> None:
+    """R2 of a redesign is R1 of the merged table, which can exceed R1 of the original."""
+    even = dc.Table.from_array(np.full((2, 4), 100), ["sex", "area"])
+    release = dc.protect.redesign(even, {"area": {"1-3": ["1", "2", "3"]}})
+    found = dc.risk(even, release)
+    figures = (found.before or 0, found.merged or 0, found.value)
+    assert [round(value, 4) for value in figures] == [0.0154, 0.0908, 0.0908]
+    assert found.merged == dc.risk(dc.Table.from_array([[300, 100], [300, 100]], ["sex", "area"])).value
+    assert "Merging categories raises the risk from 0.0154 to 0.0908 (492% higher)" in found.sentence
+    assert "lowers" not in found.sentence
+    assert found.to_dict()["merged"] == found.merged
+    assessed = dc.assess(even, protection={"name": "redesign", "merge": {"area": {"1-3": ["1", "2", "3"]}}}, seed=1)
+    assert ["R1 on the merged categories", "0.0908"] in assessed.figures()
+    assert "Merging categories raises the risk" in str(assessed)
+
+
+def test_merging_and_protection_are_told_apart() -> None:
+    table = dc.Table.from_array([[30, 29, 31, 28], [27, 33, 1, 5]], ["sex", "area"])
+    merged = dc.protect.redesign(table, {"area": {"1-3": ["1", "2", "3"]}})
+    assert merged.table is not None
+    rounded = dc.protect.random_rounding(merged.table, 5, seed=1)
+    both = dc.Release(rounded.table, "both", merged.parameters, rounded.figures)
+    found = dc.risk(table, both)
+    assert found.before is not None
+    assert found.merged is not None
+    assert found.value < found.merged
+    assert "Merging categories " in found.sentence
+    assert (
+        f"Protection of the merged table lowers the risk from {found.merged:.4f} to {found.value:.4f}" in found.sentence
+    )
+
+
+def test_r2_never_exceeds_r1_on_the_merged_categories() -> None:
+    rng, rises = np.random.default_rng(3), 0
+    for _ in range(60):
+        table = dc.Table.from_array(rng.poisson(rng.choice([1, 4, 40]), (3, 5)) + 1, ["a", "b"])
+        merged = dc.protect.redesign(table, {"b": {"x": list(rng.choice(list("12345"), 3, replace=False))}})
+        found = dc.risk(table, merged)
+        assert found.before is not None
+        assert found.merged == pytest.approx(found.value)
+        rises += found.value > found.before
+        assert ("raises" in found.sentence) == (found.value > found.before)
+    assert rises > 10

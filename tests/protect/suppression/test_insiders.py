@@ -1,4 +1,4 @@
-"""Which cells respondents know to hold their contribution, against the records."""
+"""Which cells respondents are recognised in, where a table does not name them, against the records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def firms(seed: int, count: int, most: int) -> pd.DataFrame:
 
 def tabulated(frame: pd.DataFrame) -> list[dc.Tabulation]:
     tree = Hierarchy.from_prefixes(sorted(frame.activity.unique()), [1])
-    return [tabulate(frame, by, value="turnover", contributor="firm", hierarchies={"activity": tree}) for by in PAIRS]
+    made = [tabulate(frame, by, value="turnover", contributor="firm", hierarchies={"activity": tree}) for by in PAIRS]
+    return [replace(table, respondents=None) for table in made]
 
 
 def without_seconds(table: dc.Tabulation) -> dc.Tabulation:

@@ -13,8 +13,9 @@ from tests.protect.suppression.oracle import counts, is_safe, small_case, stated
 
 import discreet as dc
 from discreet.core.errors import DataError, InfeasibleError, RequestError
-from discreet.evaluate.certified import UnsafeError, certify
-from discreet.protect import METHODS, Suppression, Wish, suppress
+from discreet.decide.protections import make_method
+from discreet.evaluate.certified import AuditedSuppression, UnsafeError, certify
+from discreet.protect import METHODS, Suppression, Wish
 from discreet.protect.suppression.pattern import Pattern
 from discreet.rules import PPercent, Threshold
 from discreet.table.attacker import Attacker, Fact
@@ -30,9 +31,17 @@ def large(seed: int = 1) -> Tabulation:
     return counts(rng, (9, 8, 4), "abc")
 
 
-def test_it_is_registered_and_releases_in_one_call() -> None:
+def test_it_is_registered_and_released_through_its_audit_only() -> None:
     assert METHODS["suppress"] is Suppression
-    release = suppress(table(), Threshold(3), levels=(1, 1))
+    with pytest.raises(AttributeError, match=r"call discreet\.suppress, which has the pattern audited"):
+        _ = dc.protect.suppress
+    with pytest.raises(dc.RequestError, match=r"publishes nothing that was not audited: call discreet\.suppress"):
+        METHODS["suppress"](Threshold(3)).apply(table())
+    assert "suppress" not in dc.protect.__all__
+    made = make_method("suppress", {"levels": [1, 1]}, [Threshold(3)])
+    assert isinstance(made, AuditedSuppression)
+    assert made.apply(table()).details["audit"] == "safe"
+    release = dc.suppress(table(), Threshold(3), levels=(1, 1)).release
     assert release.method == "suppress"
     assert release.inner is None
     assert int(release.parts()[0].hidden.sum()) == 4

@@ -14,7 +14,8 @@ from discreet.core.numerics import FloatArray
 class Judged:
     """Uncertainty about positions in bits, the error of each where it is an estimate, and how many tables fit.
 
-    ``finished`` is false where time ran out or the tables are too many, and the bits are not known (NaN).
+    ``finished`` is false where time ran out or the tables are too many, and the bits are not known (NaN). ``bound`` is
+    true where at least so many bits are left, and perhaps more.
     """
 
     bits: FloatArray
@@ -22,13 +23,14 @@ class Judged:
     tables: int | None = None
     note: str = ""
     finished: npt.NDArray[np.bool_] | None = None
+    bound: npt.NDArray[np.bool_] | None = None
 
-    @property
-    def dr(self) -> FloatArray:
-        """The disclosure risk 1/H(X | Y = y), domingo2002 (2); infinite where the value is determined.
 
-        >>> Judged(np.array([2.0, 0.0]), np.zeros(2)).dr.tolist()
-        [0.5, inf]
-        """
-        with np.errstate(divide="ignore"):
-            return 1.0 / self.bits
+def entropy(weights: FloatArray) -> float:
+    """Return the entropy in bits of values with these weights, which need not sum to 1.
+
+    >>> entropy(np.array([2.0, 2.0]))
+    1.0
+    """
+    p = weights[weights > 0] / weights.sum()
+    return float(max(-(p * np.log2(p)).sum(), 0.0))

@@ -41,9 +41,10 @@ def by_method(
 
     p(x | y) ∝ p(y | x)·p(x) with p(x) even over all tables that fit. Random rounding to base 3 that published 3 came
     from 1, 2, 3, 4, 5 with weights 1/3, 2/3, 1, 2/3, 1/3; methods that are not random weigh all alike. How likely a
-    figure is, its :class:`~discreet.table.kinds.Kind` says; no method is known here by name.
+    figure is, its :class:`~discreet.table.kinds.Kind` says; no method is known here by name. A figure that several
+    releases show, each by a draw of its own, is weighed by all of them.
     """
-    likelihood = _Likelihood(found.equations, deadline)
+    likelihood = Likelihood(found.equations, deadline)
 
     def draw(group: Group) -> tuple[FloatArray, FloatArray]:
         """Draw tables that are alike, as those behind a simulated table are; others can only be counted."""
@@ -57,11 +58,12 @@ def by_method(
     return judge(found, targets, likelihood, draw, progress, deadline, precision)
 
 
-class _Likelihood:
+class Likelihood:
     """The weights of true values by how the published figures were made."""
 
     def __init__(self, equations: Equations, deadline: float | None) -> None:
         self.equations, self.deadline = equations, deadline
+        self.again = equations.drawn_again() if len(set(equations.draws)) > 1 else {}
 
     def of_group(self, group: Group) -> Mapping[int, FloatArray]:
         """Return the weights of the unknowns whose kind tells some values from others."""
@@ -70,14 +72,25 @@ class _Likelihood:
             if self.deadline is not None and time.monotonic() > self.deadline:
                 raise LimitError("time ran out while values were weighed; allow more time, or use law interval")
             kind = self.equations.kind(i)
-            if kind is None or not kind.weighs:
+            if (kind is None or not kind.weighs) and i not in self.again:
                 continue
             if group.most[k] - group.least[k] > WIDEST:
                 where = self.equations.describe(i)
                 raise LimitError(f"{where} has more than {WIDEST:,} possible values; bound it (most=)")
             values = np.arange(group.least[k], group.most[k] + 1)
-            found[k] = kind.likelihood(self.equations.published_value(i), values)
+            found[k] = self._weights(i, values)
         return found
+
+    def _weights(self, i: int, values: IntArray) -> FloatArray:
+        """Return how likely every release that shows a position makes its figure of each value, all together."""
+        kind = self.equations.kind(i)
+        assert kind is not None
+        weights = np.ones(values.size)
+        if kind.weighs:
+            weights = kind.likelihood(self.equations.published_value(i), values)
+        for other, published in self.again.get(i, ()):
+            weights = weights * other.likelihood(published, values)
+        return weights
 
     def alone(self, at: IntArray, low: IntArray, high: IntArray, even: FloatArray) -> FloatArray:
         """Return the bits of single figures: worked out once for figures of the same kind, value and range."""
@@ -88,6 +101,12 @@ class _Likelihood:
             cases, case = np.unique(np.stack([code, published, low, high], axis=1)[weighs], axis=0, return_inverse=True)
             laws = [_bits(kinds[int(k)], int(y), int(a), int(b)) for k, y, a, b in cases]
             bits[weighs] = np.array(laws)[case.ravel()]
+        for k in [k for k, i in enumerate(at.tolist()) if i in self.again] if self.again else ():
+            if high[k] - low[k] > WIDEST:
+                raise LimitError(f"a figure has more than {WIDEST:,} possible values; bound it (most=)")
+            values = np.arange(low[k], high[k] + 1)
+            weights = self._weights(int(at[k]), values)
+            bits[k] = Law(values, weights / weights.sum()).bits
         return bits
 
 

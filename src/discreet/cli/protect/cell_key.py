@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.protect.common import RECORDS, hierarchies, load, protects
+from discreet.cli.protect.rounding import Additive
 from discreet.core.errors import RequestError
 
 NOISE, AMOUNTS = "Noise", "Magnitudes"
@@ -45,6 +46,7 @@ def cell_key(
     with_margins: Annotated[
         bool, typer.Option("--with-margins", help="Publish the margins of a table too, each with its own noise.")
     ] = False,
+    additive: Additive = False,
     key: Annotated[
         str | None, typer.Option("--key", help="The column of record keys.", rich_help_panel=RECORDS)
     ] = None,
@@ -80,7 +82,8 @@ def cell_key(
     """
     from discreet.protect.cell_key import CellKey
 
-    return CellKey(_ptable(ptable, bound, variance, minimum, stay, monotone), share, _weights(weights), with_margins)
+    table = _ptable(ptable, bound, variance, minimum, stay, monotone)
+    return CellKey(table, share, _weights(weights), with_margins, additive)
 
 
 def _ptable(
@@ -122,6 +125,11 @@ def _read(reading: dict[str, Any], given: dict[str, Any]) -> Callable[[], Any]:
         return lambda: load(**reading)
     if reading["by"] is None or reading["file"] is None:
         raise RequestError("record keys are of records; name their file, and with --by the columns that classify them")
+    if reading["weight"] is not None:
+        raise RequestError(
+            "record keys perturb counts and sums of the records themselves, not weighted ones; leave --weight out, or "
+            "the keys"
+        )
     if secret is not None and (identify is None or key_range is not None):
         raise RequestError("--secret hashes the columns that identify a record; name them with --identify alone")
     if key is not None and identify is not None:
@@ -196,7 +204,7 @@ COMMANDS = {
     "cell-key": protects(
         cell_key,
         {
-            "discreet protect cell-key religion.csv --bound 2 --variance 1 --seed 1 -o release.csv": "one table",
+            "discreet protect cell-key religion.csv --bound 2 --variance 1 -o release.csv": "one table",
             "discreet protect cell-key people.parquet --by area,sex --key rkey -o release.csv": "records with keys",
             "discreet protect cell-key people.csv --by area,sex --secret key.txt --identify id -o r.csv": "hashed",
             "discreet protect cell-key firms.csv --by area --value turnover --key k --share 0.1 -o r.csv": "amounts",

@@ -16,7 +16,7 @@ from discreet.cli import options, show
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
-    from discreet.protect.base import Method, Original, Protected
+    from discreet.protect.base import Original, Protected
     from discreet.table.hierarchy import Hierarchy
     from discreet.table.tabulation import Tabulation
 
@@ -55,7 +55,8 @@ SHARED: dict[str, Any] = {
         str | None, typer.Option("--holding", help="The column of holdings of contributors.", rich_help_panel=RECORDS)
     ],
     "weight": Annotated[
-        str | None, typer.Option("--weight", help="The column of sampling weights.", rich_help_panel=RECORDS)
+        str | None,
+        typer.Option("--weight", help="Sampling weights; weighted sums are published.", rich_help_panel=RECORDS),
     ],
     "rda": Annotated[
         Path | None, typer.Option("--rda", help="The τ-ARGUS metadata of a .tab file.", rich_help_panel=READING)
@@ -69,6 +70,7 @@ SHARED: dict[str, Any] = {
     "delimiter": options.Delimiter,
     "impossible": options.Impossible,
     "seed": options.Seed,
+    "trial": options.Trial,
     "json": options.Json,
 }
 """Options of every command, in the order in which help shows them."""
@@ -78,9 +80,14 @@ DEFAULTS = {
     "total": "Total",
     "margins": "check",
     "encoding": "utf-8",
+    "trial": False,
     "json": False,
 }
-READ = tuple(name for name in SHARED if name not in ("output", "seed", "json"))
+LINKED = Annotated[
+    list[Path] | None,
+    typer.Option("--linked", help="A further table, read as FILE is and protected together with it."),
+]
+READ = tuple(name for name in SHARED if name not in ("output", "seed", "trial", "json"))
 """The options that say what is read."""
 
 Read = Callable[[dict[str, Any], dict[str, Any]], Callable[[], Any]]
@@ -96,6 +103,7 @@ def protects(
     finish: Finish | None = None,
     leave: Sequence[str] = (),
     read: Read | None = None,
+    linked: bool = False,
 ) -> Callable[..., None]:
     """Return the command of a method.
 
@@ -108,9 +116,10 @@ def protects(
         leave: shared options that the command does not take, because the method has its own or has no use for them.
         read: reads the original where :func:`load` does not do; it is given what is read and the method's own options,
             and takes those out that are for reading.
+        linked: whether the method protects linked tables together; further ones are named by ``--linked``.
     """
     own = inspect.signature(build, eval_str=True).parameters
-    left = {*leave, *(() if random else ("seed",))}
+    left = {*leave, *(() if random else ("seed", "trial"))}
     shared = [name for name in SHARED if name not in left]
 
     def command(**given: Any) -> None:
@@ -118,20 +127,25 @@ def protects(
 
         reading: dict[str, Any] = {name: given.pop(name) if name in shared else DEFAULTS.get(name) for name in READ}
         output, as_program = given.pop("output"), given.pop("json")
-        seed = given.pop("seed", None)
-        show.check_output(output, reading["file"], reading["impossible"], endings=ENDINGS)
+        seed, trial = given.pop("seed", None), given.pop("trial", False)
+        options.check_seed(seed, trial)
+        others = (given.pop("linked") or []) if linked else []
+        show.check_output(output, reading["file"], reading["impossible"], *others, endings=ENDINGS)
         reader = read(reading, given) if read is not None else lambda: load(**reading)
         if "original" not in own:
             # Parameters are checked before a long file is read.
             method = build(**given)
         original = reader()
+        further = [load_linked(path, reading) for path in others]
         with show.Bar() as bar, options.about(reading["file"] or reading["example"]):
             true = original.unperturbed() if hasattr(original, "unperturbed") else original
             # Refused here for all methods alike, whatever else they would say of such a table.
-            check_anybody(true)
+            for one in (true, *further):
+                check_anybody(one)
             if "original" in own:
                 method = build(original=original, **given)
-            done = cast("Method", method).apply(original, seed, progress=bar)
+            done = cast("Any", method).apply([original, *further] if further else original, seed, progress=bar)
+            done = done.as_trial() if trial else done
         deliver(done, true, output=output, as_program=as_program, finish=finish)
 
     parameters = [
@@ -139,6 +153,8 @@ def protects(
         for name in shared
     ]
     mine = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own.values() if p.name != "original"]
+    if linked:
+        mine.append(inspect.Parameter("linked", inspect.Parameter.KEYWORD_ONLY, annotation=LINKED, default=None))
     command.__signature__ = inspect.Signature([*parameters[:2], *mine, *parameters[2:]])  # type: ignore[attr-defined]
     command.__name__ = build.__name__
     command.__doc__ = options.explained(build, examples)
@@ -197,6 +213,16 @@ def load(
     if not trees and not tops:
         return table
     return Tabulation.from_table(table, hierarchies=trees, total=reading["total"] or "Total").as_part(tops)
+
+
+def load_linked(path: Path, reading: Mapping[str, Any], parts: Mapping[str, Sequence[str]] | None = None) -> Original:
+    """Read a table that is linked with another, as that one is read."""
+    from discreet.table.tabulation_file import is_tabulation
+
+    own = path.suffix.lower() == ".tab" or (path.suffix.lower() == ".parquet" and is_tabulation(path))
+    same = {name: reading[name] for name in ("count", "layout", "total", "margins", "encoding", "delimiter")}
+    more = {"value": reading["value"]} if own else {"hierarchy": reading["hierarchy"], "some": True}
+    return load(file=path, dimensions=None, parts=parts, **same, **more)
 
 
 def _totals_of_parts(
@@ -287,6 +313,7 @@ def _records(
             contributor=contributor,
             holding=holding,
             weight=weight,
+            estimates=weight is not None,
             hierarchies=trees,
             total=reading["total"] or "Total",
             encoding=reading["encoding"],
@@ -300,14 +327,18 @@ def deliver(
 ) -> None:
     """Write the release if a file was named, then say what was done, for a program or for a person."""
     if output is not None:
-        done.release.write(output, value="value" if getattr(original, "responses", ()) else "count")
+        value = "value" if getattr(original, "responses", ()) else "count"
+        done.release.write(output, value=value, trial=done.release.trial)
     loss = _loss(done, original)
+    from discreet.table.release import TRIAL
 
     def face(console: Any) -> None:
         made = ", ".join(f"{name} {value}" for name, value in done.release.parameters.items())
         console.print(f"[bold]{done.release.method}[/bold]", end="")
         console.print(f" ({made})" if made else "", markup=False)
         console.print(done.changes.sentence, markup=False)
+        if done.release.trial:
+            console.print(f"{TRIAL}.", style="bold red")
         for note in done.notes:
             console.print(note, style="yellow", markup=False)
         if loss is not None:

@@ -27,5 +27,6 @@ COMMANDS = {
         hide_and_round,
         {"discreet protect hide-and-round table.csv --limit 7 --base 5 -o release.csv": "1 to 7 hidden, others to 5"},
         random=False,
+        linked=True,
     )
 }

@@ -13,17 +13,21 @@ Base = Annotated[int, typer.Option("--base", help="What the published figures ar
 WithMargins = Annotated[
     bool, typer.Option("--with-margins", help="Publish the margins of a table too, each rounded on its own.")
 ]
+Additive = Annotated[
+    bool,
+    typer.Option("--additive", help="Margins of records are sums of what is published, and tell nothing more."),
+]
 TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds for the search.")]
 
 
-def random_rounding(base: Base = 3, with_margins: WithMargins = False) -> Any:
+def random_rounding(base: Base = 3, with_margins: WithMargins = False, additive: Additive = False) -> Any:
     """Round every figure at random to a multiple of the base, up with probability r/b for a residual r: no bias.
 
-    Figures are rounded independently, so that cells need not add up to totals.
+    Figures are rounded independently, so that cells need not add up to totals, which then tell more about the cells.
     """
     from discreet.protect.random_rounding import RandomRounding
 
-    return RandomRounding(base, with_margins)
+    return RandomRounding(base, with_margins, additive)
 
 
 def conventional_rounding(base: Base = 5, with_margins: WithMargins = False) -> Any:
@@ -80,31 +84,38 @@ COMMANDS = {
         conventional_rounding,
         {"discreet protect conventional-rounding religion.csv --base 5 -o rounded.csv": "to the nearest 5"},
         random=False,
+        linked=True,
     ),
     "random-rounding": protects(
         random_rounding,
         {
-            "discreet protect random-rounding religion.csv --base 3 --seed 1 -o rounded.csv": "the inner counts",
+            "discreet protect random-rounding religion.csv --base 3 -o rounded.csv": "the inner counts",
             "discreet protect random-rounding people.csv --by area,sex -o rounded.csv": "records: all margins too",
+            "discreet protect random-rounding people.csv --by area,sex --additive -o r.csv": "margins are sums",
+            "discreet protect random-rounding a.csv --linked b.csv --with-margins -o r.csv": "two tables, one total",
         },
+        linked=True,
     ),
     "semi-controlled-rounding": protects(
         semi_controlled_rounding,
         {
             "discreet protect semi-controlled-rounding t.csv --totals area -o rounded.csv": "cells add up to areas",
         },
+        linked=True,
     ),
     "controlled-rounding": protects(
         controlled_rounding,
         {
             "discreet protect controlled-rounding t.csv --base 5 -o rounded.csv": "all sums hold",
             "discreet protect controlled-rounding t.csv --hierarchy region=nuts.hrc -o r.csv": "groups of regions too",
-            "discreet protect controlled-rounding t.csv --unbiased --seed 1 -o r.csv": "at random, without bias",
+            "discreet protect controlled-rounding t.csv --unbiased -o r.csv": "at random, without bias",
         },
+        linked=True,
     ),
     "small-count-rounding": protects(
         small_count_rounding,
         {"discreet protect small-count-rounding t.csv --base 3 -o rounded.csv": "no 1 and no 2 is published"},
         random=False,
+        linked=True,
     ),
 }

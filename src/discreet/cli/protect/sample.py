@@ -64,6 +64,7 @@ def sample_records(
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     seed: options.Seed = None,
+    trial: options.Trial = False,
     json: options.Json = False,
 ) -> None:
     """Draw a sample of the records of a file: simple (--n, --fraction), stratified (--strata) or Bernoulli (--rate)."""
@@ -71,6 +72,7 @@ def sample_records(
     from discreet.protect.random_sample import RandomSample
     from discreet.protect.stratified_sample import StratifiedSample
 
+    options.check_seed(seed, trial)
     if rate is not None and (n is not None or fraction is not None or strata is not None):
         raise RequestError("--rate is that of a Bernoulli sample; give it alone")
     if strata is not None and n is not None:
@@ -97,7 +99,7 @@ def sample_records(
 sample_records.__doc__ = options.explained(
     sample_records,
     {
-        "discreet protect sample-records people.csv --fraction 0.1 --seed 1 -o sample.csv": "a tenth of all records",
+        "discreet protect sample-records people.csv --fraction 0.1 -o sample.csv": "a tenth of all records",
         "discreet protect sample-records people.csv --strata region --fraction 0.1 -o s.csv": "of every region",
         "discreet protect sample-records people.csv --rate 0.1 -o sample.csv": "everybody with probability 0.1",
     },
@@ -107,7 +109,7 @@ COMMANDS = {
     "random-sample": protects(
         random_sample,
         {
-            "discreet protect random-sample religion.csv --n 245 --seed 1 -o sample.csv": "245 people",
+            "discreet protect random-sample religion.csv --n 245 -o sample.csv": "245 people",
             "discreet protect random-sample people.csv --by area,sex --fraction 0.1 -o s.csv": "a tenth, all margins",
         },
     ),
@@ -120,7 +122,7 @@ COMMANDS = {
     ),
     "bernoulli-sample": protects(
         bernoulli_sample,
-        {"discreet protect bernoulli-sample table.csv --rate 0.1 --seed 1 -o s.csv": "everybody with probability 0.1"},
+        {"discreet protect bernoulli-sample table.csv --rate 0.1 -o s.csv": "everybody with probability 0.1"},
     ),
     "sample-records": sample_records,
 }

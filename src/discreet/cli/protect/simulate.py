@@ -39,7 +39,7 @@ COMMANDS = {
     "simulation": protects(
         simulation,
         {
-            "discreet protect simulation religion.csv --seed 1 -o simulated.csv": "the totals of rows and columns",
+            "discreet protect simulation religion.csv -o simulated.csv": "the totals of rows and columns",
             "discreet protect simulation t.csv --keep area,sex --keep sex,age -o s.csv": "two margins that share one",
             "discreet protect simulation t.csv --keep-all 2 --law uniform -o s.csv": "all two-way margins, even law",
         },

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.protect.common import load, protects
+from discreet.cli.protect.common import load, load_linked, protects
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
@@ -76,7 +77,12 @@ def suppress(
     ] = None,
     insiders: Annotated[
         str,
-        typer.Option("--insiders", help="auto, none, singletons or respondents.", rich_help_panel=KNOWN),
+        typer.Option(
+            "--insiders",
+            help="Respondents, each with all that they contributed: auto (all who are known), respondents, singletons "
+            "or none.",
+            rich_help_panel=KNOWN,
+        ),
     ] = "auto",
     least: Annotated[
         float, typer.Option("--least", help="What readers know values to be at least.", rich_help_panel=KNOWN)
@@ -133,7 +139,7 @@ def _read(reading: dict[str, Any], given: dict[str, Any]) -> Any:
 
     def read() -> Any:
         table = load(parts=stated, **reading)
-        given["linked"] = [_other(path, reading, stated) for path in paths]
+        given["linked"] = [load_linked(path, reading, stated) for path in paths]
         totals = []
         for one in (table, *given["linked"]):
             # A table of counts has no margins any more; what they were called is said by --total.
@@ -145,15 +151,6 @@ def _read(reading: dict[str, Any], given: dict[str, Any]) -> Any:
     return read
 
 
-def _other(path: Path, reading: dict[str, Any], parts: dict[str, list[str]]) -> Any:
-    from discreet.table.tabulation_file import is_tabulation
-
-    own = path.suffix.lower() == ".tab" or (path.suffix.lower() == ".parquet" and is_tabulation(path))
-    same = {name: reading[name] for name in ("count", "layout", "total", "margins", "encoding", "delimiter")}
-    more = {"value": reading["value"]} if own else {"hierarchy": reading["hierarchy"], "some": True}
-    return load(file=path, dimensions=None, parts=parts, **same, **more)
-
-
 class _Audited:
     """The method with its audit, and the agency's files beside the release."""
 
@@ -162,14 +159,16 @@ class _Audited:
 
     def apply(self, original: Any, seed: Any = None, *, progress: Progress | None = None) -> Protected:
         from discreet.core.files import write_text
-        from discreet.evaluate.certified import certify
+        from discreet.evaluate.certified import certify, safe_against
 
         found = certify(self.method, [original, *self.others], form=self.form, progress=progress)
         if self.status is not None:
             write_text(self.status, _status(found))
         if self.tab is not None:
             _write_tab(found, self.tab)
-        return found.protected
+        return replace(
+            found.protected, details={**found.protected.details, "safe_against": safe_against(found.pattern)}
+        )
 
 
 def _levels(text: str | None) -> tuple[float, float] | None:
@@ -242,7 +241,7 @@ def _finish(done: Protected, console: Any) -> None:
     hidden = done.details["suppressed"]
     rows = [["primary", f"{hidden['primary']:,}"], ["secondary", f"{hidden['secondary']:,}"]]
     show.table(console, ["status", "cells"], [*rows, ["published", f"{done.details['published']:,}"]])
-    console.print("The audit finds the release safe.", style="green", markup=False)
+    console.print(done.details["safe_against"], style="green", markup=False)
 
 
 COMMANDS = {"suppress": protects(suppress, EXAMPLES, random=False, finish=_finish, read=_read)}

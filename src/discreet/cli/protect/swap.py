@@ -57,9 +57,11 @@ def swap_records(
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     seed: options.Seed = None,
+    trial: options.Trial = False,
     json: options.Json = False,
 ) -> None:
     """Swap the areas of records, the rarest first, with others that agree on the matching columns."""
+    options.check_seed(seed, trial)
     method = _method(area, match, rate, keys, threshold, household, carry)
 
     def work(arrow: Any) -> tuple[Any, dict[str, Any]]:
@@ -111,7 +113,7 @@ COMMANDS = {
     ),
     "table-swapping": protects(
         table_swapping,
-        {"discreet protect table-swapping t.csv --keep 2 --rate 0.1 --seed 1 -o s.csv": "all two-way margins stay"},
+        {"discreet protect table-swapping t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay"},
     ),
     "swap-records": swap_records,
 }

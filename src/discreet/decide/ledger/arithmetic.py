@@ -18,12 +18,8 @@ TERMS = 12
 """How many figures of a sum are written out."""
 
 
-def shown(
-    found: Bounds, i: int, sheets: Sequence[Sheet], written: bool
-) -> tuple[tuple[Term, ...], tuple[str, ...], str]:
+def shown(found: Bounds, i: int, sheets: Sequence[Sheet]) -> tuple[tuple[Term, ...], tuple[str, ...], str]:
     """Return the figures that bound a position, the titles of their releases, and the sum as a line of text."""
-    if not written:
-        return (), (), ""
     sides = [prove(found, i, upper=upper) for upper in (True, False)]
     exact = found.lower[i] == found.upper[i]
     kept = [side for side in (sides[:1] if exact and sides[0] is not None else sides) if side is not None]

@@ -7,7 +7,7 @@ they are: a newcomer to an area whose religion is the only cell that grew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -21,45 +21,71 @@ from discreet.table.figures import Figures
 BoolArray = npt.NDArray[np.bool_]
 
 
-def changes(new: Figures, old: Figures, earlier: str, fewest: int) -> list[Change]:
+def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
     """Return the parts of a table that fewer than `fewest` people changed since an earlier one.
 
     Compared are the finest cells of the dimensions whose categories are the same in both, where both can be worked
-    out exactly: the whole table, and every category of every dimension.
+    out exactly: the whole table, and every category of every dimension. Of amounts, every cell that grew or shrank
+    was changed by one contributor at least.
 
     Args:
         new: the table that is to be published.
         old: the table that was published about another time or population.
         earlier: what to call it.
         fewest: changes that this many people or more made are safe.
+        amounts: whether the figures are no numbers of people or firms.
 
     >>> sizes = {"area": ["n", "s"], "faith": ["a", "b"]}
     >>> then, now = Figures.from_array([[40, 3], [20, 9]], sizes), Figures.from_array([[40, 4], [31, 2]], sizes)
     >>> [change.where for change in changes(now, then, "2023", 3)]
     ['area=n']
     """
-    if new.decimals or old.decimals:
+    cells = _compared(new, old, amounts)
+    if cells is None:
         return []
-    first, second = equations_of(old), equations_of(new)
-    names = [name for name in new.names if name in old.names and _leaves(first, name) == _leaves(second, name)]
-    if not names:
-        return []
-    before, after = _values(first, names), _values(second, names)
-    known = (before[0] == before[1]) & (after[0] == after[1])
-    shape = [len(_leaves(second, name)) for name in names]
-    moved = np.where(known, after[0] - before[0], 0)
-    cells = _Cells(names, [_leaves(second, name) for name in names], before[0], after[0], moved, known)
-    found = cells.change("the whole table", np.ones(moved.size, bool), earlier, fewest)
+    found = cells.change("the whole table", np.ones(cells.known.size, bool), earlier, fewest)
     if found is not None:
         return [found]
     result = []
-    codes = np.indices(shape).reshape(len(shape), -1)
-    for k, name in enumerate(names if len(names) > 1 else []):
-        for code, label in enumerate(_leaves(second, name)):
+    codes = np.indices([len(found) for found in cells.labels]).reshape(len(cells.labels), -1)
+    for k, name in enumerate(cells.names if len(cells.names) > 1 else []):
+        for code, label in enumerate(cells.labels[k]):
             part = cells.change(f"{name}={label}", codes[k] == code, earlier, fewest)
             if part is not None:
                 result.append(part)
     return result
+
+
+def may_lie_inside(new: Figures, old: Figures, small: Callable[[IntArray, int], BoolArray]) -> str:
+    """Return a small count that would follow if one table's people were among the other's, nothing if none would.
+
+    A figure that is larger in one table and another that is larger in the other show that neither holds the other.
+    """
+    cells = _compared(new, old, False)
+    if cells is None:
+        return ""
+    less = cells.after - cells.before
+    less = -less if (less <= 0).all() else less
+    chosen = np.flatnonzero(cells.known & small(less, cells.unit)) if (less >= 0).all() else np.zeros(0, np.int64)
+    if not chosen.size:
+        return ""
+    i = int(chosen[0])
+    one, other = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])), reverse=True)
+    return f"{cells.name(i)} has {one:,} − {other:,} = {one - other:,} between them"
+
+
+def _compared(new: Figures, old: Figures, amounts: bool) -> _Cells | None:
+    """Lay the finest cells of shared dimensions side by side; None where no dimension has the same categories."""
+    first, second = equations_of(old), equations_of(new)
+    scales = [10 ** (max(old.decimals, new.decimals) - part.decimals) for part in (old, new)]
+    names = [name for name in new.names if name in old.names and _leaves(first, name) == _leaves(second, name)]
+    if not names:
+        return None
+    one, other = _values(first, names), _values(second, names)
+    known = (one[0] == one[1]) & (other[0] == other[1])
+    before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
+    unit = 10 ** max(old.decimals, new.decimals)
+    return _Cells(names, [_leaves(second, name) for name in names], before, after, known, unit, amounts)
 
 
 class _Cells:
@@ -71,25 +97,37 @@ class _Cells:
         labels: Sequence[Sequence[str]],
         before: IntArray,
         after: IntArray,
-        moved: IntArray,
         known: BoolArray,
+        unit: int,
+        amounts: bool,
     ) -> None:
         self.names, self.labels, self.before, self.after = names, labels, before, after
-        self.moved, self.known = moved, known
+        self.known, self.unit, self.amounts = known, unit, amounts
+        self.moved = after - before
 
     def change(self, where: str, inside: BoolArray, earlier: str, fewest: int) -> Change | None:
         """Return the change of a part of the table, if it is known and few people made it."""
-        if not self.known[inside].all():
+        if not self.known[inside].all() or not 0 < self._people(inside) < fewest:
             return None
-        moved = self.moved[inside]
-        people = int(max(moved[moved > 0].sum(), -moved[moved < 0].sum()))
-        if not 0 < people < fewest:
-            return None
-        chosen = np.flatnonzero(inside & (self.moved != 0))
-        cells = tuple((self._name(i), int(self.before[i]), int(self.after[i])) for i in chosen.tolist())
-        return Change(earlier, where, people, cells)
+        chosen = np.flatnonzero(inside & (self.moved != 0)).tolist()
+        cells = tuple((self.name(i), self.told(self.before[i]), self.told(self.after[i])) for i in chosen)
+        return Change(earlier, where, self._people(inside), cells)
 
-    def _name(self, cell: int) -> str:
+    def _people(self, inside: BoolArray) -> int:
+        """Return how many people took part in a change at least, 0 where it says nothing about them."""
+        moved = self.moved[inside]
+        if not self.amounts:
+            return int(max(moved[moved > 0].sum(), -moved[moved < 0].sum()))
+        # Amounts that nearly all changed, as they do from year to year, tell nobody apart.
+        stayed = np.count_nonzero((moved == 0) & (self.after[inside] > 0))
+        return int(max((moved > 0).sum(), (moved < 0).sum())) if stayed >= np.count_nonzero(moved) else 0
+
+    def told(self, value: int) -> float:
+        """Return a figure as it was published."""
+        return int(value) if self.unit == 1 else int(value) / self.unit
+
+    def name(self, cell: int) -> str:
+        """Return a cell as a phrase."""
         codes = np.unravel_index(cell, [len(found) for found in self.labels])
         return ", ".join(f"{n}={found[int(c)]}" for n, found, c in zip(self.names, self.labels, codes, strict=True))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from discreet.decide.ledger.populations import family
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -12,7 +14,8 @@ class Entry:
 
     ``population`` and ``period`` say whom and when the figures are about, ``variable`` what is added up (nothing or
     ``count`` for numbers of people or firms). ``withdrawn`` is the day on which it was taken back; readers may have
-    kept it, so that it still counts in checks unless nobody saw it (``unseen``).
+    kept it, so that it still counts in checks unless nobody saw it (``unseen``). ``revises`` are the ids of the
+    releases whose figures it corrects.
     """
 
     id: str
@@ -28,6 +31,7 @@ class Entry:
     withdrawn: str = ""
     reason: str = ""
     unseen: bool = False
+    revises: tuple[str, ...] = ()
 
     @property
     def counts(self) -> bool:
@@ -44,11 +48,13 @@ class Entry:
     def may_be_about(self, population: str, period: str) -> bool:
         """True unless it states another population or period: what is not stated may be the same.
 
+        Populations inside each other are of one family, and are put together.
+
         >>> entry = Entry("1", "Firms", "2024-05-31", "as published", ("size",), 3, 0, period="2024")
         >>> entry.may_be_about("firms", "2024"), entry.may_be_about("", ""), entry.may_be_about("firms", "2023")
         (True, True, False)
         """
-        told = ((self.population, population), (self.period, period))
+        told = ((family(self.population), family(population)), (self.period, period))
         return all(mine == theirs or not mine or not theirs for mine, theirs in told)
 
     def same_variable(self, other: Entry) -> bool:
@@ -57,7 +63,8 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {**asdict(self), "dimensions": list(self.dimensions), "status": self.status}
+        lists = {"dimensions": list(self.dimensions), "revises": list(self.revises)}
+        return {**asdict(self), **lists, "status": self.status}
 
     def row(self) -> list[str]:
         """Return the line as texts."""

@@ -31,10 +31,12 @@ class Term:
 
 @dataclass(frozen=True)
 class Finding:
-    """One cell that readers of all releases can work out, exactly or too closely.
+    """One cell, or sum of cells, that readers of all releases can work out, exactly or too closely.
 
     ``without`` is what was left before the new release met the earlier ones, None where nothing bounded the cell.
     ``cause`` says whether the releases give it away together, the new one by itself, or the earlier ones already.
+    ``units`` are the cells of a sum. A finding that is not ``sensitive`` is told, and makes no release unsafe: a 0 that
+    follows where zeros are safe.
     """
 
     cell: Mapping[str, str]
@@ -47,6 +49,8 @@ class Finding:
     releases: tuple[str, ...]
     terms: tuple[Term, ...] = ()
     subtraction: str = ""
+    units: tuple[Mapping[str, str], ...] = ()
+    sensitive: bool = True
 
     @property
     def exact(self) -> bool:
@@ -57,6 +61,8 @@ class Finding:
         """Return plain data; an end that nothing sets is None."""
         return {
             "cell": dict(self.cell),
+            "units": [dict(unit) for unit in self.units],
+            "sensitive": self.sensitive,
             "lower": _finite(self.lower),
             "upper": _finite(self.upper),
             "exact": self.exact,
@@ -70,8 +76,8 @@ class Finding:
 
     def row(self) -> list[str]:
         """Return the finding as texts."""
-        without = "not bounded" if self.without is None else _between(*self.without)
-        return [self.name, _between(self.lower, self.upper), without, " + ".join(self.releases), self.reason]
+        without = "not bounded" if self.without is None else between(*self.without)
+        return [self.name, between(self.lower, self.upper), without, " + ".join(self.releases), self.reason]
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,7 @@ class Change:
     earlier: str
     where: str
     people: int
-    cells: tuple[tuple[str, int, int], ...]
+    cells: tuple[tuple[str, float, float], ...]
 
     @property
     def sentence(self) -> str:
@@ -104,6 +110,7 @@ class Check:
     ``unrelated`` names dimensions whose categories could not be related, so that nothing is called safe; ``assumed``
     says which releases state no period or population and were taken to be about the same. ``left_out`` counts the
     releases of the ledger that were not to be looked at: with any of them, nothing is said about joining the ledger.
+    ``open_sums`` says that not all sums of units could be asked about in time, ``meaning`` what safe promises here.
     """
 
     verdict: Verdict
@@ -117,18 +124,27 @@ class Check:
     unrelated: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     left_out: int = 0
+    open_sums: bool = False
+    meaning: str = ""
+    policy: str = ""
 
     @property
     def new(self) -> tuple[Finding, ...]:
-        """The findings that the new release brings; those that are known already are left out."""
-        return tuple(finding for finding in self.findings if finding.cause != "before")
+        """The sensitive findings that the new release brings; those that are known already are left out."""
+        return tuple(finding for finding in self.findings if finding.cause != "before" and finding.sensitive)
+
+    @property
+    def zeros(self) -> tuple[Finding, ...]:
+        """The figures of 0 that follow through the new release, and that are safe."""
+        return tuple(finding for finding in self.findings if finding.cause != "before" and not finding.sensitive)
 
     @property
     def sentence(self) -> str:
         """The verdict in words."""
         met = f"put together with {_many(len(self.linked), 'earlier release')}" if self.linked else "by itself"
         if self.compared:
-            met += f", compared with {_many(len(self.compared), 'release')} about other times or populations"
+            others = "about other times or populations, or with other versions of the figures"
+            met += f", compared with {_many(len(self.compared), 'release')} {others}"
         exact = sum(finding.exact for finding in self.new)
         parts = []
         if exact:
@@ -139,13 +155,22 @@ class Check:
             parts.append(f"{_many(len(self.changes), 'change')} can be traced to very few people")
         if self.unfinished:
             parts.append(f"{_many(self.unfinished, 'figure')} could not be bounded in time, and none is called safe")
+        if self.open_sums:
+            parts.append("not all sums of units could be asked about in time")
         parts += self.unrelated
-        found = "; ".join(parts) or "nothing that is protected can be worked out"
-        old = len(self.findings) - len(self.new)
+        if not parts:
+            parts.append("nothing that is protected can be worked out")
+        if self.zeros:
+            parts.append(f"{_many(len(self.zeros), 'figure')} of 0 {'follows' if len(self.zeros) == 1 else 'follow'}")
+        found = "; ".join(parts)
+        old = sum(finding.cause == "before" and finding.sensitive for finding in self.findings)
         known = f" Without it, {_many(old, 'figure')} can be worked out from earlier releases already." if old else ""
-        taken = "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
+        aside = (
+            f" {_many(self.apart, 'release')} about something else {_was(self.apart)} left aside." if self.apart else ""
+        )
+        taken = aside + "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
         part = (
-            f" {_many(self.left_out, 'release')} of the ledger {'was' if self.left_out == 1 else 'were'} left out: "
+            f" {_many(self.left_out, 'release')} of the ledger {_was(self.left_out)} left out: "
             "this does not say whether it can join the ledger."
             if self.left_out
             else ""
@@ -167,6 +192,9 @@ class Check:
             "unrelated": list(self.unrelated),
             "assumed": list(self.assumed),
             "left_out": self.left_out,
+            "open_sums": self.open_sums,
+            "meaning": self.meaning,
+            "policy": self.policy or None,
         }
 
     def rows(self, n: int) -> list[list[str]]:
@@ -180,7 +208,7 @@ class Check:
 
     def __str__(self) -> str:
         """Return the verdict, the findings and how they follow."""
-        lines = [f"Ledger check: {self.verdict}", self.sentence]
+        lines = [f"Ledger check: {self.verdict}", self.sentence, f"{self.meaning}."]
         if self.findings:
             lines += ["", columns(HEADER, self.rows(10))]
         if sums := self.arithmetic(5):
@@ -192,16 +220,22 @@ class Check:
     def _repr_html_(self) -> str:
         import html
 
-        head = f"<p><b>Ledger check: {self.verdict}</b><br>{html.escape(self.sentence)}</p>"
+        head = f"<p><b>Ledger check: {self.verdict}</b><br>{html.escape(self.sentence)}"
+        head += f"<br><small>{html.escape(self.meaning)}.</small></p>"
         table = html_table(HEADER, self.rows(20)) if self.findings else ""
         return head + table + "".join(f"<p>{html.escape(text)}</p>" for text in self.arithmetic(5))
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _between(lower: float, upper: float) -> str:
+def between(lower: float, upper: float) -> str:
+    """Return a value, or the ends between which it lies."""
     return f"{_text(lower)}" if lower == upper else f"{_text(lower)} and {_text(upper)}"
 
 

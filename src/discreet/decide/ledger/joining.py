@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def joined(parts: Sequence[Figures]) -> tuple[Figures, ...]:
     >>> [part.hierarchies["age"][0].children("0-5") for part in joined([old, new]) if part.name == "new"]
     [('0-4', '5')]
     """
-    listed = [_explicit(part) for part in parts]
+    listed = [explicit(part) for part in parts]
     for name in dict.fromkeys(name for part in listed for name in part.names):
         plain = [k for k, part in enumerate(listed) if name in part.names and not part.hierarchies.get(name)]
         splits = [bands(_categories(listed[k], name)) for k in plain]
@@ -95,22 +96,39 @@ def _flat(part: Figures, name: str, parts: Sequence[Figures]) -> Figures:
 
 
 def _cut(part: Figures, name: str, split: Mapping[str, Band], splits: Sequence[Mapping[str, Band]]) -> Figures:
-    """Give a table's bands one name each, and the pieces that they are made of."""
+    """Give a table's bands one name each, and the pieces that they are made of.
+
+    The total of bands that other tables go beyond, as of 18+ beside a table of 16+, is of these bands only.
+    """
     smallest = pieces(splits)
     known = {one: label for found in reversed(splits) for label, one in found.items()}
     shown = {label: known[one] for label, one in split.items()}
     pairs: list[tuple[object, object]] = []
-    covered: set[Band] = set()
+    covered: list[Band] = []
     for label, (low, high) in split.items():
         inside = [piece for piece in smallest if low <= piece[0] and piece[1] <= high]
-        covered |= set(inside)
+        covered += inside
         pairs.append((shown[label], None))
         if len(inside) > 1:
             pairs += [(known.get(piece, name_of(piece)), shown[label]) for piece in inside]
-    pairs += [(known.get(piece, name_of(piece)), None) for piece in smallest if piece not in covered]
-    tree = Hierarchy.from_parents(pairs, total=_root({str(child) for child, _ in pairs}))
+    outside = [piece for piece in smallest if piece not in covered]
+    if outside and part.total in part.labels[name]:
+        total = _span(covered, {*shown.values(), *(str(child) for child, _ in pairs)})
+        shown[part.total] = total
+        tree = Hierarchy.from_parents(pairs, total=total).as_part()
+    else:
+        pairs += [(known.get(piece, name_of(piece)), None) for piece in outside]
+        tree = Hierarchy.from_parents(pairs, total=_root({str(child) for child, _ in pairs}))
     labels = dict(part.labels) | {name: tuple(shown.get(label, label) for label in part.labels[name])}
     return replace(part, labels=labels, hierarchies={**part.hierarchies, name: (tree,)})
+
+
+def _span(covered: Sequence[Band], taken: set[str]) -> str:
+    """Return what the total of some bands is called: by its ends where it has no gaps."""
+    ends = sorted(covered)
+    whole = all(before[1] + 1 == after[0] for before, after in pairwise(ends))
+    called = name_of((ends[0][0], ends[-1][1])) if whole else " and ".join(name_of(one) for one in ends)
+    return called if called not in taken else f"all of {called}"
 
 
 def _root(codes: set[str]) -> str:
@@ -120,7 +138,7 @@ def _root(codes: set[str]) -> str:
     return total
 
 
-def _explicit(part: Figures) -> Figures:
+def explicit(part: Figures) -> Figures:
     """List the inner cells that a table leaves out because they are empty, so that nobody else's cells are meant."""
     if part.absent == "unpublished":
         return part

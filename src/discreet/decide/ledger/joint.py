@@ -1,27 +1,38 @@
 """The joint check: everything published about one population put into one set of equations.
 
-Asked about are the figures that some release hides, rounds or perturbs, and the finest cells that no release shows. The
-first are given away when a single value is left, or less than the limits want; the second when a value is left that is
-small enough to point at somebody.
+Asked about are the figures that some release hides, rounds or perturbs; the finest cells that no release shows, and the
+smallest unions of them whose sum follows; and cells between tables that cross without a table of all their dimensions.
+The first are given away when a single value is left, or less than the limits want; the others when a value is left that
+is small enough to point at somebody. What is too small, too narrow or too risky is decided here, by :class:`Settings`.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from discreet.core.errors import DataError, InfeasibleError, RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.decide.ledger.arithmetic import shown
+from discreet.decide.ledger.crossing import Crossed, crossed_cells
 from discreet.decide.ledger.entry import Entry
-from discreet.decide.ledger.findings import Cause, Finding
-from discreet.decide.ledger.joining import joined, unrelated
+from discreet.decide.ledger.findings import Cause, Finding, Term
+from discreet.decide.ledger.joining import explicit, joined, unrelated
+from discreet.decide.ledger.populations import with_population
+from discreet.decide.ledger.sums import System, open_equations, smallest_sums
+from discreet.decide.ledger.unions import describe, is_published
 from discreet.feasible.bounds import Bounds, bounds
+from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
@@ -31,18 +42,84 @@ from discreet.table.release import Release
 BoolArray = npt.NDArray[np.bool_]
 PROOFS = 200
 """How many findings get their arithmetic written out."""
+NOBODY_SHOWS = "no release shows it, but it can be worked out exactly"
+REMEDIES = (
+    "say how they differ and check again, which keeps the check on: a release of some of the people is tagged behind "
+    "the whole (--population 'residents > 18+'), a total of some categories has a code of its own that is named "
+    "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
+    "corrects (--revises ID), and another time or amount is stated (--period, --variable). An earlier release that "
+    "should say so is withdrawn (--unseen) and added again"
+)
+
+
+Key = frozenset[tuple[str, str]] | frozenset[frozenset[tuple[str, str]]]
+"""Cells and unions by their labels, which are the same in every set of equations."""
+SEARCH = 30.0
+"""Seconds that the search for unions takes at most, where no other limit is given."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What counts as given away, and how long may be searched."""
+    """What counts as given away, and how long may be searched: the one place where the ledger judges a figure.
+
+    ``threshold`` None stands for any value, ``amounts`` for figures that are not numbers of people or firms. A 0 that
+    follows is told, and is given away only where ``zeros`` are unsafe.
+    """
 
     threshold: float | None
     width: float | None = None
     dr: float | None = None
+    zeros: Literal["safe", "unsafe"] = "safe"
+    amounts: bool = False
     time_limit: float | None = None
     workers: int | None = None
     progress: Progress | None = None
+
+    def top(self, scale: int) -> float:
+        """Return the least value that is not small, in units of the last decimal."""
+        return math.inf if self.threshold is None else self.threshold * scale
+
+    def small(self, value: IntArray, scale: int) -> BoolArray:
+        """Say which values are small enough to point at somebody."""
+        found: BoolArray = (value > 0) & (value < self.top(scale))
+        return found
+
+    def protected(self, values: FloatArray, scale: int) -> tuple[BoolArray, BoolArray, BoolArray]:
+        """Say for numbers of values left whether a protected figure is exact, too narrow, or too risky."""
+        exact = values == 1
+        none = np.zeros(exact.size, bool)
+        narrow = none if self.width is None else ~exact & (values - 1 < self.width * scale)
+        close = none if self.dr is None else ~exact & (np.log2(np.maximum(values, 2)) * self.dr < 1)
+        return exact, narrow, close
+
+    def meaning(self, fewest: int) -> str:
+        """Say what a verdict of safe promises."""
+        left = "keeps more than one value"
+        left += "" if self.width is None else f", in an interval at least {self.width:g} wide"
+        left += "" if self.dr is None else f", with a risk 1/H of at most {self.dr:g} (all values alike)"
+        least = 0 if self.zeros == "unsafe" else 1
+        if self.amounts:
+            small = "no amount above 0"
+        elif self.threshold is None:
+            small = f"no count of {least} or more"
+        else:
+            small = f"no count from {least} to {math.ceil(self.threshold) - 1}"
+        who = f"{fewest} contributors" if self.amounts else f"{fewest} people"
+        hidden = "; sums of hidden amounts and who contributed to them are not judged" if self.amounts else ""
+        return (
+            f"Safe means: every figure that a release hides, rounds or perturbs {left}; {small} that no release shows "
+            "follows for a cell, for the smallest unions of cells, or for a cell between tables; every change since "
+            f"another time or population was made by {who} or more{hidden}. Nothing else is judged here"
+        )
+
+    def reason(self, values: float, scale: int) -> str:
+        """Say what is wrong with a protected figure of which some values are left."""
+        if values == 1:
+            return "can be worked out exactly"
+        _, narrow, close = self.protected(np.array([values]), scale)
+        texts = [f"interval {(values - 1) / scale:g} wide, less than {self.width or 0:g}"] if narrow[0] else []
+        texts += [f"risk {1 / math.log2(values):.4g}, more than {self.dr or 0:g}"] if close[0] else []
+        return "; ".join(texts)
 
 
 @dataclass(frozen=True)
@@ -60,11 +137,12 @@ def sheets_of(release: Release, entry: Entry) -> list[Sheet]:
 
 @dataclass(frozen=True)
 class Joint:
-    """What tables give away together, how many figures could not be bounded in time, and what could not be related."""
+    """What tables give away together, and what could not be judged: figures out of time, sums, unrelated categories."""
 
     findings: tuple[Finding, ...] = ()
     unfinished: int = 0
     unrelated: tuple[str, ...] = ()
+    open_sums: bool = False
 
     def __or__(self, other: Joint) -> Joint:
         """Return what either finds: releases that state less may belong with one set of others, or with another."""
@@ -74,85 +152,129 @@ class Joint:
             tuple(sorted([*self.findings, *more], key=_order)),
             self.unfinished + other.unfinished,
             tuple(dict.fromkeys([*self.unrelated, *other.unrelated])),
+            self.open_sums or other.open_sums,
         )
 
 
 def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Settings) -> Joint:
     """Return what all tables give away together."""
-    laid = _joined([*earlier, *new])
-    work = _Work(laid, settings)
-    given_away, faults = work.given_away()
-    apart = bool(earlier) and given_away.size > 0
-    old = _Work(laid[: len(earlier)], settings) if apart else None
-    alone = _Work(laid[len(earlier) :], settings) if apart else None
-    cells = [work.equations.cell(i) for i in given_away.tolist()]
-    before = {} if old is None else old.intervals(cells)
-    itself = {} if alone is None else alone.intervals(cells)
-    scale = 10**work.equations.decimals
+    laid = lay([*earlier, *new])
+    work = Work(laid, settings, len(earlier))
+    given = [*work.cells(), *work.unions(), *work.crossings()]
+    apart = bool(earlier) and bool(given)
+    old = Work(laid[: len(earlier)], settings) if apart else None
+    alone = Work(laid[len(earlier) :], settings) if apart else None
+    before, itself = (None if one is None else one.known(given) for one in (old, alone))
+    proofs = work.proofs(given[:PROOFS])
     findings = []
-    for k, (i, cell) in enumerate(zip(given_away.tolist(), cells, strict=True)):
-        known, own = before.get(k), itself.get(k)
+    for k, one in enumerate(given):
+        known = None if before is None else before[k]
+        own = None if itself is None else itself[k]
         cause: Cause = "before" if known and known[2] else "itself" if not earlier or (own and own[2]) else "together"
-        lower, upper = _ends(work.found, i, scale)
-        terms, releases, text = shown(work.found, i, work.sheets, k < PROOFS)
+        if one.joint and cause != "together":
+            # What suppression leaves of the sum of hidden figures in its own release is judged with that release.
+            continue
+        terms, releases, text = proofs[k] if k < len(proofs) else ((), (), "")
         findings.append(
             Finding(
-                cell,
-                work.equations.describe(i),
-                lower,
-                upper,
+                one.cell,
+                one.name,
+                one.lower,
+                one.upper,
                 _narrower(known, own),
                 cause,
-                faults[k],
+                one.reason,
                 releases,
                 terms,
                 text,
+                one.units,
+                one.sensitive,
             )
         )
     foreign = unrelated([sheet.figures for sheet in laid], len(new))
     texts = []
     for name, tables in foreign.items():
         titles = dict.fromkeys(f"«{laid[k].entry.title}»" for k in tables)
+        if not any(name in sheet.figures.names for sheet in [*earlier, *new]):
+            texts.append(
+                f"how the populations of {', '.join(titles)} lie in the one checked is not stated, so that their "
+                "differences could not be checked; write each behind the one that it is inside (--population 'a > b')"
+            )
+            continue
         texts.append(
             f"dimension {name} has other categories in {', '.join(titles)} and no hierarchy relates them, so that "
             "their differences could not be checked; give one with the categories of both (hierarchies=, --hierarchy)"
         )
-    return Joint(tuple(sorted(findings, key=_order)), work.unfinished(), tuple(texts))
+    return Joint(tuple(sorted(findings, key=_order)), work.unfinished(), tuple(texts), work.open_sums)
 
 
-def _order(finding: Finding) -> tuple[int, bool, float, str]:
+def _order(finding: Finding) -> tuple[bool, int, bool, float, str]:
     rank = {"together": 0, "itself": 1, "before": 2}
-    return rank[finding.cause], not finding.exact, finding.upper, finding.name
+    return not finding.sensitive, rank[finding.cause], not finding.exact, finding.upper, finding.name
 
 
-def _joined(sheets: Sequence[Sheet]) -> list[Sheet]:
-    parts = joined([sheet.figures for sheet in sheets])
-    return [Sheet(part, sheet.entry) for part, sheet in zip(parts, sheets, strict=True)]
+def lay(sheets: Sequence[Sheet]) -> list[Sheet]:
+    """Return tables that can be put into one set of equations."""
+    listed = [explicit(sheet.figures) for sheet in sheets]
+    parts = joined(with_population(listed, [sheet.entry.population for sheet in sheets]))
+    return [
+        # Errors name the release.
+        Sheet(replace(part, name=f"«{sheet.entry.title}»"), sheet.entry)
+        for part, sheet in zip(parts, sheets, strict=True)
+    ]
 
 
-class _Work:
-    """Tables laid over each other, and the bounds of what is asked about."""
+@dataclass(frozen=True)
+class Given:
+    """Something that is given away: a cell, a union of cells (``held``, as positions), or a cell between tables.
 
-    def __init__(self, sheets: Sequence[Sheet], settings: Settings) -> None:
-        self.settings, self.sheets = settings, sheets
+    ``joint`` says that it counts only if no release gives it away by itself.
+    """
+
+    cell: dict[str, str]
+    name: str
+    lower: float
+    upper: float
+    reason: str
+    key: Key
+    held: tuple[int, ...] = ()
+    units: tuple[dict[str, str], ...] = ()
+    crossed: Crossed | None = None
+    sensitive: bool = True
+    joint: bool = False
+
+
+class Work:
+    """Tables laid over each other, and the bounds of what is asked about. The first ``earlier`` of them are old."""
+
+    def __init__(self, sheets: Sequence[Sheet], settings: Settings, earlier: int = 0) -> None:
+        self.settings, self.sheets, self.earlier = settings, sheets, earlier
+        self.open_sums = False
         try:
             self.equations = equations_of([sheet.figures for sheet in sheets])
+            self.blocks = self._blocks()
             self.protected = self._protected()
-            self.asked = self._asked() & ~self.protected
+            self.inner = self._inner()
+            self.asked = self.inner & (self.equations.source < 0) & ~self.protected
             self.found = self._bounds(np.flatnonzero(self.protected | self.asked))
         except (DataError, InfeasibleError) as error:
             titles = list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets))
             if len(titles) < 2:
                 raise
             raise type(error)(
-                f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: {error}. Where they "
-                "are about other people, another time or another amount, say so (--population, --period, --variable); "
-                "an earlier release that does not say so is withdrawn (--unseen) and added again with what it is about"
+                f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: "
+                f"{_clash(str(error))}; {REMEDIES}"
             ) from None
+        self.scale = 10**self.equations.decimals
+        self.exact = self.found.lower == self.found.upper
 
     def _bounds(self, targets: IntArray) -> Bounds:
         s = self.settings
         return bounds(self.equations, targets, time_limit=s.time_limit, workers=s.workers, progress=s.progress)
+
+    def _blocks(self) -> list[frozenset[str]]:
+        sizes = {axis.name: len(axis.nodes) for axis in self.equations.space.axes}
+        return blocks_of([frozenset(sheet.figures.names) for sheet in self.sheets], sizes)
 
     def _protected(self) -> BoolArray:
         """Return which positions some table hides, rounds or perturbs."""
@@ -162,85 +284,247 @@ class _Work:
             found[self.equations.rows_of(sheet.figures)[lower < upper]] = True
         return found
 
-    def _asked(self) -> BoolArray:
-        """Return the finest cells of every block of dimensions that no table shows."""
-        space = self.equations.space
+    def _inner(self) -> BoolArray:
+        """Return the finest cells of every block of dimensions."""
         found = np.zeros(self.equations.lower.size, bool)
-        sizes = {axis.name: len(axis.nodes) for axis in space.axes}
-        for block in blocks_of([frozenset(sheet.figures.names) for sheet in self.sheets], sizes):
-            inner = np.zeros(1, np.int64)
-            for axis, stride in zip(space.axes, space.strides, strict=True):
-                codes = np.array(axis.leaves if axis.name in block else (0,), np.int64)
-                inner = (inner[:, None] + stride * codes).ravel()
-            # Tables of a part of a dimension leave out what they do not cross.
-            at = self.equations.locate(inner)
-            found[at[at >= 0]] = True
-        return found & (self.equations.source < 0)
+        for block in self.blocks:
+            found[self._inner_of(block)] = True
+        return found
 
-    def given_away(self) -> tuple[IntArray, list[str]]:
-        """Return the positions that are known too well, and why."""
-        exact, narrow, close, small = self._faults()
-        chosen = np.flatnonzero(exact | narrow | close | small)
-        return chosen, [self._reason(i, exact[i], narrow[i], close[i]) for i in chosen.tolist()]
+    def _inner_of(self, block: frozenset[str]) -> IntArray:
+        space = self.equations.space
+        inner = np.zeros(1, np.int64)
+        for axis, stride in zip(space.axes, space.strides, strict=True):
+            codes = np.array(axis.leaves if axis.name in block else (0,), np.int64)
+            inner = (inner[:, None] + stride * codes).ravel()
+        # Tables of a part of a dimension leave out what they do not cross.
+        at = self.equations.locate(inner)
+        return at[at >= 0]
 
-    def _faults(self) -> tuple[BoolArray, BoolArray, BoolArray, BoolArray]:
-        """Return the protected figures that are exact, too narrow, too risky, and small cells that nobody showed."""
-        found, settings = self.found, self.settings
-        scale = 10**self.equations.decimals
-        exact = found.lower == found.upper
-        values = found.values
-        none = np.zeros(exact.size, bool)
-        narrow, close = none, none
-        if settings.width is not None:
-            narrow = self.protected & ~exact & (values - 1 < settings.width * scale)
-        if settings.dr is not None:
-            close = self.protected & ~exact & (np.log2(np.maximum(values, 2)) * settings.dr < 1)
-        top = math.inf if settings.threshold is None else settings.threshold * scale
-        small = self.asked & exact & (found.lower > 0) & (found.lower < top)
-        return self.protected & exact, narrow, close, small
+    # --- single cells -------------------------------------------------------------------------------------
 
-    def _reason(self, i: int, exact: bool, narrow: bool, close: bool) -> str:
-        if self.asked[i]:
-            return "no release shows it, but it can be worked out exactly"
-        if exact:
-            return "can be worked out exactly"
-        wide, values = self.found.values[i] - 1, self.found.values[i]
-        scale = 10**self.equations.decimals
-        texts = [f"interval {wide / scale:g} wide, less than {self.settings.width or 0:g}"] if narrow else []
-        texts += [f"risk {1 / math.log2(values):.4g}, more than {self.settings.dr or 0:g}"] if close else []
-        return "; ".join(texts)
+    def _faults(self) -> BoolArray:
+        """Return the protected figures that are known too well, and small cells that nobody showed."""
+        wrong = np.logical_or.reduce(self.settings.protected(self.found.values, self.scale))
+        small = self.exact & self.settings.small(self.found.lower, self.scale)
+        found: BoolArray = (self.protected & wrong) | (self.asked & small)
+        return found
+
+    def cells(self) -> list[Given]:
+        """Return the cells that are known too well, then those of which it follows that nobody is in them."""
+        given = [self._cell(i) for i in np.flatnonzero(self._faults()).tolist()]
+        none = np.flatnonzero(self.asked & self.exact & (self.found.lower == 0))
+        return given + [self._cell(i) for i in none[~self._in_empty(none)].tolist()]
+
+    def _cell(self, i: int) -> Given:
+        lower, upper = _ends(self.found, i, self.scale)
+        asked = bool(self.asked[i])
+        reason = NOBODY_SHOWS if asked else self.settings.reason(float(self.found.values[i]), self.scale)
+        cell = self.equations.cell(i)
+        sensitive = not asked or lower > 0 or self.settings.zeros == "unsafe"
+        return Given(cell, self.equations.describe(i), lower, upper, reason, self._key(i), (i,), sensitive=sensitive)
+
+    def _in_empty(self, cells: IntArray) -> BoolArray:
+        """Say which cells lie in a figure that is published as 0, so that nothing has to follow."""
+        e = self.equations
+        empty: BoolArray = (e.source >= 0) & (e.lower == 0) & (e.upper == 0)
+        if not cells.size or e.starts.size == 1:
+            return empty.take(cells)
+        whole = np.repeat(e.columns[e.starts[:-1]], np.diff(e.starts))
+        while True:
+            below = e.columns[empty[whole]]
+            if empty[below].all():
+                return empty.take(cells)
+            empty[below] = True
+
+    # --- unions of cells ----------------------------------------------------------------------------------
+
+    def unions(self) -> list[Given]:
+        """Return the smallest unions of cells whose sum is small and follows, though no release shows it."""
+        e, found, settings = self.equations, self.found, self.settings
+        top = settings.top(self.scale)
+        system = open_equations(e.starts, e.columns, e.signs, found.lower, found.upper)
+        units = self.inner & ~self.exact & (found.upper < top)
+        if settings.amounts:
+            units &= ~self.protected
+        if not units.any():
+            return []
+        worth = ~self.protected | self._meet(system)
+        deadline = time.monotonic() + (SEARCH if settings.time_limit is None else settings.time_limit)
+        given: dict[Key, Given] = {}
+        for block in self.blocks:
+            mine = np.zeros(units.size, bool)
+            mine[self._inner_of(block)] = True
+            sums = smallest_sums(system, units & mine, found.lower, top, deadline=deadline, worth=worth)
+            self.open_sums |= not sums.complete
+            for held, value in sums.found:
+                one = self._union(held, value)
+                if one is not None:
+                    given[one.key] = one
+        return list(given.values())
+
+    def _union(self, held: tuple[int, ...], value: int) -> Given | None:
+        if is_published(self.equations, held):
+            return None
+        name, cell = describe(self.equations.space, [int(self.equations.positions[i]) for i in held])
+        units = tuple(self.equations.cell(i) for i in held)
+        key: Key = frozenset(self._key(i) for i in held)
+        hidden = bool(self.protected[list(held)].any())
+        size = value / self.scale
+        return Given(cell, name, size, size, NOBODY_SHOWS, key, held, units, joint=hidden)
+
+    def _meet(self, system: System) -> BoolArray:
+        """Return the columns that stand in equations of which old and new tables are both needed."""
+        e = self.equations
+        row = np.repeat(np.arange(e.starts.size - 1), np.diff(e.starts))
+        apart = np.zeros(e.lower.size, bool)
+        if not self.earlier or not row.size:
+            return apart
+        sides = []
+        for sheets in (self.sheets[: self.earlier], self.sheets[self.earlier :]):
+            known = np.zeros(e.lower.size, bool)
+            for sheet in sheets:
+                lower, upper = sheet.figures.ranges()
+                known[e.rows_of(sheet.figures)[lower == upper]] = True
+            needed = self.exact[e.columns] & ~known[e.columns]
+            sides.append(np.bincount(row, weights=needed, minlength=system.rhs.size) > 0)
+        size = system.rhs.size + e.lower.size
+        links = coo_array(
+            (np.ones(system.row.size, np.int8), (system.row, system.rhs.size + system.column)), (size,) * 2
+        )
+        count, part = connected_components(links.tocsr(), directed=False)
+        both = np.ones(count, bool)
+        for side in sides:
+            lacks = np.zeros(count, bool)
+            lacks[part[: system.rhs.size][side]] = True
+            both &= lacks
+        columns: BoolArray = both[part[system.rhs.size :]]
+        return columns
+
+    # --- cells between tables -----------------------------------------------------------------------------
+
+    def crossings(self) -> list[Given]:
+        """Return the cells of dimensions that no table crosses, but whose small value follows from several."""
+        found = self.found
+        small = np.flatnonzero(self.exact & self.settings.small(found.lower, self.scale))
+        given = []
+        for one in crossed_cells(self.equations, self.blocks, small, self.exact, found.upper > 0):
+            cell = self.equations.cell(one.position) | dict(one.into)
+            name = ", ".join(
+                f"{axis.name}={cell[axis.name]}"
+                for axis in self.equations.space.axes
+                if cell[axis.name] != axis.nodes[0]
+            )
+            value = 0.0 if one.none else int(found.lower[one.position]) / self.scale
+            key = self._key(one.position) | frozenset(one.into)
+            sensitive = not one.none or self.settings.zeros == "unsafe"
+            given.append(Given(cell, name, value, value, NOBODY_SHOWS, key, crossed=one, sensitive=sensitive))
+        return given
+
+    # --- what is said of them -----------------------------------------------------------------------------
+
+    def _key(self, i: int) -> frozenset[tuple[str, str]]:
+        roots = {axis.name: axis.nodes[0] for axis in self.equations.space.axes}
+        return frozenset((name, label) for name, label in self.equations.cell(i).items() if label != roots[name])
+
+    def _find(self, cell: dict[str, str]) -> int | None:
+        """Return where a cell of other equations stands in these, None if nowhere."""
+        known = {name: label for name, label in cell.items() if name in self.equations.space.names}
+        if any(label != WHOLE for name, label in cell.items() if name not in known):
+            return None
+        try:
+            return self.equations.find(known)
+        except RequestError:
+            return None
+
+    def known(self, given: Sequence[Given]) -> list[tuple[float, float, bool] | None]:
+        """Return the ends of what others give away, and whether these tables do so as well; None if they do not say."""
+        plain = self._faults() | (~self.protected & ~self.asked & self.exact)
+        shared = {one.key for one in self.unions()} if any(one.units for one in given) else set()
+        crossed = {one.key for one in self.crossings()} if any(one.crossed for one in given) else set()
+        found: list[tuple[float, float, bool] | None] = []
+        for one in given:
+            if one.crossed or one.units:
+                same = one.key in (crossed if one.crossed else shared)
+                found.append((one.lower, one.upper, True) if same else None)
+                continue
+            i = self._find(one.cell)
+            if i is None:
+                found.append(None)
+                continue
+            told = bool(plain[i]) or (bool(self.exact[i]) and not one.sensitive)
+            found.append((*_ends(self.found, i, self.scale), told))
+        sums = [k for k, one in enumerate(given[:PROOFS]) if one.units and found[k] is None]
+        held = {k: [self._find(unit) for unit in given[k].units] for k in sums}
+        asked = {k: [i for i in at if i is not None] for k, at in held.items() if None not in at}
+        if asked:
+            first = self.equations.lower.size
+            bounded = self._bounded([(at, given[k].name) for k, at in asked.items()])
+            for n, k in enumerate(asked):
+                found[k] = (*_ends(bounded, first + n, self.scale), False)
+        return found
+
+    def _bounded(self, sums: Sequence[tuple[Sequence[int], str]]) -> Bounds:
+        equations = self.equations.with_sums(sums)
+        s = self.settings
+        targets = np.arange(self.equations.lower.size, equations.lower.size)
+        # What is known of a sum is known over real numbers.
+        return bounds(equations, targets, relaxed=True, time_limit=s.time_limit, workers=s.workers, progress=s.progress)
+
+    def proofs(self, given: Sequence[Given]) -> list[tuple[tuple[Term, ...], tuple[str, ...], str]]:
+        """Return the figures from which each follows, the titles of their releases, and the sum as a line of text."""
+        sums = [(one.held, one.name) for one in given if one.units]
+        bounded = self._bounded(sums) if sums else self.found
+        at = iter(range(self.equations.lower.size, bounded.lower.size))
+        found = []
+        for one in given:
+            if one.crossed:
+                found.append(self._crossing_proof(one, one.crossed))
+            elif one.units:
+                found.append(shown(bounded, next(at), self.sheets))
+            else:
+                found.append(shown(self.found, one.held[0], self.sheets))
+        return found
+
+    def _crossing_proof(self, one: Given, crossed: Crossed) -> tuple[tuple[Term, ...], tuple[str, ...], str]:
+        i = crossed.position
+        terms, releases, how = shown(self.found, i, self.sheets)
+        own = {name for name, _ in self._key(i)}
+        told, because = dict.fromkeys(releases), []
+        for name, label in crossed.into:
+            with_it = [sheet for sheet in self.sheets if name in sheet.figures.names]
+            titles = dict.fromkeys(s.entry.title for s in with_it if own & set(s.figures.names))
+            titles = titles or dict.fromkeys(sheet.entry.title for sheet in with_it)
+            told |= titles
+            where = " and ".join(f"«{title}»" for title in titles)
+            because.append(f"{'none of it' if crossed.none else 'all of it'} is in {name}={label} by {where}")
+        value = "0" if crossed.none else self.equations.text(int(self.found.lower[i]))
+        return terms, tuple(told), f"{one.name} = {value}: {how}, and {'; '.join(because)}"
 
     def unfinished(self) -> int:
         """Return how many figures could not be bounded in time."""
         return int(np.count_nonzero(~self.found.finished & (self.protected | self.asked)))
 
-    def intervals(self, cells: Sequence[dict[str, str]]) -> dict[int, tuple[float, float, bool]]:
-        """Return the ends of cells by their number, and whether they are given away; cells not met are left out."""
-        scale = 10**self.equations.decimals
-        given = np.logical_or.reduce(self._faults()) | (
-            ~self.protected & ~self.asked & (self.found.lower == self.found.upper)
-        )
-        found = {}
-        for k, cell in enumerate(cells):
-            known = {name: label for name, label in cell.items() if name in self.equations.space.names}
-            rest = [label for name, label in cell.items() if name not in known]
-            try:
-                i = self.equations.find(known)
-            except RequestError:
-                continue
-            if any(label != "Total" for label in rest):
-                continue
-            lower, upper = _ends(self.found, i, scale)
-            found[k] = (lower, upper, bool(given[i]))
-        return found
 
-
-def _ends(found: Bounds, i: int, scale: int) -> tuple[float, float]:
-    lower, upper = int(found.lower[i]), int(found.upper[i])
+def told_ends(lower: int, upper: int, scale: int) -> tuple[float, float]:
+    """Return two ends in units of the last decimal as people know them."""
     return (
         lower / scale if lower > -UNBOUNDED else -math.inf,
         upper / scale if upper < UNBOUNDED else math.inf,
     )
+
+
+def _ends(found: Bounds, i: int, scale: int) -> tuple[float, float]:
+    return told_ends(int(found.lower[i]), int(found.upper[i]), scale)
+
+
+def _clash(message: str) -> str:
+    """Return which figures contradict each other, without remedies, which would be for a single table.
+
+    >>> _clash("3 figures contradict each other (a = 1; b = 2); correct one of them")
+    '3 figures contradict each other (a = 1; b = 2)'
+    """
+    return re.split(r";(?![^()]*\))", message, maxsplit=1)[0]
 
 
 def _narrower(*intervals: tuple[float, float, bool] | None) -> tuple[float, float] | None:

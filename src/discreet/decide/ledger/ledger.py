@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
-from discreet.decide.ledger.change import changes
+from discreet.decide.ledger.change import changes, may_lie_inside
 from discreet.decide.ledger.document import digest, packed, unpacked
 from discreet.decide.ledger.entry import Entry
-from discreet.decide.ledger.findings import Check, Verdict
+from discreet.decide.ledger.findings import Change, Check, Verdict
 from discreet.decide.ledger.joint import Joint, Settings, joint_findings, sheets_of
 from discreet.decide.ledger.originals import Originals
+from discreet.decide.ledger.populations import family
+from discreet.decide.ledger.revision import carried
 from discreet.decide.ledger.store import WAIT, Store
+from discreet.decide.policy import Policy
 from discreet.table.release import Release
 
 COLUMNS = (
-    "id, title, published, method, dimensions, figures, hidden, population, period, variable, withdrawn, reason, unseen"
+    "id, title, published, method, dimensions, figures, hidden, population, period, variable, withdrawn, reason, "
+    "unseen, revises"
 )
 THRESHOLD = 10
-"""Counts that no release shows are given away when they can be worked out and are below this."""
+"""Counts that no release shows, and sums of them, are given away when they can be worked out and are below this."""
 FEWEST = 3
 """A change between two times that fewer people made shows who they are."""
 
@@ -94,27 +100,33 @@ class Ledger:
         variable: str = "",
         published: str | None = None,
         original: str | Path | None = None,
+        revises: str | Sequence[str] = (),
     ) -> Entry:
         """Record a release as published. When this returns, it is on the disk.
 
         Args:
             release: what is published.
             title: what to call it.
-            population: whom the figures are about; releases about one population are checked together.
+            population: whom the figures are about; releases about one population are checked together. One inside
+                another is written behind it, as ``residents > 18+``.
             period: when.
             variable: what is added up, where it is not people or firms.
             published: the day, today by default.
             original: the confidential table, to be kept beside the ledger.
+            revises: the ids or titles of the releases that it corrects.
         """
+        release.refuse_trial("entered in a ledger, which holds what is published", "")
         entry = _described(release, title, population, period, variable, published)
+        entry = replace(entry, revises=self._named(revises))
         body = packed(release)
         mark = digest(body, _said(entry))
-        entry = _with_id(entry, mark[:10])
+        entry = replace(entry, id=mark[:10])
         if original is not None:
             self.originals.keep(entry.id, Path(original))
         row = (
             entry.id, mark, entry.title, entry.published, entry.method, "\n".join(entry.dimensions), entry.figures,
             entry.hidden, entry.population, entry.period, entry.variable, body,
+            "\n".join(entry.revises),
         )  # fmt: skip
         with self._store.writing() as db:
             same = db.execute("SELECT id FROM release WHERE digest = ? OR id = ?", (mark, entry.id)).fetchone()
@@ -122,7 +134,7 @@ class Ledger:
                 raise RequestError(f"this release is in the ledger already, as {same[0]}; nothing was added")
             db.execute(
                 "INSERT INTO release (id, digest, title, published, method, dimensions, figures, hidden, population, "
-                "period, variable, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "period, variable, body, revises) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
         return entry
@@ -161,9 +173,11 @@ class Ledger:
         population: str = "",
         period: str = "",
         variable: str = "",
+        revises: str | Sequence[str] = (),
+        policy: str | Path | Policy | None = None,
         width: float | None = None,
         dr: float | None = None,
-        threshold: float | None = THRESHOLD,
+        threshold: float | Literal["default"] | None = "default",
         fewest: int = FEWEST,
         beside: Sequence[str] | None = None,
         time_limit: float | None = None,
@@ -174,17 +188,22 @@ class Ledger:
 
         Releases about the same population, period and variable are put into one set of equations, linked by the
         dimensions that they share; those about other times or populations are compared cell by cell. A population or
-        period that is not stated may be the same, and is taken to be.
+        period that is not stated may be the same, and is taken to be. A release and the one that it revises describe
+        the same values: what one hides and the other prints is known.
 
         Args:
             release: what is to be published.
             title: what to call it.
-            population: whom its figures are about.
+            population: whom its figures are about; one inside another is written behind it: ``residents > 18+``.
             period: when.
             variable: what is added up.
+            revises: the ids or titles of the releases that it corrects.
+            policy: a named profile or a TOML file, for the threshold, the limits and what zeros are; in place of
+                ``width``, ``dr`` and ``threshold``.
             width: how wide the interval of every protected figure must stay; by default, more than one value.
             dr: the largest disclosure risk 1/H of a protected figure, all values in its interval being alike.
-            threshold: counts that no release shows must not be worked out if they are below this; None for all.
+            threshold: counts that no release shows, and sums of them, must not be worked out if they are below this
+                (10 by default); None for all.
             fewest: changes between two times or populations must be made by this many people at least.
             beside: ids or titles of the earlier releases that a reader holds; all of them by default, and only that
                 says whether the release can join the ledger.
@@ -192,34 +211,38 @@ class Ledger:
             workers: threads.
             progress: told how far the work is.
         """
-        if width is not None and not width >= 0:
-            raise RequestError(f"the least width is {width}; it is 0 or more")
-        if dr is not None and not dr > 0:
-            raise RequestError(f"the largest risk is {dr}; it is above 0")
         entry = _described(release, title, population, period, variable, None)
+        rules = _rules(policy, width, dr, threshold, amounts=not entry.counts)
+        rules = replace(rules, time_limit=time_limit, workers=workers, progress=progress)
         every = self.entries() if beside is None else self._held(beside)
         old = [e for e in every if not e.unseen and e.same_variable(entry)]
-        same = [e for e in old if e.may_be_about(entry.population, entry.period)]
+        revised = self._revised(self._named(revises))
+        # What a later release corrected is no longer said; what it says of hidden figures is.
+        past = revised | {name for e in old for name in e.revises}
+        same = [e for e in old if e.may_be_about(entry.population, entry.period) and e.id not in past]
         linked = _linked(entry, same)
         compared = [e for e in old if e not in same and set(e.dimensions) & set(entry.dimensions)]
-        rules = Settings(threshold if entry.counts else None, width, dr, time_limit, workers, progress)
+        mine = sheets_of(release, entry)
         joint = Joint()
         for group in _worlds(entry, linked):
             before = [sheet for e in group for sheet in sheets_of(self.release(e.id), e)]
-            joint |= joint_findings(sheets_of(release, entry), before, rules)
-        moved = (
-            [
-                change
-                for e in compared
-                for theirs in self.release(e.id).parts()
-                for mine in release.parts()
-                for change in changes(mine, theirs, f"«{e.title}»", fewest)
-            ]
-            if entry.counts
-            else []
-        )
-        new = any(finding.cause != "before" for finding in joint.findings)
-        open_ = joint.unfinished or joint.unrelated
+            joint |= joint_findings(mine, before, rules)
+        moved: list[Change] = []
+        nested: list[str] = []
+        for e in compared:
+            theirs = sheets_of(self.release(e.id), e)
+            stated = e.id in revised or e.may_be_about(entry.population, entry.period)
+            joint |= Joint(carried(mine, theirs, rules, stated=stated))
+            for pair in product(release.parts(), (sheet.figures for sheet in theirs)):
+                moved += changes(*pair, f"«{e.title}»", fewest, amounts=rules.amounts)
+                if e.may_be_about("", entry.period) and not stated and (text := may_lie_inside(*pair, rules.small)):
+                    nested.append(
+                        f"«{e.title}» and «{title}» are about populations that may lie inside each other, and then "
+                        f"{text}; write one behind the other to have such differences checked (--population "
+                        f"'{e.population} > {entry.population}')"
+                    )
+        new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
+        open_ = joint.unfinished or joint.unrelated or nested or joint.open_sums
         verdict: Verdict = "unsafe" if new or moved else "incomplete" if open_ else "safe"
         return Check(
             verdict,
@@ -230,10 +253,29 @@ class Ledger:
             tuple(compared),
             len(every) - len(linked) - len(compared),
             joint.unfinished,
-            joint.unrelated,
+            (*joint.unrelated, *dict.fromkeys(nested)),
             _assumed(entry, linked),
             len(self) - len(every),
+            joint.open_sums,
+            rules.meaning(fewest),
+            "" if policy is None else Policy.load(policy).name,
         )
+
+    def _named(self, names: str | Sequence[str]) -> tuple[str, ...]:
+        """Return the ids of releases that are given by id or title."""
+        return tuple(self.entry(name).id for name in ([names] if isinstance(names, str) else names) if name)
+
+    def _revised(self, ids: Sequence[str]) -> set[str]:
+        """Return releases and all that they revise in turn."""
+        by_id = {e.id: e.revises for e in self.entries()}
+        found: set[str] = set()
+        left = list(ids)
+        while left:
+            name = left.pop()
+            if name not in found:
+                found.add(name)
+                left += by_id[name]
+        return found
 
     def _held(self, names: Sequence[str]) -> tuple[Entry, ...]:
         """Return the releases that somebody holds, by ids or titles; one that nobody saw is held by nobody."""
@@ -275,9 +317,39 @@ class Ledger:
     __repr__ = __str__
 
 
+def _rules(
+    policy: str | Path | Policy | None,
+    width: float | None,
+    dr: float | None,
+    threshold: float | Literal["default"] | None,
+    *,
+    amounts: bool,
+) -> Settings:
+    """Return what counts as given away: by the policy, or by single limits."""
+    if policy is not None:
+        given = {"threshold": threshold != "default", "width": width is not None, "dr": dr is not None}
+        if any(given.values()):
+            name = next(name for name, is_given in given.items() if is_given)
+            raise RequestError(f"{name} is given beside a policy, which sets it; give one of them")
+        asked = Policy.load(policy)
+        least = asked.rules.threshold
+        if least is None and not amounts:
+            raise RequestError(
+                f"policy {asked.name} has no threshold for counts (rules.threshold), by which counts that follow would "
+                "be judged; add one, or give the limits one by one (threshold=, --threshold)"
+            )
+        return Settings(None if amounts else least, asked.limits.width, asked.limits.dr, asked.zeros, amounts=amounts)
+    if width is not None and not width >= 0:
+        raise RequestError(f"the least width is {width}; it is 0 or more")
+    if dr is not None and not dr > 0:
+        raise RequestError(f"the largest risk is {dr}; it is above 0")
+    least = float(THRESHOLD) if threshold == "default" else threshold
+    return Settings(None if amounts else least, width, dr, amounts=amounts)
+
+
 def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
     """Return the releases of a population that are linked with a new one: by its tag, or by shared dimensions."""
-    found = [e for e in same if e.population and e.population == entry.population]
+    found = [e for e in same if e.population and family(e.population) == family(entry.population)]
     reached = {name for e in (entry, *found) for name in e.dimensions}
     left = [e for e in same if e not in found]
     while more := [e for e in left if reached & set(e.dimensions)]:
@@ -290,7 +362,7 @@ def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
 def _worlds(entry: Entry, linked: Sequence[Entry]) -> list[list[Entry]]:
     """Return the sets of releases that may all be about one population and period, together with a new one."""
     every = (entry, *linked)
-    populations = list(dict.fromkeys(e.population for e in every if e.population)) or [""]
+    populations = list({family(e.population): e.population for e in every if e.population}.values()) or [""]
     periods = list(dict.fromkeys(e.period for e in every if e.period)) or [""]
     sets = [[e for e in linked if e.may_be_about(who, when)] for who in populations for when in periods]
     ids = [{e.id for e in group} for group in sets]
@@ -341,25 +413,20 @@ def _described(
     )
 
 
-def _with_id(entry: Entry, name: str) -> Entry:
-    from dataclasses import replace
-
-    return replace(entry, id=name)
-
-
 def _said(entry: Entry) -> dict[str, str]:
-    return {
+    said = {
         "title": entry.title,
         "population": entry.population,
         "period": entry.period,
         "variable": entry.variable,
     }
+    return said | ({"revises": "\n".join(entry.revises)} if entry.revises else {})
 
 
 def _entry(row: Sequence[Any]) -> Entry:
     fields = list(row)
     fields[4] = tuple(fields[4].split("\n"))
-    fields[-1] = bool(fields[-1])
+    fields[-2:] = [bool(fields[-2]), tuple(fields[-1].split("\n")) if fields[-1] else ()]
     return Entry(*fields)
 
 

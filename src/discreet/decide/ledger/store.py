@@ -18,8 +18,8 @@ from discreet.core.errors import DataError, LimitError, RequestError
 
 APPLICATION = 0x64697363
 """Marks the file as a ledger: the letters «disc»."""
-SCHEMA = 1
-"""The version of the tables below."""
+SCHEMA = 2
+"""The version of the tables below; files of version 1 get the column ``revises``."""
 WAIT = 30.0
 """Seconds that a writer waits for another."""
 TABLES = """
@@ -39,7 +39,8 @@ CREATE TABLE release (
     withdrawn  TEXT NOT NULL DEFAULT '',
     reason     TEXT NOT NULL DEFAULT '',
     unseen     INTEGER NOT NULL DEFAULT 0,
-    body       BLOB NOT NULL
+    body       BLOB NOT NULL,
+    revises    TEXT NOT NULL DEFAULT ''
 ) STRICT
 """
 
@@ -83,6 +84,11 @@ class Store:
                 if self._number("user_version") == 0:
                     self._db.execute(TABLES)
                     self._db.execute(f"PRAGMA application_id={APPLICATION}")
+                    self._db.execute(f"PRAGMA user_version={SCHEMA}")
+        elif self._number("user_version") == 1:
+            with self.writing():
+                if self._number("user_version") == 1:
+                    self._db.execute("ALTER TABLE release ADD COLUMN revises TEXT NOT NULL DEFAULT ''")
                     self._db.execute(f"PRAGMA user_version={SCHEMA}")
         self._refuse_others()
 

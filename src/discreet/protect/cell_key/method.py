@@ -9,8 +9,8 @@ noise but not the keys; many cells that are linked by sums narrow each other dow
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,12 +19,13 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected, check_anybody
+from discreet.protect.base import Changes, Original, Protected, check_anybody, drawn
 from discreet.protect.cell_key.keyed import KeyedTable
 from discreet.protect.cell_key.keys import drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
-from discreet.protect.rounding import laid_out, released, rounded_table
+from discreet.protect.linked import protect_linked
+from discreet.protect.rounding import inner_and_sums, laid_out, released, rounded_table
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import Kind
@@ -54,8 +55,9 @@ def perturb(counts: IntArray, keys: IntArray, ptable: PTable, modulus: int = KEY
 class CellKey:
     """Noise by cell keys.
 
-    Counts are moved by the perturbation table. Sums of amounts are moved by at most ``share`` of their largest
-    contributions, of as many as there are ``weights``; see :mod:`~discreet.protect.cell_key.magnitudes`.
+    Counts are moved by the perturbation table; margins by noise of their own or, with ``additive``, as the sums of
+    the perturbed inner counts, which tell a reader nothing more. Sums of amounts are moved by at most ``share`` of
+    their largest contributions, of as many as there are ``weights``; see :mod:`~discreet.protect.cell_key.magnitudes`.
 
     >>> method = CellKey(design_ptable(bound=2, variance=1, minimum=2))
     >>> method.apply(Table.from_array([[1, 5], [6, 2]], ["area", "sex"]), 1).changes.largest <= 2
@@ -66,6 +68,7 @@ class CellKey:
     share: float = 0.1
     weights: tuple[float, ...] = (1.0,)
     margins: bool = False
+    additive: bool = False
     name: ClassVar[str] = "cell-key"
 
     def __post_init__(self) -> None:
@@ -73,6 +76,8 @@ class CellKey:
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
         if not isinstance(self.ptable, PTable):
             raise RequestError("the perturbation table is missing; make one (design_ptable) or read one (read_ptable)")
+        if self.margins and self.additive:
+            raise RequestError("margins have noise of their own (margins) or are added up (additive); choose one")
         if not 0 < self.share < 1:
             raise RequestError(f"the share is {self.share!r}; it lies between 0 and 1")
         falling = all(a >= b >= 0 for a, b in zip(self.weights, self.weights[1:], strict=False))
@@ -87,20 +92,35 @@ class CellKey:
             "bound": max(self.ptable.asked, self.ptable.bound),
             "variance": round(variance, 6),
             "minimum": self.ptable.minimum,
+            **({"additive": True} if self.additive else {}),
         }
 
     def check(self, table: Table) -> None:
         """Refuse a table in which nobody is."""
         check_anybody(table)
 
+    @drawn
     def apply(
-        self, original: Original | KeyedTable, seed: Seed = None, *, progress: Progress | None = None
+        self,
+        original: Original | KeyedTable | Sequence[Original],
+        seed: Seed = None,
+        *,
+        progress: Progress | None = None,
     ) -> Protected:
-        """Perturb an original: by the keys of its cells, or by keys that are drawn where it has none."""
+        """Perturb an original: by the keys of its cells, or by keys that are drawn where it has none.
+
+        Linked tables get keys together, where one of them has all their dimensions; tables with record keys agree as
+        they are.
+        """
+        if not isinstance(original, Table | Tabulation | KeyedTable):
+            return protect_linked(self, original, seed, progress=progress)
         if isinstance(original, KeyedTable):
             if seed is not None:
                 raise RequestError("the records have keys, which decide the noise; leave the seed out")
-            return self._cells(original.unperturbed(), original.cell_keys(), original.modulus, ())
+            made = self._cells(original.unperturbed(), original.cell_keys(), original.modulus, ())
+            # Tables by the same keys repeat each other's noise, which a reader may know.
+            parameters = {**made.release.parameters, "keys": "records"}
+            return replace(made, release=replace(made.release, parameters=parameters))
         if isinstance(original, Table) and not self.margins:
             self.check(original)
             counts = perturb(original.counts, drawn_keys(original, seed), self.ptable)
@@ -136,6 +156,14 @@ class CellKey:
         full, kept = laid_out(original or cells)
         spread = np.zeros(len(full), np.int64)
         spread[np.searchsorted(full.cells, cells.cells)] = keys
+        if self.additive and not cells.responses:
+            about = (self.name, self.parameters, self.ptable.kind)
+            return inner_and_sums(
+                original or cells,
+                lambda rows: perturb(full.records[rows], spread[rows], self.ptable, modulus),
+                *about,
+                notes=notes,
+            )
         values = perturb(full.records, spread, self.ptable, modulus)
         kinds = (self.ptable.kind,)
         return released(original or cells, full, kept, values, self.name, self.parameters, kinds, notes=notes)
@@ -206,6 +234,7 @@ def cell_key(
     share: float = 0.1,
     weights: tuple[float, ...] = (1.0,),
     margins: bool = False,
+    additive: bool = False,
     seed: Seed = None,
 ) -> Release:
     """Perturb every cell by the noise that its key picks.
@@ -216,6 +245,7 @@ def cell_key(
         share: for amounts, the largest noise as a share of the largest contribution.
         weights: for amounts, how much of the share the largest, the second largest contribution and so on count.
         margins: publish the margins of a plain table too.
+        additive: publish the margins of a tabulation of counts as sums of the perturbed inner counts.
         seed: makes drawn keys reproducible; keep it secret.
 
     >>> release = cell_key(Table.from_array([[1, 5], [6, 2]], ["area", "sex"]), design_ptable(2, 1), seed=1)
@@ -223,4 +253,5 @@ def cell_key(
     'perturbed by at most 2 by a known law'
     """
     chosen: dict[str, Any] = {} if ptable is None else {"ptable": ptable}
-    return CellKey(**chosen, share=share, weights=weights, margins=margins).apply(original, seed).release
+    method = CellKey(**chosen, share=share, weights=weights, margins=margins, additive=additive)
+    return method.apply(original, seed).release

@@ -7,6 +7,7 @@ published totals, the totals tell nothing that the cells do not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,15 +16,16 @@ import numpy as np
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator
+from discreet.core.random import Seed, generator, is_short
 from discreet.protect.additive import sums_of
 from discreet.protect.base import Original, Protected
 from discreet.protect.controlled_rounding.nearest import Rounded, nearest_rounding
 from discreet.protect.controlled_rounding.problem import Problem
 from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
+from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.rounding import check_base, check_counts, inner_sums, laid_out, released
-from discreet.table import Release
+from discreet.table import Release, Table
 from discreet.table.kinds import Kind
 from discreet.table.tabulation import Tabulation
 
@@ -58,16 +60,23 @@ class ControlledRounding:
         """What the release says about how it was made."""
         return {"base": int(self.base), "unbiased": bool(self.unbiased)}
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Round the original; only the unbiased option draws anything at random."""
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Round an original, or linked ones together; only the unbiased option draws anything at random."""
+        if not isinstance(original, Table | Tabulation):
+            return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
         base = int(self.base)
         full, kept = laid_out(original)
         problem = Problem.of(sums_of(full), full.records, base)
         if self.unbiased:
             values = unbiased_rounding(problem, generator(seed), self.time_limit, progress)
-            # Without bias a figure x becomes y with probability 1 − |x − y|/b, as by random rounding.
-            return self._made(original, full, kept, values, Kind("random", base=base), (), {"zero_restricted": True})
+            # A single figure x becomes y with probability 1 − |x − y|/b, as by random rounding, but the figures of one
+            # draw depend on each other.
+            law = Kind("controlled", base=base)
+            done = self._made(original, full, kept, values, law, (), {"zero_restricted": True})
+            return done.as_trial() if is_short(seed) else done
         found, bound = nearest_rounding(problem, self.time_limit, progress)
         reason = "No zero-restricted rounding exists"
         if found is None:
@@ -121,7 +130,12 @@ class ControlledRounding:
 
 
 def controlled_rounding(
-    original: Original, base: int = 5, *, unbiased: bool = False, time_limit: float = 60.0, seed: Seed = None
+    original: Original | Sequence[Original],
+    base: int = 5,
+    *,
+    unbiased: bool = False,
+    time_limit: float = 60.0,
+    seed: Seed = None,
 ) -> Release:
     """Round every figure to a neighbouring multiple of the base so that all sums hold.
 

@@ -17,7 +17,7 @@ from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody
+from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import counts_of, release_counts
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
@@ -97,6 +97,7 @@ class Simulation:
             possible &= sums[np.ravel_multi_index(tuple(codes[:, list(margin)].T), lengths)] > 0
         return np.flatnonzero(possible)
 
+    @drawn
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Draw one table."""
         table = counts_of(original, self.name)

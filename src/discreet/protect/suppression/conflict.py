@@ -29,6 +29,7 @@ def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None
     none = np.zeros(cells.values.size, bool)
     wide = state(cells, problem.demands, np.ones(cells.values.size, np.int64), none, True)
     against = f" against the {attacker}" if attacker else ""
+    aside = "; or leave insiders aside knowingly (insiders='none', --insiders none)" if attacker else ""
     amount = equations.text(size)
     needs = f"{'±' if way == 0 else '+' if way > 0 else '−'}{amount}"
     head = f"cell {equations.describe(at)} cannot be protected by {needs}{against}"
@@ -47,9 +48,9 @@ def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None
                 more = f" and {need.size - FEW} more" if need.size > FEW else ""
                 return InfeasibleError(
                     f"{head} while these are published: {'; '.join(names)}{more}; let some of them be suppressed "
-                    "(a total, or zeros), or lower the level"
+                    f"(a total, or zeros), or lower the level{aside}"
                 )
     return InfeasibleError(
         f"{head}: whatever is suppressed, what remains published or known determines it more closely; lower the level, "
-        "or publish fewer tables together"
+        f"make the table coarser, or publish fewer tables together{aside}"
     )

@@ -8,11 +8,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError
+from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray, whole_where_near
 from discreet.protect.suppression.problem import BoolArray, Cells, Problem
 from discreet.table.attacker import Attacker
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.respondents import contributes, in_one_cell, joint_stakes
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 AT_ONCE = 20_000_000
@@ -23,8 +24,9 @@ AT_ONCE = 20_000_000
 class Knowledge:
     """Everybody who knows more than the outsider: for each, positions with the least and largest value they can have.
 
-    The first attackers are respondents, each of one cell with ``others`` in it, and of the sensitive cells that contain
-    it; ``named`` are those who were given, and come last.
+    The first attackers are respondents. Where the tables name them (``identified``), each has all cells that it
+    contributed to; otherwise each is one of one cell with ``others`` in it, and of the sensitive cells that contain it.
+    ``named`` are those who were given, and come last. ``insiders`` says who was considered.
     """
 
     names: tuple[str, ...]
@@ -34,6 +36,9 @@ class Knowledge:
     high: IntArray
     others: IntArray
     named: tuple[Attacker, ...] = ()
+    insiders: Insiders = "none"
+    identified: bool = False
+    response: str | None = None
 
     def __len__(self) -> int:
         """Return how many attackers there are."""
@@ -45,17 +50,24 @@ def knowledge_of(
 ) -> Knowledge:
     """Return what respondents know, from the tables' own figures and from attackers that are named.
 
-    A cell with one contributor is known to it; the largest of several knows that the cell holds at least its own
-    contribution, and so they know of every cell that contains it. Holdings take the place of contributors where a table
-    knows of them. Counts tell nobody more than that they are counted, so that by default only the respondents of
-    magnitudes are considered.
+    A cell with one contributor is known to it; one of several knows that the cell holds at least its own contribution.
+    Where the tables name their respondents, each of them is one attacker with all that it contributed to any cell of
+    any table. Where they do not, the largest contributor of every cell is taken, and it is recognised in other cells as
+    far as the figures tell. Holdings take the place of contributors where a table knows of them. Counts tell nobody who
+    is counted once more than that, so that by default only respondents of magnitudes, and those with several records,
+    are considered.
     """
-    magnitude = any(table.responses for table in cells.tables)
     if insiders == "auto":
-        insiders = "respondents" if magnitude else "none"
+        insiders = "respondents" if any(contributes(table) for table in cells.tables) else "none"
     names: list[str] = []
     rows: list[tuple[IntArray, IntArray, IntArray, IntArray, IntArray]] = []
-    if insiders != "none":
+    identified = all(table.respondents is not None for table in cells.tables)
+    if insiders != "none" and identified:
+        found = _identified(cells, insiders == "respondents", response)
+        names += found[0]
+        rows.append(found[1])
+    elif insiders != "none":
+        _told_apart(cells)
         at, low, high, units, single = _own(cells, insiders == "respondents", response)
         names += [f"respondent of {cells.equations.describe(int(i))}" for i in at]
         rows.append((np.arange(at.size), at, low, high, units[at] - 1))
@@ -64,14 +76,43 @@ def knowledge_of(
         least = np.where(alone, cells.values[around], np.maximum(low[who], 0))
         rows.append((who, around, least, np.where(alone, cells.values[around], UNBOUNDED), units[around] - 1))
     for attacker in attackers:
-        found = _named(cells, attacker)
-        rows.append((np.full(found[0].size, len(names)), *found, np.zeros(found[0].size, np.int64)))
+        told = _named(cells, attacker)
+        rows.append((np.full(told[0].size, len(names)), *told, np.zeros(told[0].size, np.int64)))
         names.append(attacker.name)
     if not rows:
         none = np.zeros(0, np.int64)
         return Knowledge((), none, none, none, none, none)
     who, at, low, high, others = (np.concatenate(column) for column in zip(*rows, strict=True))
-    return Knowledge(tuple(names), who, at, low, high, others, tuple(attackers))
+    return Knowledge(tuple(names), who, at, low, high, others, tuple(attackers), insiders, identified, response)
+
+
+def _identified(
+    cells: Cells, several: bool, response: str | None
+) -> tuple[list[str], tuple[IntArray, IntArray, IntArray, IntArray, IntArray]]:
+    """Return every respondent who knows more than the outsider and than other respondents, and what each knows."""
+    found = joint_stakes(cells.tables, cells.places, response)
+    own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
+    alone = found.others == 0
+    # Where values can be negative, an own contribution says nothing about the sum.
+    more = (own > 0) & (cells.lower[found.at] >= 0) & (own <= cells.values[found.at])
+    found = found.chosen(alone | more if several else alone).strongest()
+    own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
+    alone, value = found.others == 0, cells.values[found.at]
+    units, who = np.unique(found.unit, return_inverse=True)
+    names = [found.names[unit] for unit in units.tolist()]
+    return names, (who, found.at, np.where(alone, value, own), np.where(alone, value, UNBOUNDED), found.others)
+
+
+def _told_apart(cells: Cells) -> None:
+    """Refuse tables with respondents in several cells of whom nothing tells in which."""
+    for table in cells.tables:
+        if table.respondents is None and not in_one_cell(table):
+            raise RequestError(
+                f"some respondents are in several cells of {' × '.join(table.names)}, and the table does not say who "
+                "is in which, so that nobody can tell what they work out; tabulate the records with the column that "
+                "says whose they are (contributor=, --contributor), or leave insiders aside knowingly "
+                "(insiders='none', --insiders none)"
+            )
 
 
 def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, IntArray, IntArray, IntArray, BoolArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from discreet.protect.suppression.problem import lay_out, name_of, state
 from discreet.rules.sensitivity import Combine
 from discreet.table import Release, Table
 from discreet.table.attacker import Attacker
-from discreet.table.figures import Figures
+from discreet.table.figures import Figures, units_of
+from discreet.table.kinds import Kind
 from discreet.table.tabulation import Tabulation
 
 Search: TypeAlias = Literal["fast", "optimal"]
@@ -52,14 +54,15 @@ class Suppression:
         levels: lower and upper level of every sensitive cell, in the unit published, instead of the rules' own.
         method: ``"fast"``, or ``"optimal"`` for a pattern with a proven gap.
         cost: ``"value"``, ``"cells"``, ``"log"``, ``"contributors"``, ``"records"``, or another magnitude of the table.
-        zeros: whether cells of the value 0 are always ``"published"`` or ``"suppressible"``.
+        zeros: whether cells of the value 0 are always ``"published"`` or ``"suppressible"``. Where they are published,
+            every reader knows that a hidden value is not 0, and patterns are safe against that.
         insiders: whose own contributions are allowed for: ``"none"``, ``"singletons"`` alone in a cell,
             ``"respondents"`` of any suppressed cell; ``"auto"`` takes the respondents of magnitudes and nobody of
             counts.
         attackers: further insiders, coalitions and holdings by name.
         combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
         response: the magnitude that is published; the only one by default.
-        least: what readers know every value to be at least; negative where values can be.
+        least: what readers know every hidden value to be at least; negative where values can be.
         time_limit: seconds for ``optimal``; the best safe pattern found by then is returned with its gap.
     """
 
@@ -96,19 +99,29 @@ class Suppression:
             raise RequestError(f"the protection levels are {self.levels}; give two numbers of 0 or more")
         if self.time_limit is not None and not self.time_limit > 0:
             raise RequestError(f"the time limit is {self.time_limit}; give seconds above 0")
+        if self.least > 0 and not self.above_zero:
+            raise RequestError(
+                f"hidden values are said to be at least {self.least:g}, but zeros may be hidden; let zeros be "
+                "published (zeros=, --zeros), or leave the least out"
+            )
 
     @property
     def parameters(self) -> dict[str, object]:
         """What the release says about how it was made; how sensitive cells are found is for the agency to tell."""
         return {"method": self.method, "cost": self.cost if self.cost in COSTS else "column", "form": "marks"}
 
+    @property
+    def above_zero(self) -> bool:
+        """Whether zeros are always published, so that no hidden value is 0; values below 0 say nothing of the kind."""
+        return self.zeros == "published" and self.least >= 0 and not any(_zeros(rule) for rule in self.rules)
+
     def pattern(self, originals: Original | Sequence[Original], *, progress: Progress | None = None) -> Pattern:
         """Return what is suppressed and why, without publishing anything."""
         begun = time.monotonic()
         tables = tabulations(originals, self.zeros == "suppressible" or any(_zeros(rule) for rule in self.rules))
-        cells = lay_out(tables, self.response, self.least)
+        cells = lay_out(tables, self.response, self.least, self.above_zero)
         found = [primary(table, self.rules, self.combine, self.response, self.risk, self.levels) for table in tables]
-        demands, published, given = demands_of(cells, found, self.wishes)
+        demands, published, given = demands_of(cells, found, self.wishes, above_zero=self.above_zero)
         problem = state(
             cells,
             demands,
@@ -133,12 +146,19 @@ class Suppression:
     def publish(self, pattern: Pattern) -> Protected:
         """Return the release of a pattern, with marks in place of what it hides: no value of those cells enters it."""
         cells = pattern.problem.cells
-        marked = [
-            Figures.of_tabulation(
-                table, response=self.response, hidden=pattern.positions[place], name=name_of(table, cells.tables)
+        marked = []
+        for table, place in zip(cells.tables, cells.places, strict=True):
+            decimals = units_of(table, self.response)[1]
+            floor = max(math.ceil(self.least * 10**decimals), 1) if self.above_zero else None
+            marked.append(
+                Figures.of_tabulation(
+                    table,
+                    response=self.response,
+                    hidden=pattern.positions[place],
+                    mark=Kind("suppressed", least=floor),
+                    name=name_of(table, cells.tables),
+                )
             )
-            for table, place in zip(cells.tables, cells.places, strict=True)
-        ]
         release = Release(None, self.name, self.parameters, tuple(marked))
         shown = cells.listed
         total = int(cells.values[0])
@@ -159,8 +179,12 @@ class Suppression:
     def apply(
         self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
     ) -> Protected:
-        """Protect a table, or several linked ones in one problem; the method draws nothing, and takes no seed."""
-        return self.publish(self.pattern(original, progress=progress))
+        """Refuse to publish what nobody has audited."""
+        raise RequestError(
+            "suppression publishes nothing that was not audited: call discreet.suppress(table, rules, …), or make the "
+            "method with discreet.evaluate.certified.AuditedSuppression; Suppression.pattern(table) says what would be "
+            "suppressed"
+        )
 
 
 def tabulations(originals: Original | Sequence[Original], empty: bool = False) -> tuple[Tabulation, ...]:
@@ -179,17 +203,3 @@ def tabulations(originals: Original | Sequence[Original], empty: bool = False) -
 
 def _zeros(rule: Any) -> bool:
     return getattr(rule, "zeros", "safe") == "unsafe"
-
-
-def suppress(original: Original | Sequence[Original], rules: Any = (), **options: Any) -> Release:
-    """Suppress the sensitive cells of a table and what could be used to work them out.
-
-    The pattern carries its own proof; ``discreet.suppress`` has it audited independently before it is returned.
-    Options are those of :class:`Suppression`.
-
-    >>> from discreet.rules import Threshold
-    >>> counts = Table.from_array([[2, 9, 8], [7, 6, 9], [9, 8, 5]], {"area": list("abc"), "age": list("xyz")})
-    >>> suppress(counts, Threshold(3), levels=(1, 1)).parts()[0].hidden.sum()
-    np.int64(4)
-    """
-    return Suppression(rules, **options).apply(original).release

@@ -95,7 +95,7 @@ def primary(
 
 
 def demands_of(
-    cells: Cells, found: Sequence[Primary], wishes: Sequence[Wish]
+    cells: Cells, found: Sequence[Primary], wishes: Sequence[Wish], *, above_zero: bool = False
 ) -> tuple[Demands, BoolArray, dict[int, float]]:
     """Return what must remain possible at every position, what must be published, and the costs that are given."""
     scale = 10**cells.equations.decimals
@@ -115,6 +115,11 @@ def demands_of(
         if wish.status == "publish":
             published[i] = True
         elif wish.status == "suppress":
+            if above_zero and cells.values[i] == 0:
+                raise RequestError(
+                    f"cell {cells.equations.describe(i)} is 0 and must be suppressed, but zeros are published; let "
+                    "zeros be suppressible (zeros=, --zeros), so that a mark can stand for one"
+                )
             sensitive[i] = True
             lower[i], upper[i] = max(lower[i], wish.lower), max(upper[i], wish.upper)
             sliding[i] = max(sliding[i], wish.sliding)

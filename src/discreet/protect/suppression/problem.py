@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import InfeasibleError
+from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.protect.suppression.completion import fit
 from discreet.protect.suppression.spread import spread
@@ -101,18 +101,33 @@ class Problem:
         return self.cells.equations.describe(int(at[0] if at.size else np.flatnonzero(self.member == k)[0]))
 
 
-def lay_out(tables: Sequence[Tabulation], response: str | None, least: float) -> Cells:
-    """Lay linked tables over each other and check that they add up and agree."""
+def lay_out(tables: Sequence[Tabulation], response: str | None, least: float, above_zero: bool = False) -> Cells:
+    """Lay linked tables over each other and check that they add up and agree.
+
+    ``above_zero`` says that zeros are always published, so that readers know of hidden figures that they are none. A
+    ``least`` above 0 is what they know of hidden figures beyond that.
+    """
     exact = [Figures.of_tabulation(table, response=response, name=name_of(table, tables)) for table in tables]
     open_ = [replace(part, values=np.zeros_like(part.values), kind=np.ones_like(part.kind)) for part in exact]
-    stated = equations_of(exact, least=least, asked={})
-    equations = equations_of(open_, least=least, asked={})
+    stated = equations_of(exact, least=min(least, 0.0), asked={})
+    equations = equations_of(open_, least=min(least, 0.0), asked={})
     values = fit(stated, spread(stated))
     listed = np.zeros(values.size, bool)
     places = tuple(equations.rows_of(part) for part in exact)
     for place in places:
         listed[place] = True
-    return Cells(equations, tuple(tables), places, values, equations.lower, equations.upper, listed)
+    lower = equations.lower
+    if least >= 0:
+        floor = max(equations.units(least), int(above_zero))
+        lower = equations.floors(np.where(listed & (values != 0), np.maximum(lower, floor), lower))
+    small = np.flatnonzero(values < lower)
+    if small.size:
+        i = int(small[0])
+        raise RequestError(
+            f"readers are said to know that hidden values are at least {least:g}, but cell {equations.describe(i)} is "
+            f"{equations.text(int(values[i]))}; give a smaller least (least=, --least)"
+        )
+    return Cells(equations, tuple(tables), places, values, lower, equations.upper, listed)
 
 
 def name_of(table: Tabulation, tables: Sequence[Tabulation]) -> str:

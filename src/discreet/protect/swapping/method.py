@@ -18,7 +18,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody
+from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.swapping.pairs import Swaps, Units, choose
 from discreet.protect.swapping.report import SwapReport
@@ -91,6 +91,7 @@ class RecordSwapping:
         every = (others[None, :] + stride * np.arange(len(self._areas(table)))[:, None]).ravel()
         return np.setdiff1d(every, table.impossible)
 
+    @drawn
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Swap the people of a table once."""
         table = counts_of(original, self.name)

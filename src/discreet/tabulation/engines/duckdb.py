@@ -17,6 +17,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.parallel import available_cores
 from discreet.core.progress import Progress
 from discreet.table.counts import numpy_from_arrow
+from discreet.tabulation.engine import MOST
 from discreet.tabulation.engines.duckdb_input import (
     WHOLE,
     Input,
@@ -213,6 +214,13 @@ class DuckDbSession:
             keys["holding"] = f"coalesce({holding}, {other})"
         return keys
 
+    def _respondent(self) -> str:
+        """Return the expression of whose a record is: the holding's where there is one, or the contributor's."""
+        own = f"CAST({quoted(str(self.spec.contributor))} AS VARCHAR)"
+        if self.spec.holding is None:
+            return own
+        return f"coalesce('holding ' || nullif(CAST({quoted(self.spec.holding)} AS VARCHAR), ''), {own})"
+
     def _repeated(self) -> list[str]:
         """Note the units of several records, and return the levels that have some."""
         found = []
@@ -228,6 +236,14 @@ class DuckDbSession:
                 self._steps += 2
         return found
 
+    def _amount(self, column: str) -> str:
+        """Return the expression of what a record adds to a cell."""
+        spec, number = self.spec, self.input.number
+        if not spec.estimates or spec.weight is None:
+            return number(column)
+        product = number(column) if column == spec.weight else f"{number(column)} * {number(spec.weight)}"
+        return f"floor(({product}) * 100 + 0.5) / 100"
+
     def _make_rows(self, repeated: frozenset[str]) -> None:
         spec = self.spec
         columns = [
@@ -235,13 +251,16 @@ class DuckDbSession:
             for i, dimension in enumerate(spec.dimensions)
             for j, column in enumerate(dimension.columns)
         ]
-        columns += [f"{self.input.number(column)} AS {self.sql.magnitude(column)}" for column in spec.magnitudes]
-        if spec.weight is not None:
+        columns += [f"{self._amount(column)} AS {self.sql.magnitude(column)}" for column in spec.magnitudes]
+        if spec.weighted:
+            assert spec.weight is not None
             columns.append(f"{self.input.number(spec.weight)} AS w")
         if spec.key is not None:
             columns.append(f"CAST({self._parts()} AS BIGINT) AS rk")
         keys = self._keys()
         columns += [f"{keys[level]} AS k{LEVELS[level]}" for level in repeated]
+        if spec.contributor is not None:
+            columns.append(f"{self._respondent()} AS ku")
         rows = f"SELECT {', '.join(columns)} FROM src{self._where}"
         if repeated:
             flags = ", ".join(f"repeated_{LEVELS[level]}.k IS NOT NULL AS f{LEVELS[level]}" for level in repeated)
@@ -297,6 +316,7 @@ class DuckDbSession:
             }
             for j, nodes in enumerate(one.levels):
                 data[f"l{i}_{j}"] = pa.array(nodes, pa.int64(), mask=nodes < 0)
+            data[f"leaf{i}"] = pa.array(one.leaf)
             self.connection.register(f"map{i}", pa.table(data))
         queries = " UNION ALL ".join(self.sql.cells(plan, self.figures))
         self._run(f"CREATE TEMP TABLE direct AS {queries}")
@@ -307,6 +327,14 @@ class DuckDbSession:
         arrow = self._ask(lambda: self.connection.sql(self.sql.result(self.figures)).to_arrow_table())
         self._tell(self._steps * STEPS)
         return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
+
+    def respondents(self, plan: Plan) -> Any:
+        """Add up the records of each respondent in each cell of the full cross."""
+        if self._one("SELECT approx_count_distinct(ku) FROM r")[0] > MOST:
+            return None
+        self._ask(lambda: self.connection.execute(self.sql.members()).fetchall())
+        found = self._ask(lambda: self.connection.sql(self.sql.placed(plan)).limit(MOST + 1).to_arrow_table())
+        return None if found.num_rows > MOST else found
 
     # --- running ------------------------------------------------------------------------------------------
 

@@ -90,8 +90,8 @@ class Sql:
 
     @property
     def weighted(self) -> bool:
-        """Whether records have weights."""
-        return self.spec.weight is not None
+        """Whether weighted figures are wanted beside the plain ones."""
+        return self.spec.weighted
 
     def levels(self) -> Iterator[tuple[str, str]]:
         """Go through the levels and their letters."""
@@ -176,6 +176,25 @@ class Sql:
             f"CREATE TEMP TABLE units_{letter} AS SELECT k{letter} AS k, {labels}, {', '.join(sums)} FROM r "
             f"WHERE f{letter} GROUP BY k{letter}, {', '.join(self.columns())}"
         )
+
+    def members(self) -> str:
+        """Return the query that adds up the records of each respondent in each combination of codes."""
+        labels = ", ".join(f"nullif(CAST({column} AS VARCHAR), '') AS {column}" for column in self.columns())
+        sums = [f"fsum({self.magnitude(r.name)}) AS sum{k}" for k, r in enumerate(self.spec.responses)]
+        return (
+            f"CREATE TEMP TABLE members AS SELECT ku AS unit, {labels}, "
+            f"{', '.join(['count(*) AS records', *sums])} FROM r GROUP BY ku, {', '.join(self.columns())}"
+        )
+
+    def placed(self, plan: Plan) -> str:
+        """Return the query of respondents with the leaf of each axis in place of codes."""
+        joins = []
+        for i, dimension in enumerate(self.spec.dimensions):
+            same = [f"members.d{i}_{j} IS NOT DISTINCT FROM map{i}.k{j}" for j in range(len(dimension.columns))]
+            joins.append(f"JOIN map{i} ON {' AND '.join(same)}")
+        sums = [f"sum{k}" for k in range(len(self.spec.responses))]
+        wanted = ["unit", *(f"leaf{i}" for i in range(len(plan.maps))), "records", *sums]
+        return f"SELECT {', '.join(wanted)} FROM members {' '.join(joins)}"
 
     # --- cells --------------------------------------------------------------------------------------------
 

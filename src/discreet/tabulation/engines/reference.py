@@ -77,6 +77,10 @@ class ReferenceSession:
             plain["w"] = _number(row[spec.weight])
             if not (math.isfinite(plain["w"]) and plain["w"] > 0):
                 raise fail(spec.weight, "weights are above 0")
+        if spec.estimates:
+            for column in spec.magnitudes:
+                product = plain["w"] if column == spec.weight else plain["x"][column] * plain["w"]
+                plain["x"][column] = math.floor(product * 100 + 0.5) / 100
         if spec.contributor is not None:
             if text(row[spec.contributor]) is None:
                 raise fail(spec.contributor, "say whose record it is")
@@ -126,8 +130,24 @@ class ReferenceSession:
         columns = {name: np.array([figure[name] for figure in figures]) for name in figures[0]}
         return {"cell": np.array(order, np.int64), **columns}
 
+    def respondents(self, plan: Plan) -> Any:
+        """Add up the records of each respondent in each cell of the full cross."""
+        import pyarrow as pa
+
+        found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+        for row in self.rows:
+            leaves = [int(one.leaf[one.keys.index(key)]) for one, key in zip(plan.maps, row["keys"], strict=True)]
+            kind, name = row["holding"]
+            found[(f"holding {name}" if kind == "holding" else name, *leaves)].append(row)
+        data: dict[str, Any] = {"unit": pa.array([str(key[0]) for key in found], pa.string())}
+        data |= {f"leaf{i}": [key[1 + i] for key in found] for i in range(len(plan.maps))}
+        data["records"] = [len(rows) for rows in found.values()]
+        for k, response in enumerate(self.spec.responses):
+            data[f"sum{k}"] = [math.fsum(row["x"][response.name] for row in rows) for rows in found.values()]
+        return pa.table(data)
+
     def _figures(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
-        spec, weighted = self.spec, self.spec.weight is not None
+        spec, weighted = self.spec, self.spec.weighted
         found: dict[str, Any] = {"records": len(rows)}
         if spec.key is not None:
             found["key"] = sum(row["key"] for row in rows) % spec.modulus

@@ -17,6 +17,7 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
 from discreet.table.counts import numpy_from_arrow
+from discreet.tabulation.engine import MOST
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
@@ -65,6 +66,18 @@ class SparkTabulation:
     def _numbers(self) -> list[str]:
         return [*self.spec.magnitudes, *([self.spec.weight] if self.spec.weight is not None else [])]
 
+    def _amount(self, column: str) -> str:
+        """Return the expression of what a record adds to a cell."""
+        spec = self.spec
+        if not spec.estimates or spec.weight is None:
+            return self._number(column)
+        product = self._number(column)
+        if column != spec.weight:
+            product = f"{product} * {self._number(spec.weight)}"
+        # A floor of doubles is a whole number of 64 bits in Spark.
+        product = f"({product}) * 100 + 0.5D"
+        return f"(({product}) - pmod({product}, 1D)) / 100"
+
     def _number(self, column: str) -> str:
         if self.types[column] != "string":
             return f"CAST({quoted(column)} AS DOUBLE)"
@@ -81,7 +94,7 @@ class SparkTabulation:
             for i, dimension in enumerate(spec.dimensions)
             for j, column in enumerate(dimension.columns)
         ]
-        columns += [f"{self._number(column)} AS m{k}" for k, column in enumerate(spec.magnitudes)]
+        columns += [f"{self._amount(column)} AS m{k}" for k, column in enumerate(spec.magnitudes)]
         columns += [f"{text_of(column)} IS NULL AS e{k}" for k, column in enumerate(spec.magnitudes)]
         columns.append(f"{self._number(spec.weight)} AS w" if spec.weight is not None else "CAST(1 AS DOUBLE) AS w")
         own = text_of(spec.contributor) if spec.contributor is not None else "CAST(NULL AS STRING)"
@@ -193,6 +206,17 @@ class SparkTabulation:
         self._tell()
         return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
 
+    def respondents(self, plan: Plan) -> Any:
+        """Add up the records of each respondent in each cell of the full cross."""
+        own = "concat('holding ', substring(kh, 2))"
+        unit = f"CASE WHEN substring(kh, 1, 1) = 'h' THEN {own} ELSE substring(kc, 2) END"
+        sums = [f"sum(m{self.spec.magnitudes.index(r.name)}) AS sum{k}" for k, r in enumerate(self.spec.responses)]
+        leaves = [f"leaf{i}" for i in range(len(plan.maps))]
+        query = f"SELECT {unit} AS unit, {', '.join([*leaves, 'count(*) AS records', *sums])}"
+        found = self._sql(f"{query} FROM {self._mapped('r', plan)} GROUP BY {', '.join(['1', *leaves])}")
+        arrow = found.limit(MOST + 1).toArrow()
+        return None if arrow.num_rows > MOST else arrow
+
     # --- aggregates ---------------------------------------------------------------------------------------
 
     def _levels(self) -> Iterator[tuple[str, str]]:
@@ -280,6 +304,7 @@ class SparkTabulation:
             same = " AND ".join(f"{name}.d{i}_{j} <=> map{i}.k{j}" for j in range(len(dimension.columns)))
             joins.append(f"JOIN {self._name(f'map{i}')} AS map{i} ON {same}")
         levels = [f"l{i}_{j}" for i, one in enumerate(plan.maps) for j in range(len(one.levels))]
+        levels += [f"leaf{i}" for i in range(len(plan.maps))]
         return f"(SELECT /*+ {self._broadcast(plan)} */ {name}.*, {', '.join(levels)} FROM {name} {' '.join(joins)})"
 
     def _broadcast(self, plan: Plan) -> str:
@@ -335,7 +360,7 @@ class SparkTabulation:
 
     def _final(self) -> str:
         """Return the columns of a tabulation's file, from parts that are to be added up."""
-        spec, weighted = self.spec, self.spec.weight is not None
+        spec, weighted = self.spec, self.spec.weighted
         columns = ["cell", "CAST(sum(n) AS BIGINT) AS records"]
         if weighted:
             columns.append("sum(w) AS weighted")
@@ -403,10 +428,11 @@ def _map_rows(plan: Plan, i: int, one: Any) -> tuple[list[tuple[Any, ...]], str]
     nested = len(plan.spec.dimensions[i].columns)
     levels = np.stack(one.levels, axis=1) if one.levels else np.zeros((len(one.keys), 0), np.int64)
     rows = [
-        (*key, *(None if node < 0 else int(node) for node in nodes))
-        for key, nodes in zip(one.keys, levels, strict=True)
+        (*key, *(None if node < 0 else int(node) for node in nodes), int(leaf))
+        for key, nodes, leaf in zip(one.keys, levels, one.leaf, strict=True)
     ]
     schema = [f"k{j} string" for j in range(nested)] + [f"l{i}_{j} bigint" for j in range(levels.shape[1])]
+    schema.append(f"leaf{i} bigint")
     return rows, ", ".join(schema)
 
 

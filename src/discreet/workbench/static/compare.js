@@ -6,7 +6,7 @@ import { dataTable, el, failure, fill, progressBar } from "./dom.js";
 import { AXES, riskMap, title } from "./map.js";
 import { methods } from "./protect.js";
 import { alone, nothingToProtect, readAs } from "./see.js";
-import { change, state } from "./state.js";
+import { change, seedFor, state } from "./state.js";
 
 const folderOf = (values) => { let h = 5381; for (const c of JSON.stringify(values)) h = ((h * 33) ^ c.codePointAt(0)) >>> 0; return `points-${h.toString(36)}`; };
 export const policyName = () => (bench.policies.some((p) => p.name === state.policy) ? state.policy : bench.policies[0].name);
@@ -46,7 +46,8 @@ function usual(command) {
 
 async function begin(node, still) {
   const asked = state.compare;
-  const values = { ...source("compare"), policy: policyName(), draws: asked.draws, method: asked.method, seed: 1 };
+  const values = { ...source("compare"), policy: policyName(), draws: asked.draws, method: asked.method };
+  values.seed = seedFor("compare", source("compare"));
   const folder = folderOf([session, values]);
   delete node.dataset.done;
   try {

@@ -7,7 +7,7 @@ import { policyName, policyPick, source } from "./compare.js";
 import { dataTable, el, failure, figure, fill, progressBar, risk, toast } from "./dom.js";
 import { inLedger } from "./ledger.js";
 import { alone, readAs, secrecy } from "./see.js";
-import { change, state } from "./state.js";
+import { change, seedFor, state } from "./state.js";
 
 const WORDS = { release: ["Release it as it is", "good"], protect: ["Release it after protection", "good"], withhold: ["Do not release", "bad"], safe: ["Nothing hidden can be worked out", "good"], unsafe: ["Do not release: too much can be worked out", "bad"], incomplete: ["Not decided", "warn"], given: ["This release may be published", "good"], beside: ["Do not release: beside earlier releases it gives figures away", "bad"], open: ["Not decided: it could not be checked against all earlier releases", "warn"] };
 const MAY = ["release", "protect", "safe"]; // verdicts on which a release can be approved
@@ -92,10 +92,11 @@ async function settle(parts, job, verdict, about, still) {
 }
 
 async function assess(chosen, node, how, still) {
-  const values = { ...source("assess"), policy: policyName(), seed: 1, record: RECORD };
+  const values = { ...source("assess"), policy: policyName(), record: RECORD };
   if (chosen.mode === "release") values.release = state.release;
   else if (chosen.mode === "as_is") values.as_is = true;
   if (chosen.mode !== "release") values.output = RELEASED;
+  values.seed = seedFor("assess", values);
   const job = await begun("assess", { ...values, report: INTERNAL }, how);
   if (!still()) return;
   const a = job.result;

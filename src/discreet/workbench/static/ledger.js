@@ -55,7 +55,7 @@ export async function checkLedger(node, release, still, { beside = [], told = nu
   await check();
 }
 
-const verdict = (c) => el("div", { class: `verdict ${tone(c.verdict)}`, id: "ledger-verdict", "data-verdict": c.verdict }, el("strong", {}, { safe: "Nothing is given away beside earlier releases", unsafe: "Together with earlier releases it gives figures away" }[c.verdict] || "Not decided"), el("p", {}, c.sentence), c.changes.length ? el("ul", {}, c.changes.slice(0, SHOWN).map((one) => el("li", {}, `${one.where}, since ${one.earlier}: all that changed was made by ${one.people === 1 ? "one person" : `${figure(one.people)} people`}.`))) : null);
+const verdict = (c) => el("div", { class: `verdict ${tone(c.verdict)}`, id: "ledger-verdict", "data-verdict": c.verdict }, el("strong", {}, { safe: "Nothing is given away beside earlier releases", unsafe: "Together with earlier releases it gives figures away" }[c.verdict] || "Not decided"), el("p", {}, c.sentence), el("p", { class: "small quiet" }, `${c.meaning}.`), c.changes.length ? el("ul", {}, c.changes.slice(0, SHOWN).map((one) => el("li", {}, `${one.where}, since ${one.earlier}: all that changed was made by ${one.people === 1 ? "one person" : `${figure(one.people)} people`}.`))) : null);
 
 function findings(all) {
   const rows = all.slice(0, SHOWN).map((f) => [nameOf(f.cell), f.exact ? `= ${figure(f.lower)}` : `${figure(f.lower)} to ${figure(f.upper)}`, `${f.reason} (${f.releases.join(" + ")})`, f.subtraction]);

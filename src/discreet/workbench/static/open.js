@@ -29,7 +29,7 @@ export async function open(screen, { still }) {
   }
 
   async function choose(name) {
-    change({ file: name, reading: {}, content: null, table: null, release: null, releaseCommand: null, tabulate: null, verdict: null }, { remember: true });
+    change({ file: name, reading: {}, seeds: {}, content: null, table: null, release: null, releaseCommand: null, tabulate: null, verdict: null }, { remember: true });
     await render();
   }
 
@@ -112,7 +112,7 @@ async function tabulate(found, asked, node) {
     const [shown] = await Promise.all([run("inspect", { file: output, cells: true }), refreshFiles()]);
     if (cancel !== mine) return;
     showCommand(job.command);
-    change({ table: output, magnitudes: Boolean(asked.value), reading: {} });
+    change({ table: output, magnitudes: Boolean(asked.value), reading: {}, seeds: {} });
     fill(node, el("h3", {}, "Preview"), el("p", { class: "small quiet" }, shown.result.sentence), next(), preview(shown.result.cells));
   } catch (error) { if (cancel === mine) fill(node, failure(error)); }
 }

@@ -7,7 +7,7 @@ import { el, failure, figure, fill, progressBar, risk } from "./dom.js";
 import { form } from "./form.js";
 import { Grid, layOut } from "./grid.js";
 import { MOST, alone, beyond, bitsLegend, nothingToProtect, readAs, rulesOf, secrecy, tone } from "./see.js";
-import { change, state } from "./state.js";
+import { change, seedFor, state } from "./state.js";
 
 const PAUSE = 15; // milliseconds of rest before a change is tried
 const FRONT = ["rule", "method", "cost", "insiders", "form"]; // of the options that help has put into panels
@@ -53,7 +53,8 @@ function given(name) {
 
 function request(name, output) {
   const known = new Set(bench.commands[name].parameters.map((p) => p.name));
-  return { file: state.table, ...readAs(name), ...(known.has("seed") ? { seed: 1 } : {}), ...given(name), output };
+  const asked = { file: state.table, ...readAs(name), ...given(name), output };
+  return known.has("seed") && !asked.seed ? { ...asked, seed: seedFor(name, asked) } : asked;
 }
 
 // Runs the method, then everything that judges its release; what is newer replaces what is older.

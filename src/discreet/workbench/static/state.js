@@ -5,7 +5,7 @@ import { get, put, session } from "./api.js";
 export const state = {
   step: "open", file: null, content: null, reading: {}, table: null, magnitudes: false, tabulate: null,
   rules: [], method: null, methods: {}, release: null, releaseCommand: null, original: null,
-  attack: {}, compare: {}, policy: null, jobs: {}, theme: null,
+  attack: {}, compare: {}, policy: null, jobs: {}, seeds: {}, theme: null,
 };
 const past = [];
 const listeners = new Set();
@@ -38,6 +38,15 @@ addEventListener("pagehide", () => {
   clearTimeout(pending);
   fetch(`api/sessions/${session}`, { method: "PUT", body: JSON.stringify(state), headers: { "content-type": "application/json" }, keepalive: true });
 });
+
+// The seed of one request: 128 bits of its own, drawn once, so that asking again shows the same draw. As text, because
+// numbers of the page hold 53 bits; it stays in this session, never in what is published.
+export function seedFor(...request) {
+  const key = JSON.stringify(request);
+  const drawn = () => [...crypto.getRandomValues(new Uint32Array(4))].reduce((all, word) => (all << 32n) | BigInt(word), 1n).toString();
+  if (!state.seeds[key]) change({ seeds: { ...state.seeds, [key]: drawn() } });
+  return state.seeds[key];
+}
 
 export const canUndo = () => past.length > 0;
 export function undo() {

@@ -1,0 +1,141 @@
+"""A reader who knows the method and takes everything that is published together.
+
+A figure by itself can leave more open than it does beside its margins, and a method that looks at all cells at once
+tells more than any single figure. So a risk is stated here only where it holds jointly:
+
+- Figures that no other published figure shares a sum with: p(x | y) ∝ p(y | x), exactly.
+- Figures that are tied by published sums, each made from its own value alone: all tables that fit are counted, each
+  weighted by the product of p(y | x), exactly. Noise by cell keys is shared by figures of the same people, which no
+  product says, and is left out.
+- Sums that are not published, of independent values: at least the bits of each of them, a bound on the safe side.
+
+Everything else has no bits (NaN): what controlled rounding, suppression, swapping and the like tell by their choice is
+not known, and nothing is claimed about it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.auditing.laws.base import Judged
+from discreet.auditing.laws.method import Likelihood
+from discreet.auditing.laws.tables import judge
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.progress import Progress
+from discreet.feasible.bounds import Bounds
+from discreet.table.equations import Equations
+from discreet.table.kinds import UNBOUNDED
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+def by_reader(
+    found: Bounds,
+    targets: IntArray,
+    *,
+    progress: Progress | None = None,
+    deadline: float | None = None,
+    **_: Any,
+) -> Judged:
+    """Return the bits that a reader who knows the method lacks about each target, NaN where that is not shown."""
+    equations = found.equations
+    shape = Shape.of(equations)
+    stated, keyed = _kinds(equations)
+    size = equations.lower.size
+    bits, bound = np.full(size, np.nan), np.zeros(size, bool)
+    lone = np.flatnonzero(shape.lone & stated)
+    low, high = found.lower[lone], found.upper[lone]
+    wide = high >= UNBOUNDED
+    even = np.log2(np.where(wide, np.inf, (high - low + 1).astype(np.float64)))
+    bits[lone] = Likelihood(equations, deadline).alone(lone, low, high, even)
+    # Sums that nothing is published about: as open as the most open of the values in them.
+    open_ = np.isfinite(bits) & shape.lone
+    bits[shape.derived], bound[shape.derived] = shape.most(np.where(open_, bits, 0.0), shape.derived), True
+    bits[shape.derived[bits[shape.derived] == 0]] = np.nan
+    exact = found.lower == found.upper
+    bits[exact] = 0.0
+    tied = targets[shape.tied[targets] & ~exact[targets]]
+    tables, note = None, ""
+    if tied.size and stated[shape.tied].all() and not keyed[shape.tied].any():
+        counted = judge(found, tied, Likelihood(equations, deadline), None, progress, deadline)
+        assert counted.finished is not None
+        bits[tied] = np.where(counted.finished, counted.bits, np.nan)
+        tables, note = counted.tables, counted.note
+    return Judged(bits[targets], np.zeros(targets.size), tables, note, None, bound[targets])
+
+
+class Shape:
+    """How positions hang together: which are cells, which are sums of them, and which sums are published.
+
+    Attributes:
+        cell: those that are no sums.
+        lone: cells that are in no published sum.
+        tied: published sums, and the cells in them.
+        derived: sums that nothing is published about, in an order in which parts come before wholes.
+    """
+
+    def __init__(self, leaves: Any, cell: BoolArray, tied: BoolArray, derived: IntArray) -> None:
+        self.leaves, self.cell, self.tied, self.derived = leaves, cell, tied, derived
+        self.lone: BoolArray = cell & ~tied
+
+    @classmethod
+    def of(cls, equations: Equations) -> Shape:
+        """Find the cells of every sum by putting the equations into each other, one for every sum."""
+        from scipy.sparse import csr_array, diags_array
+
+        n = equations.lower.size
+        first = equations.starts[:-1]
+        parent = equations.columns[first]
+        whole, which = np.unique(parent, return_index=True)
+        composite = np.zeros(n, bool)
+        composite[whole] = True
+        chosen = np.zeros(first.size, bool)
+        chosen[which] = True
+        equation = np.repeat(np.arange(first.size), np.diff(equations.starts))
+        below = chosen[equation]
+        below[first] = False
+        at = (parent[equation[below]], equations.columns[below])
+        step = csr_array((np.ones(at[0].size), at), shape=(n, n))
+        leaves = diags_array((~composite).astype(np.float64)).tocsr()
+        reach = leaves
+        while True:
+            further = leaves + step @ reach
+            if (further != reach).nnz == 0:
+                break
+            reach = further
+        told = composite & ((equations.source >= 0) | (equations.lower > 0) | (equations.upper < UNBOUNDED))
+        # A sum that is asked about by name has no range but that of its cells.
+        told[equations.positions.size :] = False
+        tied = told.copy()
+        tied[reach[np.flatnonzero(told)].indices] = True
+        return cls(reach, ~composite, tied, np.flatnonzero(composite & ~told))
+
+    def sums(self, figures: FloatArray, at: IntArray) -> FloatArray:
+        """Return the sum of figures over the cells of each position, which may be a cell itself."""
+        found: FloatArray = self.leaves[at] @ figures
+        return found
+
+    def most(self, figures: FloatArray, sums: IntArray) -> FloatArray:
+        """Return the largest figure among the cells of each sum, 0 where there is none."""
+        part = self.leaves[sums]
+        found = np.zeros(sums.size)
+        np.maximum.at(found, np.repeat(np.arange(sums.size), np.diff(part.indptr)), figures[part.indices])
+        return found
+
+
+def _kinds(equations: Equations) -> tuple[BoolArray, BoolArray]:
+    """Say of every position whether the law of its figure is known, and whether its noise is that of a cell key.
+
+    What no table shows has the law of anything; a position that two tables show, and neither of them exactly, has none.
+    """
+    every = np.arange(equations.lower.size)
+    code, kinds, _ = equations.figures_at(every)
+    stated = np.array([kind.stated for kind in kinds] + [True])[code] | equations.exact
+    keyed = np.array([bool(kind.law) for kind in kinds] + [False])[code] & ~equations.exact
+    times = np.zeros(equations.lower.size, np.int64)
+    for part in equations.parts:
+        np.add.at(times, equations.rows_of(part), 1)
+    return stated & ((times < 2) | equations.exact), keyed

@@ -1,0 +1,245 @@
+"""Cells between tables that cross: what a small figure of one table says in the dimensions of another.
+
+One table says that a single firm of an activity is small, another that all firms of that activity are in one region. No
+table crosses the three, and none has to: the small firm is in that region. Tables whose dimensions form a tree are
+joined by shared margins and nothing else, so that a cell of all their dimensions is known, and above 0, just if
+
+- some cell of one table has its value, and
+- along the tree, everything that can go with that cell lies in one category of each further dimension.
+
+This is where the bounds of Fréchet meet: the smallest of the tables' cells, and their sum less that of the margins that
+they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from discreet.core.numerics import IntArray
+from discreet.table.additive_axis import AdditiveAxis
+from discreet.table.equations import Equations
+
+BoolArray = npt.NDArray[np.bool_]
+ZEROS = 1_000
+"""The most cells that nobody is in, of which a list is made."""
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """A figure, and where all of it lies: a category along each of some further dimensions.
+
+    ``none`` is true where nobody of it lies there.
+    """
+
+    position: int
+    into: tuple[tuple[str, str], ...]
+    none: bool = False
+
+
+def crossed_cells(
+    equations: Equations, blocks: Sequence[frozenset[str]], small: IntArray, exact: BoolArray, possible: BoolArray
+) -> list[Crossed]:
+    """Return where figures lie in dimensions that no table crosses with their own, and where nobody of them is.
+
+    Args:
+        equations: what is published.
+        blocks: the dimensions of tables, which form a tree.
+        small: the positions that matter.
+        exact: which positions have one value.
+        possible: which positions can be above 0.
+
+    >>> from discreet.table.equations import equations_of
+    >>> from discreet.table.figures import Figures
+    >>> sizes = Figures.from_array([[1, 5]], {"activity": ["a1"], "size": ["s1", "s2"]})
+    >>> regions = Figures.from_array([[6, 0]], {"activity": ["a1"], "region": ["r1", "r2"]})
+    >>> both = equations_of([sizes, regions])
+    >>> known, blocks = both.lower == both.upper, [frozenset(part.names) for part in both.parts]
+    >>> one = np.array([both.find({"activity": "a1", "size": "s1"})])
+    >>> [(cell.into, cell.none) for cell in crossed_cells(both, blocks, one, known, both.upper > 0)]
+    [((('region', 'r1'),), False), ((('region', 'r2'),), True)]
+    """
+    if len(blocks) < 2 or not small.size:
+        return []
+    grids = [_Grid(equations, block, possible) for block in blocks]
+    tree = _tree(blocks)
+    codes = np.stack(
+        [
+            equations.positions[small] // stride % len(axis.nodes)
+            for axis, stride in zip(equations.space.axes, equations.space.strides, strict=True)
+        ],
+        axis=1,
+    )
+    names = np.array(equations.space.names)
+    found: list[Crossed] = []
+    left = np.ones(small.size, bool)
+    for k, block in enumerate(blocks):
+        mine = np.flatnonzero(left & (codes[:, ~np.isin(names, sorted(block))] == 0).all(axis=1))
+        left[mine] = False
+        if mine.size:
+            found += _from(k, grids, tree, small[mine], codes[mine], exact)
+    return found
+
+
+class _Grid:
+    """The finest cells of a block: which of them can be above 0."""
+
+    def __init__(self, equations: Equations, block: frozenset[str], possible: BoolArray) -> None:
+        space = equations.space
+        self.block, self.space = block, space
+        self.axes: list[tuple[int, AdditiveAxis]] = [(k, a) for k, a in enumerate(space.axes) if a.name in block]
+        self.leaves = {axis.name: np.array(axis.leaves, np.int64) for _, axis in self.axes}
+        inner = np.zeros(1, np.int64)
+        for k, axis in self.axes:
+            inner = (inner[:, None] + space.strides[k] * self.leaves[axis.name]).ravel()
+        self.at = equations.locate(inner)
+        self.possible = (self.at < 0) | possible[self.at]
+        self.shape = [self.leaves[axis.name].size for _, axis in self.axes]
+        self.places = np.unravel_index(np.arange(inner.size), self.shape)
+
+    def key(self, shared: Sequence[str]) -> IntArray:
+        """Return a number for what every cell has in shared dimensions."""
+        number = np.zeros(self.at.size, np.int64)
+        for (_, axis), place, size in zip(self.axes, self.places, self.shape, strict=True):
+            if axis.name in shared:
+                number = number * size + place
+        return number
+
+    def cells(self, codes: IntArray) -> csr_array:
+        """Return the cells that can be above 0 (columns) of every position (row), given by its places."""
+        rows, columns = [], []
+        inner = np.ones(len(codes), bool)
+        flat = np.zeros(len(codes), np.int64)
+        for k, axis in self.axes:
+            leaves = self.leaves[axis.name]
+            at = np.minimum(np.searchsorted(leaves, codes[:, k]), leaves.size - 1)
+            inner &= leaves[at] == codes[:, k]
+            flat = flat * leaves.size + at
+        rows.append(np.flatnonzero(inner))
+        columns.append(flat[inner])
+        for i in np.flatnonzero(~inner).tolist():
+            below = [np.searchsorted(self.leaves[a.name], sorted(a.under[int(codes[i, k])])) for k, a in self.axes]
+            found = np.zeros(1, np.int64)
+            for part, size in zip(below, self.shape, strict=True):
+                found = (found[:, None] * size + part).ravel()
+            found = found[self.possible[found]]
+            rows.append(np.full(found.size, i))
+            columns.append(found)
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        return csr_array((np.ones(row.size, np.int64), (row, column)), (len(codes), self.at.size))
+
+
+def _from(
+    k: int,
+    grids: Sequence[_Grid],
+    tree: Sequence[Sequence[int]],
+    small: IntArray,
+    codes: IntArray,
+    exact: BoolArray,
+) -> Iterator[Crossed]:
+    """Yield where positions of one block lie in the dimensions of all others."""
+    here = grids[k]
+    held = here.cells(codes)
+    # Where all cells of a sum are known, they say more than the sum does.
+    open_ = ~np.where(here.at < 0, False, exact[here.at])
+    single = np.diff(held.indptr) == 1
+    inside = (codes[:, [a for a, _ in here.axes]] != 0).all(axis=1) & single
+    kept = np.flatnonzero(inside | (held @ open_.astype(np.int64) > 0))
+    if not kept.size:
+        return
+    held, small, codes = held[kept], small[kept], codes[kept]
+    into: dict[int, dict[str, str]] = {}
+    empty: list[tuple[int, str, str]] = []
+    for number, d, labels, support in _walk(k, grids, tree, held):
+        axis = next(axis for _, axis in grids[number].axes if axis.name == d)
+        where = _smallest(axis, grids[number].leaves[d], support)
+        for i in np.flatnonzero(where > 0).tolist():
+            into.setdefault(labels[i], {})[d] = axis.nodes[int(where[i])]
+        rows, leaves = np.nonzero(~support[:ZEROS])
+        for i, leaf in zip(rows[:ZEROS].tolist(), leaves[:ZEROS].tolist(), strict=True):
+            if inside[kept[labels[i]]]:
+                empty.append((labels[i], d, axis.nodes[int(grids[number].leaves[d][leaf])]))
+
+    def between(i: int, further: Iterable[str]) -> bool:
+        """Say whether no block crosses the dimensions of a position with further ones."""
+        crossed = {axis.name for a, axis in here.axes if codes[i, a]}.union(further)
+        return not any(crossed <= grid.block for grid in grids)
+
+    for i, found in sorted(into.items()):
+        if between(i, found):
+            yield Crossed(int(small[i]), tuple(found.items()))
+    for i, d, label in empty[:ZEROS]:
+        if between(i, [d]):
+            yield Crossed(int(small[i]), ((d, label),), none=True)
+
+
+def _walk(
+    k: int, grids: Sequence[_Grid], tree: Sequence[Sequence[int]], held: csr_array
+) -> Iterator[tuple[int, str, list[int], BoolArray]]:
+    """Yield, for every further dimension, which of its finest categories each position can lie in."""
+    seen = set(grids[k].block)
+    left = [(k, after, held, np.arange(held.shape[0])) for after in tree[k]]
+    while left:
+        before, number, cells, of = left.pop()
+        here, there = grids[before], grids[number]
+        shared = sorted(here.block & there.block)
+        keys = here.key(shared)
+        size = int(np.prod([there.leaves[name].size for name in shared], dtype=np.int64))
+        to_key = csr_array((np.ones(keys.size, np.int64), (np.arange(keys.size), keys)), (keys.size, size))
+        can = np.flatnonzero(there.possible)
+        from_key = csr_array((np.ones(can.size, np.int64), (there.key(shared)[can], can)), (size, there.at.size))
+        met = cells @ to_key
+        met.sort_indices()
+        # Positions that share the same margins lie in the same cells of the next block.
+        marks: dict[bytes, int] = {}
+        alike = [
+            marks.setdefault(met.indices[met.indptr[i] : met.indptr[i + 1]].tobytes(), len(marks))
+            for i in range(met.shape[0])
+        ]
+        first = np.unique(alike, return_index=True)[1]
+        reached = met[first] @ from_key
+        reached.data[:] = 1
+        row_of = np.array(alike)[of]
+        for (_, axis), place in zip(there.axes, there.places, strict=True):
+            if axis.name in seen:
+                continue
+            seen.add(axis.name)
+            leaves = there.leaves[axis.name].size
+            onto = csr_array((np.ones(place.size, np.int64), (np.arange(place.size), place)), (place.size, leaves))
+            support = (reached @ onto).toarray() > 0
+            narrow = np.flatnonzero(~support.all(axis=1) & support.any(axis=1))
+            chosen = np.flatnonzero(np.isin(row_of, narrow))
+            if chosen.size:
+                yield number, axis.name, chosen.tolist(), support[row_of[chosen]]
+        left += [(number, after, reached, row_of) for after in tree[number] if after != before]
+
+
+def _smallest(axis: AdditiveAxis, leaves: IntArray, support: BoolArray) -> IntArray:
+    """Return the smallest label that all of each row's categories are in, 0 where that is everybody."""
+    sizes = np.array([len(axis.under[node]) for node in range(len(axis.nodes))])
+    below = np.zeros((leaves.size, sizes.size), np.int64)
+    for node in range(1, sizes.size):
+        below[np.searchsorted(leaves, sorted(axis.under[node])), node] = 1
+    whole = (support.astype(np.int64) @ below) == support.sum(axis=1, keepdims=True)
+    whole &= sizes < leaves.size
+    cost = np.where(whole, sizes, leaves.size)
+    best = cost.argmin(axis=1)
+    return np.where(cost[np.arange(best.size), best] < leaves.size, best, 0)
+
+
+def _tree(blocks: Sequence[frozenset[str]]) -> list[list[int]]:
+    """Return the neighbours of every block in a tree along which they share as many dimensions as can be."""
+    found: list[list[int]] = [[] for _ in blocks]
+    inside = {0}
+    while len(inside) < len(blocks):
+        _, a, b = max(
+            (len(blocks[i] & blocks[j]), -i, -j) for i in inside for j in range(len(blocks)) if j not in inside
+        )
+        found[-a].append(-b)
+        found[-b].append(-a)
+        inside.add(-b)
+    return found

@@ -1,0 +1,109 @@
+"""Populations inside each other: residents aged 16 and over, and those of them aged 18 and over.
+
+A population inside another is written behind it: ``residents > 16+``. Populations that are bands of numbers, such as
+``16+`` and ``18+``, are cut into the pieces that all of them are made of. Releases about populations of one family are
+put together with the population as one more dimension, so that whoever is in one and not in the other is asked about
+like any other cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from discreet.decide.ledger.bands import Band, band, name_of, pieces
+from discreet.table.figures import Figures
+from discreet.table.hierarchy import Hierarchy
+
+WITHIN = ">"
+BANDS = "bands"
+
+
+def lineage(population: str) -> tuple[str, ...]:
+    """Return a population's name, after those of the populations that it is inside.
+
+    >>> lineage("residents > 18+"), lineage("16+"), lineage("")
+    (('residents', '18+'), ('16+',), ())
+    """
+    return tuple(part for name in population.split(WITHIN) if (part := name.strip()))
+
+
+def family(population: str) -> str:
+    """Return what populations that can be put together share: the outermost one, or that they are bands of numbers.
+
+    >>> family("residents > 18+") == family("residents"), family("16+") == family("18+"), family("firms")
+    (True, True, 'firms')
+    """
+    names = lineage(population)
+    if not names:
+        return ""
+    return names[0] if band(names[0]) is None else f"{WITHIN} {BANDS}"
+
+
+def with_population(parts: Sequence[Figures], populations: Sequence[str]) -> list[Figures]:
+    """Return tables with their populations as a dimension, as they are where there is only one.
+
+    A table that states none is taken to be about the population that all others share.
+
+    >>> parts = [Figures.from_array([[n]], {"area": ["n"], "sex": ["m"]}) for n in (100, 95)]
+    >>> [part.labels["population"] for part in with_population(parts, ["16+", "18+"])]
+    [('16+',), ('18+',)]
+    """
+    paths = [lineage(population) for population in populations]
+    stated = list(dict.fromkeys(path for path in paths if path))
+    if len(stated) < 2:
+        return list(parts)
+    shared = 0
+    while all(len(path) > shared and path[shared] == stated[0][shared] for path in stated):
+        shared += 1
+    inside = [path[shared:] for path in paths]
+    below = list(dict.fromkeys(path for path in inside if path))
+    cut = {path[0]: one for path in below if len(path) == 1 and (one := band(path[0])) is not None}
+    name = "population"
+    while any(name in part.names for part in parts):
+        name += " "
+    whole = any(not path for path in inside)
+    found: list[Figures] = []
+    for part, path in zip(parts, inside, strict=True):
+        label, pairs = _banded(path, cut, whole) if len(cut) == len(below) else _nested(path, below)
+        found.append(
+            replace(
+                part,
+                labels={**part.labels, name: (label or part.total,)},
+                codes=np.column_stack([part.codes, np.zeros(len(part), np.int64)]),
+                hierarchies={**part.hierarchies, name: (Hierarchy.from_parents(pairs, total=part.total),)},
+            )
+        )
+    return found
+
+
+Pairs: TypeAlias = list[tuple[object, object]]
+
+
+def _banded(path: tuple[str, ...], cut: dict[str, Band], whole: bool) -> tuple[str, Pairs]:
+    """Return the name of a band, and all pieces of bands below it or beside it.
+
+    Where there is a population of everybody, somebody may be in no band.
+    """
+    known = {one: label for label, one in reversed(cut.items())}
+    label = known[cut[path[0]]] if path else ""
+    low, high = cut[path[0]] if path else (0, -1)
+    pairs: Pairs = [(label, None)] if path else []
+    for piece in pieces([{name: one} for name, one in cut.items()]):
+        called = known.get(piece, name_of(piece))
+        if called != label:
+            pairs.append((called, label if low <= piece[0] and piece[1] <= high else None))
+    return label, [*pairs, ("others", None)] if whole else pairs
+
+
+def _nested(path: tuple[str, ...], below: Sequence[tuple[str, ...]]) -> tuple[str, Pairs]:
+    """Return a population's name, and the longest line of populations that it is in: each, and who is not in it."""
+    line = max((other for other in below if other[: len(path)] == path), key=len)
+    pairs: Pairs = []
+    for k, name in enumerate(line):
+        above = line[k - 1] if k else None
+        pairs += [(name, above), (f"{above} without {name}" if above else f"not {name}", above)]
+    return path[-1] if path else "", pairs

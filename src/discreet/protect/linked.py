@@ -1,0 +1,183 @@
+"""Linked tables protected together: a figure that several of them show is one figure, changed once.
+
+Tables that share dimensions share totals. Rounded one by one, a total is published as 57 in one table and as 54 in the
+other; a reader who knows that base 3 was used then knows that it is 55 or 56. Here the tables are laid out as one
+tabulation, a method changes every figure of it once, and each table gets its own figures back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet.core.errors import DataError, RequestError
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress
+from discreet.core.random import Seed
+from discreet.protect.base import Method, Original, Protected
+from discreet.protect.rounding import check_counts, laid_out
+from discreet.table import Release, Table
+from discreet.table.figures import Figures
+from discreet.table.tabulation import Level, Tabulation
+
+if TYPE_CHECKING:
+    from discreet.table.axis import Axis
+
+ONCE = "Figures that several tables show were changed once, and are the same in all of them."
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """Linked tables as one tabulation, with the positions in it of the figures that each of them publishes."""
+
+    whole: Tabulation
+    tables: tuple[Tabulation, ...]
+    rows: tuple[IntArray, ...]
+    places: tuple[IntArray, ...]
+
+    def split(self, shown: Figures) -> tuple[Figures, ...]:
+        """Return the published figures of the one tabulation as those of each table."""
+        at = np.ravel_multi_index(tuple(shown.codes.T), self.whole.shape)
+        order = np.argsort(at)
+        made = []
+        for table, rows, place in zip(self.tables, self.rows, self.places, strict=True):
+            mine = order[np.searchsorted(at[order], place)]
+            made.append(
+                Figures(
+                    {axis.name: axis.codes for axis in table.axes},
+                    np.stack([table.codes(axis.name)[rows] for axis in table.axes], axis=1),
+                    shown.values[mine],
+                    shown.kind[mine],
+                    shown.kinds,
+                    name=" × ".join(table.names),
+                    total=table.axes[0].codes[0],
+                    hierarchies={axis.name: axis.hierarchies for axis in table.axes},
+                    absent=shown.absent,
+                    upper=None if shown.upper is None else shown.upper[mine],
+                )
+            )
+        return tuple(made)
+
+
+def protect_linked(
+    method: Method, originals: Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+) -> Protected:
+    """Apply a method to linked tables at once.
+
+    Args:
+        method: what changes the figures; its inner counts only where it does not publish margins (``margins=False``).
+        originals: tables or tabulations of the same people that share dimensions.
+        seed: makes it reproducible; keep it secret.
+        progress: told how far the work is.
+    """
+    linked = link(originals, margins=bool(getattr(method, "margins", True)))
+    made = method.apply(linked.whole, seed, progress=progress)
+    release = Release(None, made.release.method, made.release.parameters, linked.split(made.release.parts()[0]))
+    return replace(made, release=release, notes=(*made.notes, ONCE))
+
+
+def link(originals: Sequence[Original], *, margins: bool = True) -> Linked:
+    """Lay tables that share dimensions out as one tabulation, and check that they agree in what they share.
+
+    Of a :class:`~discreet.table.Table` the inner counts are published, and all its margins with ``margins``.
+
+    >>> ab = Table.from_array([[3, 1], [2, 2]], ["a", "b"])
+    >>> ac = Table.from_array([[1, 3], [4, 0]], ["a", "c"])
+    >>> len(link([ab, ac]).whole), len(link([ab, ac], margins=False).whole)
+    (15, 8)
+    """
+    several = list(originals)
+    if not several:
+        raise RequestError("there is no table to protect; give at least one")
+    for one in several:
+        check_linkable(one)
+    laid = [laid_out(one) for one in several]
+    axes: dict[str, Axis] = {}
+    for full, _ in laid:
+        for axis in full.axes:
+            _check_axis(axes.setdefault(axis.name, axis), axis, " × ".join(full.names))
+    shape = tuple(len(axis) for axis in axes.values())
+    everywhere = [_positions(full, axes, shape) for full, _ in laid]
+    _check_agreement([full for full, _ in laid], everywhere)
+    rows = []
+    for one, (full, kept) in zip(several, laid, strict=True):
+        finest = isinstance(one, Table) and not margins
+        rows.append(kept[full.inner(full.names)[kept]] if finest else kept)
+    places = [at[mine] for at, mine in zip(everywhere, rows, strict=True)]
+    cells, first = np.unique(np.concatenate(places), return_index=True)
+    counts = np.concatenate([full.records[mine] for (full, _), mine in zip(laid, rows, strict=True)])[first]
+    crossed: dict[tuple[str, ...], None] = {}
+    for one, (full, _) in zip(several, laid, strict=True):
+        for margin in (full.names,) if isinstance(one, Table) and not margins else full.margins:
+            crossed[tuple(name for name in axes if name in margin)] = None
+    whole = Tabulation(tuple(axes.values()), tuple(crossed), cells, counts, None, (), Level(counts, None, ()))
+    return Linked(whole, tuple(full for full, _ in laid), tuple(rows), tuple(places))
+
+
+def check_linkable(original: Any) -> None:
+    """Refuse what cannot be put together with other tables: anything but counts, and weighted ones."""
+    if not isinstance(original, Table | Tabulation):
+        raise RequestError(f"a {type(original).__name__} is no table; give tables or tabulations")
+    check_counts(original)
+    if isinstance(original, Tabulation) and original.weighted is not None:
+        raise RequestError(
+            f"the table {' × '.join(original.names)} is of weighted records; linked tables of unweighted counts are "
+            "protected together"
+        )
+
+
+def _check_axis(first: Axis, axis: Axis, table: str) -> None:
+    """Refuse tables whose shared dimension has other categories or another hierarchy."""
+    if first.total != axis.total:
+        raise RequestError(
+            f"the total of dimension {axis.name!r} is {axis.total!r} in {table}, but {first.total!r} in another table; "
+            "call it the same, or protect them by suppression (discreet.suppress, --part), which takes parts"
+        )
+    odd = sorted(set(first.codes) ^ set(axis.codes))
+    if odd:
+        where = "not in" if odd[0] in first.codes else "only in"
+        raise RequestError(
+            f"category {odd[0]!r} of dimension {axis.name!r} is {where} {table}; give linked tables the same "
+            "categories and hierarchies, or tabulate them together (discreet tabulate)"
+        )
+
+    def groups(one: Axis) -> dict[str, frozenset[str]]:
+        return {code: frozenset(one.codes[i] for i in under) for code, under in zip(one.codes, one.under, strict=True)}
+
+    if groups(first) != groups(axis) or first.part != axis.part:
+        raise RequestError(
+            f"dimension {axis.name!r} has another hierarchy in {table}; give linked tables the same one, or tabulate "
+            "them together (discreet tabulate)"
+        )
+
+
+def _positions(full: Tabulation, axes: dict[str, Axis], shape: tuple[int, ...]) -> IntArray:
+    """Return where the cells of a table stand among all, by label; it is at the total of dimensions it lacks."""
+    codes = []
+    for name, axis in axes.items():
+        if name in full.names:
+            place = {code: i for i, code in enumerate(axis.codes)}
+            codes.append(np.array([place[code] for code in full.axis(name).codes], np.int64)[full.codes(name)])
+        else:
+            codes.append(np.zeros(len(full), np.int64))
+    return np.ravel_multi_index(tuple(codes), shape).astype(np.int64)
+
+
+def _check_agreement(tables: Sequence[Tabulation], positions: Sequence[IntArray]) -> None:
+    """Refuse tables that count different people in the same cell, published or not."""
+    at = np.concatenate(positions)
+    counts = np.concatenate([table.records for table in tables])
+    owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    order = np.argsort(at, kind="stable")
+    apart = np.flatnonzero((np.diff(at[order]) == 0) & (np.diff(counts[order]) != 0))
+    if apart.size:
+        i, j = (int(k) for k in order[apart[0] : apart[0] + 2])
+        row = int(np.flatnonzero(positions[owner[i]] == at[i])[0])
+        one, other = (" × ".join(tables[int(owner[k])].names) for k in (i, j))
+        raise DataError(
+            f"cell {tables[int(owner[i])].describe(row)} is {counts[i]:,} in {one}, but {counts[j]:,} in {other}; give "
+            "linked tables of the same records"
+        )

@@ -1,0 +1,266 @@
+"""What the columns of a file or frame are: figures, dimensions, or neither. Where that is in doubt, nothing is guessed.
+
+A statistic that is taken for a dimension splits every cell into as many as it has values: what is published then seems
+to say nothing about anybody, and an audit calls it safe. So a column that looks like a statistic has to be stated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.errors import DataError, RequestError, nearest
+
+Layout: TypeAlias = Literal["auto", "long", "wide"]
+
+FIGURES = ("count", "value", "freq", "figure")
+"""Names of the column of figures of a long file, where none is given."""
+POSSIBLE = "possible"
+"""The column of a long frame that is false at structural zeros; there only when the table has some."""
+PUBLISHED_AS = "published_as"
+"""The column of a release that says how each figure was made; it is never a dimension unless it is named as one."""
+ENDS = ("lower", "upper")
+"""The columns of figures that are published as intervals."""
+MARKS = ("x", "..", "c", "")
+"""What stands in place of a hidden figure, unless other marks are named."""
+STATISTICS = frozenset({
+    "percent", "percentage", "pct", "perc", "share", "rate", "ratio", "proportion", "prop", "quota", "mean",
+    "median", "average", "avg", "sd", "std", "stdev", "stddev", "deviation", "se", "sem", "stderr", "error",
+    "variance", "cv", "rse", "moe", "ci", "quantile", "percentile", "min", "minimum", "max", "maximum", "sum",
+    "lower", "upper", "density", "prevalence", "incidence", "odds", "prozent", "anteil", "quote", "mittelwert",
+    "durchschnitt", "pourcentage", "taux", "moyenne",
+})  # fmt: skip
+"""Words that name a statistic, without an s at their end."""
+UNNAMED = re.compile(r"\s*(Unnamed: ?\d+.*|__index_level_\d+__)?")
+NUMBER = r"^[<>≤≥~]?\s*[+-]?[0-9]+([.,' ][0-9]+)*([eE][+-]?[0-9]+)?\s*[%‰]?$"
+DECIMAL, COMMA = r"\.[0-9]*[1-9]|[eE]|[%‰]", r",[0-9]"
+CODE = r"^0[0-9]"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """How columns are read: ``figure`` holds the figures and ``dimensions`` classify; a cross-table has neither."""
+
+    figure: str | None = None
+    dimensions: tuple[str, ...] = ()
+
+    @property
+    def wide(self) -> bool:
+        """True for a cross-table."""
+        return self.figure is None
+
+
+def roles(
+    arrow: pa.Table,
+    *,
+    figure: str | None = None,
+    dimensions: Sequence[str] | None = None,
+    layout: Layout = "auto",
+    total: str | None = "Total",
+    marks: Sequence[str] = MARKS,
+) -> Roles:
+    """Say what every column is, or refuse to guess.
+
+    Args:
+        arrow: the columns.
+        figure: the column of figures, where it is given; otherwise one of :data:`FIGURES`.
+        dimensions: the columns that classify, where they are given: all others are left out of account then.
+        layout: ``"long"``, ``"wide"`` or ``"auto"``.
+        total: the label of margins.
+        marks: what stands in place of hidden figures.
+
+    >>> roles(pa.table({"age": ["0-9", "10-19"], "count": [3, 4]}))
+    Roles(figure='count', dimensions=('age',))
+    >>> roles(pa.table({"area": ["n", "s"], "men": [3, 4], "women": [5, 1]})).wide
+    True
+    """
+    names = [str(name) for name in arrow.column_names]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"two columns are called {twice!r}; every column needs a name of its own")
+    found = figure or next((name for name in FIGURES if name in names), None)
+    aside = _Aside(arrow, names, total, marks)
+    if layout == "wide" or (layout == "auto" and figure is None and aside.crossed(found)):
+        if dimensions is None:
+            aside.check_wide(stated=layout == "wide")
+        return Roles()
+    if found is None or found not in names:
+        raise RequestError(
+            f"there is no column of counts {found or FIGURES[0]!r}; name it, or say that the layout is wide; "
+            f"{nearest(found or FIGURES[0], names)}"
+        )
+    others = [name for name in names if name != found]
+    if dimensions is None:
+        known = {POSSIBLE, PUBLISHED_AS, *(ENDS if set(ENDS) <= set(names) else ())}
+        dimensions = [name for name in others if name not in known]
+        aside.check_long(dimensions)
+    for name in dimensions:
+        if name not in others:
+            raise RequestError(f"there is no dimension column {name!r}; {nearest(name, others)}")
+    if not dimensions:
+        raise DataError(f"there is no dimension beside the column of counts {found!r}; add one")
+    return Roles(found, tuple(dimensions))
+
+
+class _Aside:
+    """The columns that may be no dimension."""
+
+    def __init__(self, arrow: pa.Table, names: list[str], total: str | None, marks: Sequence[str]) -> None:
+        self.arrow, self.names = arrow, names
+        self.beside = [*{*marks, *MARKS, *([] if total is None else [total])}]
+
+    def crossed(self, figure: str | None) -> bool:
+        """A cross-table has labels in its first column, each once, and figures in all the others, at least two.
+
+        Numbers in the first column may as well number records, or be figures.
+        """
+        named = "\\" in self.names[0]
+        if figure is None and set(ENDS) <= set(self.names):
+            raise RequestError(
+                f"columns {ENDS[0]!r} and {ENDS[1]!r} are the ends of intervals, but no column of figures stands "
+                "beside them; add one (count), with a mark such as x in each row that has an interval, or say that "
+                "they are categories (layout='wide', --layout wide)"
+            )
+        if named and figure is None:
+            return True
+        if not named and (figure is not None or len(self.names) < 3):
+            return False
+        labels = self.arrow.column(0)
+        if not named and numeric(labels, self.beside):
+            return False
+        distinct = pc.count_distinct(labels, mode="all").as_py()
+        return distinct == len(labels) and all(_has_numbers(column) for column in self.arrow.columns[1:])
+
+    def check_wide(self, *, stated: bool) -> None:
+        r"""Refuse columns of a cross-table that are no categories; a first header such as ``a\b`` says that all are."""
+        if "\\" in self.names[0]:
+            return
+        for i, name in enumerate(self.names):
+            if UNNAMED.fullmatch(name) and (i or _numbers_rows(self.arrow.column(0))):
+                self._refuse_unnamed(i, "row,column")
+        if stated:
+            return
+        figures = self.names[1:]
+        broken = [name for name in figures if _broken(self.arrow[name], self.beside)]
+        odd = [name for name in figures if called_statistic(name)] or (broken if len(broken) < len(figures) else [])
+        if odd:
+            raise RequestError(
+                f"column {odd[0]!r} looks like a statistic ({self._why(odd[0])}), not like a category that has counts; "
+                "leave it out of the file (what is left out is not judged), or say that every column but the first is "
+                "a category (layout='wide', --layout wide)"
+            )
+
+    def check_long(self, dimensions: Sequence[str]) -> None:
+        """Refuse columns that look like statistics, or like a numbering of the rows."""
+        for name in dimensions:
+            if UNNAMED.fullmatch(name):
+                rest = [other for other in dimensions if not UNNAMED.fullmatch(other)]
+                self._refuse_unnamed(self.names.index(name), ",".join(rest))
+        if len(dimensions) < 2:
+            return
+        odd = [name for name in dimensions if self._statistic(name)]
+        why = self._why(odd[0]) if odd else "it has a number of its own in nearly every row, which others tell apart"
+        odd = odd or [name for name in dimensions if self._needless(name, dimensions)]
+        if not odd:
+            return
+        rest = [name for name in dimensions if name not in odd] or list(dimensions[:1])
+        raise RequestError(
+            f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; name the columns that classify: "
+            f"without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is left out and not judged, or "
+            f"with it (--dimensions {','.join(dimensions)}), and each of its values is a category"
+        )
+
+    def _statistic(self, name: str) -> bool:
+        column = self.arrow[name]
+        return numeric(column, self.beside) and (called_statistic(name) or _broken(column, self.beside))
+
+    def _why(self, name: str) -> str:
+        return "its name says so" if called_statistic(name) else "it has decimals or a % sign"
+
+    def _needless(self, name: str, dimensions: Sequence[str]) -> bool:
+        """A number that differs from row to row, where the other columns tell the rows apart without it."""
+        rows, others = self.arrow.num_rows, [other for other in dimensions if other != name]
+        column = self.arrow[name]
+        if rows < 3 or not others or not numeric(column, self.beside):
+            return False
+        if 2 * pc.count_distinct(_plain(column), mode="all").as_py() <= rows:
+            return False
+        plain = pa.Table.from_arrays([_plain(self.arrow[other]) for other in others], names=others)
+        return bool(plain.group_by(others).aggregate([]).num_rows == rows)
+
+    def _refuse_unnamed(self, i: int, rest: str) -> None:
+        shown = f" ({self.names[i]!r})" if self.names[i].strip() else ""
+        raise DataError(
+            f"column {i + 1} has no name{shown}; name it, or leave it out (pandas: index=False), or say which columns "
+            f"classify (dimensions=, --dimensions {rest})"
+        )
+
+
+def called_statistic(name: str) -> bool:
+    """Say whether a name tells a statistic.
+
+    >>> [called_statistic(name) for name in ("meanAge", "Share of total (%)", "rates", "mode_of_travel", "age")]
+    [True, True, True, False, False]
+    """
+    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
+    return any(mark in name for mark in "%‰") or any(
+        word in STATISTICS or word.removesuffix("s") in STATISTICS for word in map(str.casefold, words)
+    )
+
+
+def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
+    """Say whether a column holds numbers, apart from marks, margins and gaps; codes such as 01 are none."""
+    texts = _texts(column, beside)
+    if texts is None or not len(texts):
+        return False
+    numbers = pc.all(pc.match_substring_regex(texts, NUMBER)).as_py()
+    return bool(numbers and not pc.any(pc.match_substring_regex(texts, CODE)).as_py())
+
+
+def _has_numbers(column: pa.ChunkedArray) -> bool:
+    """Say whether some entry is a number: the others may be marks that are not named, which the reader tells."""
+    texts = _texts(column, ())
+    return texts is not None and bool(pc.any(pc.match_substring_regex(texts, NUMBER)).as_py())
+
+
+def looks_like_statistic(name: str, column: pa.ChunkedArray) -> bool:
+    """Say whether a column of numbers is named like a statistic or has decimals."""
+    return numeric(column) and (called_statistic(name) or _broken(column, MARKS))
+
+
+def _broken(column: pa.ChunkedArray, beside: Sequence[str]) -> bool:
+    """Say whether numbers have decimals or a sign of percent; a comma in some of them lists categories, as in 2,3."""
+    texts = _texts(column, beside)
+    if texts is None or not len(texts):
+        return False
+    commas = pc.sum(pc.match_substring_regex(texts, COMMA)).as_py()
+    return bool(pc.any(pc.match_substring_regex(texts, DECIMAL)).as_py() or 2 * commas > len(texts))
+
+
+def _texts(column: pa.ChunkedArray, beside: Sequence[str]) -> pa.ChunkedArray | None:
+    """Return the different entries as texts, without marks, margins and gaps; None where they are no texts."""
+    try:
+        texts = pc.utf8_trim_whitespace(pc.unique(_plain(column)).drop_null().cast(pa.string()))
+    except pa.ArrowException:
+        return None
+    # Not a set of values: to make one of a list, Arrow imports pandas.
+    pattern = f"^(?:{'|'.join(map(re.escape, beside))})$"
+    return texts.filter(pc.invert(pc.match_substring_regex(texts, pattern))) if beside else texts
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _numbers_rows(column: pa.ChunkedArray) -> bool:
+    """Say whether a column counts the rows, from 0 or from 1."""
+    try:
+        entries = _plain(column).cast(pa.string()).to_pylist()
+    except pa.ArrowException:
+        return False
+    return any(entries == [str(i) for i in range(start, start + len(entries))] for start in (0, 1))

@@ -1,0 +1,209 @@
+"""One file, one reading: every command and every reader takes a file for the same thing, or refuses it alike."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.cli.running import refused, run
+
+import discreet as dc
+from discreet.core.errors import DiscreetError
+from discreet.table.inspection import inspect_file
+from discreet.table.release_files import release_from_frame
+
+REFUSED = {
+    "a percentage": "age,count,percent\n0-9,3,30\n10-19,7,70\n",
+    "a mean": "age,count,mean\n0-9,3,30\n10-19,7,15\n",
+    "a mean before the counts": "age,mean,count\n0-9,30,3\n10-19,15,7\n",
+    "decimals": "age,count,x\n0-9,3,30.5\n10-19,7,2\n",
+    "decimals with a comma": "age;count;x\n0-9;3;30,5\n10-19;7;2,1\n",
+    "a sign of percent": "age,count,x\n0-9,3,30%\n10-19,7,70%\n",
+    "a percentage with a margin": "age,count,x\n0-9,3,30%\n10-19,7,70%\nTotal,10,100%\n",
+    "a hidden count beside its percentage": "age,count,pct\n0-9,x,30\n10-19,7,70\nTotal,10,100\n",
+    "an amount of whole numbers": "age,count,turnover\n0-9,3,300\n10-19,7,710\n20-29,8,995\n",
+    "a number and a name of each area": "code,area,count\n11,n,3\n12,s,4\n13,w,5\n",
+    "another column of figures": "age,value,mean\n0-9,3,30\n10-19,7,15\n",
+    "a share in a cross-table": "area,m,f,share\nn,3,4,70\ns,1,2,30\n",
+    "decimals in a cross-table": "area,m,f,x\nn,3,4,7.5\ns,1,2,3.25\n",
+    "margins that are not named": "area,m,f,All\nn,3,4,7\ns,1,2,3\n",
+    "ends without a count": "area,lower,upper\nn,3,4\ns,1,2\n",
+    "one end": "area,count,lower\nn,3,1\ns,4,2\n",
+    "an index": ",area,count\n0,n,3\n1,s,4\n",
+    "an index, read and written": "Unnamed: 0,area,count\n0,n,3\n1,s,4\n",
+    "an index of a cross-table": ",area,m,f\n0,101,3,4\n1,102,1,2\n",
+    "numbers only": "id,age,income\n1,30,300\n2,40,200\n3,50,300\n",
+    "two columns of which none is named": "area,persons\nn,3\ns,4\n",
+}
+PROPOSED = {
+    "two columns of which none is named": "the column of counts",
+    "margins that are not named": "the label of margins",
+    "an index of a cross-table": "records",
+    "numbers only": "records",
+}
+"""What inspect proposes, so that it can be stated; nothing is judged by it."""
+READ = {
+    "a long table": "area,sex,count\nn,m,3\nn,f,4\ns,m,1\ns,f,2\n",
+    "with a total": "area,sex,count\nn,m,3\nn,f,4\ns,m,1\ns,f,2\nTotal,Total,10\n",
+    "figures called values": "area,sex,value\nn,m,3\nn,f,4\ns,m,1\ns,f,2\n",
+    "a cross-table": "area\\sex,m,f\nn,3,4\ns,1,2\n",
+    "a cross-table with a total": "area\\sex,m,f,Total\nn,3,4,7\ns,1,2,3\nTotal,4,6,10\n",
+    "columns without figures": "area,sex,count,lower,upper\nn,m,3,,\nn,f,4,,\ns,m,1,,\ns,f,2,,\n",
+}
+CELLS = {("n", "m"): 3, ("n", "f"): 4, ("s", "m"): 1, ("s", "f"): 2}
+
+Make = Callable[[Path, Path], list[object]]
+COMMANDS: dict[str, Make] = {
+    "risk": lambda file, _: ["risk", file],
+    "rules": lambda file, _: ["rules", file, "--rule", "threshold=3"],
+    "round": lambda file, _: ["protect", "random-rounding", file],
+    "suppress": lambda file, _: ["protect", "suppress", file, "--rule", "threshold=3"],
+    "round to sums": lambda file, _: ["protect", "controlled-rounding", file],
+    "audit": lambda file, _: ["audit", file],
+    "assess": lambda file, folder: ["assess", file, "--record", folder / "a.json"],
+    "assess a release": lambda file, folder: [
+        "assess", folder / "good.csv", "--release", file, "--record", folder / "a.json"
+    ],
+    "compare": lambda file, folder: [
+        "compare", file, "--method", "controlled-rounding:base=3", "--record", folder / "c.json"
+    ],
+    "ledger check": lambda file, folder: ["ledger", "check", file, "--ledger", folder / "l.sqlite", "--period", "2024"],
+    "inspect": lambda file, _: ["inspect", file],
+    "inspect cells": lambda file, _: ["inspect", file, "--cells", "--json"],
+    "estimate": lambda file, _: ["estimate", file, "--population", 10000, "--draws", 20],
+    "uniques": lambda file, _: ["uniques", file, "--population", 10000],
+}  # fmt: skip
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "t.csv"
+    file.write_text(text)
+    (folder / "good.csv").write_text(READ["a long table"])
+    dc.Ledger(folder / "l.sqlite")
+    return file
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_not_clear_is_refused_by_every_command(kind: str, command: str, tmp_path: Path) -> None:
+    file = written(tmp_path, REFUSED[kind])
+    if command.startswith("inspect") and kind in PROPOSED:
+        pytest.skip(f"inspect proposes {PROPOSED[kind]}, which the other commands are then told")
+    assert "t.csv: " in refused(run(*COMMANDS[command](file, tmp_path)))
+    assert not (tmp_path / "a.json").exists()
+    assert not (tmp_path / "c.json").exists()
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_not_clear_is_refused_by_the_front_door(kind: str, tmp_path: Path) -> None:
+    file = written(tmp_path, REFUSED[kind])
+    frame = pd.read_csv(file, sep=None, engine="python")
+    readers: list[Callable[[], Any]] = [
+        lambda: dc.read_table(file),
+        lambda: dc.read_release(file),
+        lambda: dc.assess(file),
+        lambda: dc.compare(file),
+        lambda: dc.Table.from_frame(frame),
+        lambda: release_from_frame(frame),
+    ]
+    for reader in readers:
+        with pytest.raises(DiscreetError):
+            reader()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("kind", READ)
+def test_what_is_clear_is_read_by_every_command(kind: str, command: str, tmp_path: Path) -> None:
+    file = written(tmp_path, READ[kind])
+    outcome = run(*COMMANDS[command](file, tmp_path))
+    assert outcome.code in (0, 1), outcome
+    assert outcome.err == ""
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_what_is_clear_is_read_alike(kind: str, tmp_path: Path) -> None:
+    file = written(tmp_path, READ[kind])
+    assert dc.read_table(file).to_dict() == CELLS
+    assert dc.Table.from_frame(pd.read_csv(io.StringIO(READ[kind]))).to_dict() == CELLS
+    for release in (dc.read_release(file), release_from_frame(pd.read_csv(io.StringIO(READ[kind])))):
+        (part,) = release.parts()
+        names = [[part.labels[name][code] for name, code in zip(part.names, row, strict=True)] for row in part.codes]
+        found = {tuple(name): value for name, value in zip(names, part.values.tolist(), strict=True)}
+        assert part.names == ("area", "sex")
+        assert {name: value for name, value in found.items() if "Total" not in name} == CELLS
+    content = inspect_file(file, cells=True)
+    assert content.cells is not None
+    assert [one["name"] for one in content.cells["dimensions"]] == ["area", "sex"]
+
+
+STATED = {
+    "a percentage": ["--dimensions", "age"],
+    "a mean": ["--dimensions", "age,mean"],
+    "an index": ["--dimensions", "area"],
+    "an amount of whole numbers": ["--dimensions", "age"],
+    "a share in a cross-table": ["--layout", "wide"],
+    "margins that are not named": ["--total", "All"],
+    "ends without a count": ["--layout", "wide"],
+    "an index of a cross-table": ["--layout", "wide", "--dimensions", "area,sex"],
+}
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "assess a release"])
+@pytest.mark.parametrize("kind", STATED)
+def test_what_is_stated_is_read_by_every_command(kind: str, command: str, tmp_path: Path) -> None:
+    file = written(tmp_path, REFUSED[kind])
+    outcome = run(*COMMANDS[command](file, tmp_path), *STATED[kind])
+    assert outcome.code in (0, 1), outcome
+    assert outcome.err == ""
+
+
+def test_what_is_stated_is_what_is_read(tmp_path: Path) -> None:
+    file = written(tmp_path, REFUSED["a percentage"])
+    assert dc.read_table(file, dimensions=["age"]).to_dict() == {("0-9",): 3, ("10-19",): 7}
+    assert dc.read_table(file, dimensions=["age", "percent"]).shape == (2, 2)
+    assert dc.read_release(file, dimensions=["age"]).parts()[0].names == ("age",)
+
+
+def test_a_hidden_count_beside_its_percentage_is_not_called_safe(tmp_path: Path) -> None:
+    """Three of ten are 30%: taken for a dimension, the percentage made the hidden count anything from 0 up."""
+    file = written(tmp_path, REFUSED["a hidden count beside its percentage"])
+    told = refused(run("audit", file))
+    assert "column 'pct' looks like a statistic (its name says so), not like a dimension" in told
+    assert "--dimensions age)" in told
+    assert "--dimensions age,pct)" in told
+
+
+def test_codes_are_no_statistics(tmp_path: Path) -> None:
+    file = written(tmp_path, "activity,size,count\n01.1,1,5\n01.2,1,6\n10.5,2,7\n01.1,2,3\n")
+    assert dc.read_table(file).names == ("activity", "size")
+    file.write_text('size,sex,count\n"2,3",m,5\n4,m,6\n5,m,1\n"2,3",f,4\n')
+    assert dc.read_release(file).parts()[0].names == ("size", "sex")
+
+
+def workbook(file: Path, **sheets: list[list[object]]) -> Path:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(file)
+    return file
+
+
+LONG: list[list[object]] = [["area", "sex", "count"], ["n", "m", 3], ["n", "f", 4], ["s", "m", 1], ["s", "f", 2]]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_workbooks_of_several_sheets_are_refused_by_every_command(command: str, tmp_path: Path) -> None:
+    written(tmp_path, "")
+    file = workbook(tmp_path / "t.xlsx", first=LONG, second=LONG)
+    assert "has 2 sheets with something in them ('first', 'second')" in refused(run(*COMMANDS[command](file, tmp_path)))
+    one = workbook(tmp_path / "one.xlsx", first=LONG, second=[])
+    assert run(*COMMANDS[command](one, tmp_path)).code in (0, 1)
+    assert dc.read_table(one).to_dict() == CELLS

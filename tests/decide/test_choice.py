@@ -1,0 +1,97 @@
+"""What the choice to protect a table tells, against enumeration of all tables that a reader cannot rule out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.decide.policy import Policy
+
+RULES = """
+as_is = "{as_is}"
+[rules]
+threshold = 3
+[limits]
+dr = 0.7
+[[protections]]
+name = "random-rounding"
+base = 3
+additive = true
+"""
+
+
+def policy(as_is: str = "if safe") -> Policy:
+    return Policy.from_text(RULES.format(as_is=as_is))
+
+
+def chance(y: int, x: int) -> Fraction:
+    return max(Fraction(3 - abs(x - y), 3), Fraction(0))
+
+
+def bits_of_reader(figures: list[int], protected: bool) -> list[float]:
+    """Weigh every table by how likely it is published so; only tables with a small count are protected at all."""
+    laws: list[dict[int, Fraction]] = [defaultdict(Fraction) for _ in figures]
+    for x in itertools.product(*([v for v in range(y + 3) if chance(y, v)] for y in figures)):
+        if protected and not any(0 < v < 3 for v in x):
+            continue
+        weight = math.prod((chance(y, v) for y, v in zip(figures, x, strict=True)), start=Fraction(1))
+        for law, value in zip(laws, x, strict=True):
+            law[value] += weight
+    found = []
+    for law in laws:
+        whole = sum(law.values())
+        found.append(-sum(float(w / whole) * math.log2(w / whole) for w in law.values() if w))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_risk_allows_for_why_the_table_was_protected(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.choice([0, 1, 2, 3, 4, 9, 12], rng.integers(2, 6)).tolist()
+    if not any(0 < x < 3 for x in counts):
+        counts[0] = 1
+    found = dc.assess(dc.Table.from_array(counts, ["x"]), policy(), seed=seed, trial=True)
+    assert found.evidence is not None
+    figures = [int(found.evidence.release.table.to_array()[i]) for i in range(len(counts))]
+    true = bits_of_reader(figures, protected=True)
+    known = found.evidence.known
+    assert found.sensitivity is not None
+    for k, cell in enumerate(known.cell.tolist()):
+        label = found.sensitivity.tabulation.label(cell)["x"]
+        if label.isdigit():
+            # What is claimed is never more than what is left; equal where only small counts can be the reason.
+            assert known.bits[k] <= true[int(label) - 1] + 1e-9
+    worst = max(1 / b if b else math.inf for x, b in zip(counts, true, strict=True) if 0 < x < 3)
+    if found.verdict == "protect":
+        assert worst <= 0.7
+
+
+def test_one_cell_that_can_be_small_is_not_safe_unless_all_tables_are_protected() -> None:
+    # Of 1, 9, 12 only the first figure can stand for a small count: 1 or 2, once it is known that there is one.
+    for seed in range(8):
+        table = dc.Table.from_array([1, 9, 12], ["x"])
+        found = dc.assess(table, policy(), seed=seed, trial=True)
+        assert found.verdict == "withhold"
+        (risk,) = (one for one in found.checks if one.name == "dr")
+        assert not risk.passed
+        always = dc.assess(table, policy("never"), seed=seed, trial=True)
+        assert always.verdict == "protect"
+    safe = dc.assess(dc.Table.from_array([8, 9, 12], ["x"]), policy("never"), seed=1, trial=True)
+    assert safe.verdict == "protect"
+
+
+def test_neither_the_draw_nor_its_utility_decides_which_protection_is_taken() -> None:
+    text = RULES.format(as_is="never") + '[[protections]]\nname = "random-rounding"\nbase = 5\nadditive = true\n'
+    rng = np.random.default_rng(1)
+    for seed in range(10):
+        table = dc.Table.from_array(rng.integers(0, 9, 8), ["x"])
+        found = dc.assess(table, Policy.from_text(text), seed=seed, trial=True)
+        assert found.release is not None
+        assert found.release.parameters["base"] == 3
+        assert "not tried" in found.candidates[1].text

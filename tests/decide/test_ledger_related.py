@@ -1,0 +1,242 @@
+"""Parts of a population, revisions and policies in the ledger: put together, judged, and said."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.core.errors import DataError, RequestError
+from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.store import SCHEMA
+from discreet.table.figures import Figures
+from discreet.table.release import Release
+
+
+def shown(array: Any, dimensions: Mapping[str, Sequence[object]], **about: Any) -> Release:
+    return Release.of(Figures.from_array(array, dimensions, **about))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+# --- populations inside each other -------------------------------------------------------------------------------
+
+AREAS = {"area": ["n", "s", "Total"]}
+OVER_16, OVER_18 = shown([65, 89, 154], AREAS), shown([64, 89, 153], AREAS)
+
+
+def test_ages_from_16_and_from_18_with_totals(ledger: Ledger) -> None:
+    """The total of the ages from 18 on is of these only; the one person of 16 or 17 in the north is found."""
+    first = shown([[5, 60, 65], [29, 80, 109], [34, 140, 174]], {**AREAS, "age": ["16-24", "25+", "Total"]})
+    second = shown([[4, 60, 64], [9, 80, 89], [13, 140, 153]], {**AREAS, "age": ["18-24", "25+", "Total"]})
+    ledger.add(first, title="16+")
+    result = ledger.check(second, title="18+")
+    assert [(f.name, f.lower) for f in result.new] == [("area=n, age=16-17", 1)]
+    assert result.new[0].subtraction.endswith("5 − 4 = 1")
+    # Without the bands, the totals alone say it.
+    totals = ledger.check(shown([[64], [89], [153]], {**AREAS, "age": ["18+"]}), title="18+")
+    assert {(f.name, f.lower) for f in totals.new} == {
+        ("area=n, age=16-17", 1),
+        ("area=n, age=18-24", 4),
+        ("area=s, age=18-24", 9),
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "called"),
+    [
+        ("16+", "18+", "16-17"),
+        ("residents > 16+", "residents > 18+", "16-17"),
+        ("residents", "residents > 18+", "others"),
+        ("adults", "adults > men", "not men"),
+        ("residents > 16+", "residents>16+>men", "not men"),
+    ],
+)
+def test_a_population_inside_another_is_put_together_with_it(
+    ledger: Ledger, first: str, second: str, called: str
+) -> None:
+    ledger.add(OVER_16, title="Wide", population=first)
+    result = ledger.check(OVER_18, title="Narrow", population=second)
+    assert result.verdict == "unsafe"
+    assert [(f.name, f.lower) for f in result.new] == [(f"area=n, population={called}", 1)]
+    assert result.new[0].subtraction.endswith("65 − 64 = 1")
+    assert [f.name for f in result.zeros] == [f"area=s, population={called}"]
+
+
+def test_a_contradiction_names_ways_that_work(ledger: Ledger) -> None:
+    ledger.add(OVER_16, title="Wide", population="residents")
+    with pytest.raises(DataError, match=r"area=n is 64 in «Narrow», but 65 in «Wide»") as refusal:
+        ledger.check(OVER_18, title="Narrow", population="residents")
+    text = str(refusal.value)
+    assert all(way in text for way in ("--population 'residents > 18+'", "--part", "--revises", "--period"))
+    assert "--absent" not in text
+    assert ledger.check(OVER_18, title="Narrow", population="residents > 18+").verdict == "unsafe"
+    assert ledger.check(OVER_18, title="Narrow", population="residents", revises="Wide").verdict == "unsafe"
+    # A release without a period is withdrawn and added again with one, and changes since then are judged.
+    ledger.withdraw("Wide", reason="no period", unseen=True)
+    ledger.add(OVER_16, title="Wide again", population="residents", period="2024")
+    later = ledger.check(OVER_18, title="Narrow", population="residents", period="2025")
+    assert [change.people for change in later.changes] == [1]
+
+
+def test_populations_that_may_lie_inside_each_other_are_not_called_safe(ledger: Ledger) -> None:
+    ledger.add(shown([650, 890], {"area": ["n", "s"]}), title="Wide", population="adults")
+    near = shown([645, 880], {"area": ["n", "s"]})
+    result = ledger.check(near, title="Narrow", population="voters")
+    assert result.verdict == "incomplete"
+    assert "area=n has 650 − 645 = 5 between them" in result.sentence
+    assert "--population 'adults > voters'" in result.sentence
+    # Each exceeds the other somewhere, or by more than the limit.
+    for other in ([645, 900], [500, 700]):
+        assert ledger.check(shown(other, {"area": ["n", "s"]}), title="x", population="voters").verdict == "safe"
+
+
+def test_populations_of_which_nobody_said_how_they_overlap_are_incomplete(ledger: Ledger) -> None:
+    ledger.add(shown([650, 890], {"area": ["n", "s"]}), title="Men", population="all > men")
+    result = ledger.check(shown([610, 800], {"area": ["n", "s"]}), title="Voters", population="all > voters")
+    assert result.verdict == "incomplete"
+    assert "how the populations of «Men» lie in the one checked is not stated" in result.sentence
+
+
+# --- revisions ---------------------------------------------------------------------------------------------------
+
+ROWS, COLUMNS = "abcdef", "vwxyz"
+FIRST = [(0, 0), (0, 1), (2, 0), (2, 3), (4, 1), (4, 3)]
+FINAL = [(0, 0), (0, 2), (2, 2), (2, 3), (4, 0), (4, 3), (4, 2), (0, 3)]
+
+
+def counts() -> np.ndarray:
+    table = np.random.default_rng(3).integers(12, 60, (6, 5))
+    table[0, 0], table[2, 3], table[4, 1] = 1, 2, 1
+    return table
+
+
+def suppressed(table: np.ndarray, hidden: Sequence[tuple[int, int]]) -> Release:
+    full = np.zeros((7, 6), object)
+    full[:6, :5], full[6, :5], full[:6, 5], full[6, 5] = table, table.sum(axis=0), table.sum(axis=1), table.sum()
+    for at in hidden:
+        full[at] = None
+    return shown(full, {"area": [*ROWS, "Total"], "size": [*COLUMNS, "Total"]})
+
+
+def revised() -> np.ndarray:
+    table = counts()
+    table[3, 3] += 4
+    table[5, 0] -= 5
+    table[1, 1] += 3
+    return table
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "why"),
+    [
+        ({"period": "2024"}, {"period": "2024", "revises": "First"}, "revises the other"),
+        ({"period": "2024 first"}, {"period": "2024 final"}, "figures above 0 that both releases print are equal"),
+    ],
+)
+def test_a_revision_prints_what_the_first_release_hides(
+    ledger: Ledger, told: dict[str, str], asked: dict[str, Any], why: str
+) -> None:
+    first, final = suppressed(counts(), FIRST), suppressed(revised(), FINAL)
+    for release in (first, final):
+        assert ledger.check(release, title="alone").verdict == "safe"
+    ledger.add(first, title="First", **told)
+    result = ledger.check(final, title="Final", **asked)
+    assert result.verdict == "unsafe"
+    found = {(f.cell["area"], f.cell["size"]): f for f in result.new}
+    truth, now = counts(), revised()
+    hidden = set(FIRST) ^ set(FINAL)
+    assert {(ROWS[i], COLUMNS[j]) for i, j in hidden} <= set(found)
+    for i, j in (*FIRST, *FINAL):
+        f = found.get((ROWS[i], COLUMNS[j]))
+        assert f is None or f.lower in (truth[i, j], now[i, j])
+    # The small cells are hidden in both, or were; all of them are known.
+    assert {("a", "v"), ("c", "y"), ("e", "w")} <= set(found)
+    assert all(why in f.subtraction for f in found.values())
+    assert found["e", "w"].subtraction.startswith("area=e, size=w = 1: between")
+    # The order does not matter, and once both are in, a third is put together with the later one.
+    ledger.add(final, title="Final", **asked)
+    if "revises" in asked:
+        entry = ledger.entry("Final")
+        assert entry.revises == (ledger.entry("First").id,)
+        assert ledger.release("Final").parts()[0].values.tolist() == final.parts()[0].values.tolist()
+        total = ledger.check(shown(revised().sum(axis=1), {"area": list(ROWS)}), title="Rows", period="2024")
+        assert [e.title for e in total.linked] == ["Final"]
+        assert [e.title for e in total.compared] == ["First"]
+
+
+def test_other_years_are_no_revision(ledger: Ledger) -> None:
+    ledger.add(suppressed(counts(), FIRST), title="2023", period="2023")
+    later = counts() + np.random.default_rng(1).integers(3, 9, (6, 5))
+    result = ledger.check(suppressed(later, FINAL), title="2024", period="2024")
+    assert result.verdict == "safe"
+
+
+def test_two_roundings_of_a_revision_narrow_the_value(ledger: Ledger) -> None:
+    from discreet.table.kinds import Kind
+
+    sizes = {"size": ["s", "m", "l"]}
+    ledger.add(shown([3, 9, 30], sizes, kind=Kind("random", base=3)), title="First")
+    again = shown([6, 9, 36], sizes, kind=Kind("random", base=3))
+    result = ledger.check(again, title="Final", revises="First", width=2)
+    # l was revised: 28 to 32 and 34 to 38 do not meet, and nothing follows.
+    assert [(f.name, f.lower, f.upper) for f in result.new] == [("size=s", 4, 5)]
+
+
+def test_an_older_ledger_gets_the_column(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with Ledger(path) as ledger:
+        ledger.add(OVER_16, title="Old")
+    with sqlite3.connect(path) as db:
+        db.execute("ALTER TABLE release DROP COLUMN revises")
+        db.execute("PRAGMA user_version=1")
+    with Ledger(path) as ledger:
+        assert ledger.entry("Old").revises == ()
+        assert ledger.add(OVER_18, title="New", revises="Old").revises == (ledger.entry("Old").id,)
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA
+
+
+# --- policies, and what safe means -------------------------------------------------------------------------------
+
+
+def test_a_policy_sets_threshold_limits_and_zeros(ledger: Ledger) -> None:
+    ledger.add(OVER_16, title="Wide", population="p")
+    narrow = shown([61, 89, 150], AREAS)
+    asked = {"title": "Narrow", "population": "p > 18+"}
+    assert ledger.check(narrow, **asked).verdict == "unsafe"  # type: ignore[arg-type]
+    census = ledger.check(narrow, policy="census", **asked)  # type: ignore[arg-type]
+    assert (census.verdict, census.policy) == ("safe", "census")
+    assert "no count from 1 to 2 that no release shows follows" in census.meaning
+    assert "with a risk 1/H of at most 0.7" in census.meaning
+    assert census.to_dict()["meaning"] == census.meaning
+    assert census.to_dict()["policy"] == "census"
+    assert "Safe means" in str(census)
+    text = 'zeros = "unsafe"\n[rules]\nthreshold = 3\n'
+    assert ledger.check(narrow, policy=dc.Policy.from_text(text), **asked).verdict == "unsafe"  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="dr is given beside a policy"):
+        ledger.check(narrow, policy="census", dr=0.5)
+    with pytest.raises(RequestError, match="has no threshold for counts"):
+        ledger.check(narrow, policy=dc.Policy.from_text("[limits]\nwidth = 2\n"))
+
+
+def test_amounts_between_years_are_judged_by_who_changed(ledger: Ledger) -> None:
+    """One firm's turnover changed, and all others stayed as they were."""
+    sizes = {"region": ["r1", "r2", "r3"], "size": ["s", "m"]}
+    then = [[100, 200], [300, 400], [500, 600]]
+    ledger.add(shown(then, sizes), title="2023", period="2023", variable="turnover")
+    now = [[100, 200], [300, 433], [500, 600]]
+    result = ledger.check(shown(now, sizes), title="2024", period="2024", variable="turnover")
+    assert (result.verdict, [change.people for change in result.changes]) == ("unsafe", [1])
+    moved = shown(np.array(then) + 7, sizes)
+    safe = ledger.check(moved, title="2024", period="2024", variable="turnover")
+    assert safe.verdict == "safe"
+    assert "sums of hidden amounts and who contributed to them are not judged" in safe.meaning
