@@ -5,14 +5,16 @@ This is the one place that knows the fields of discreet's data. A claim that is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from redteam.readers import METHOD, OUTSIDER
 from redteam.worlds import TOTAL, Cells, World
 
-NOT_SHOWN = ("not shown", "none")
+NOT_SHOWN = "not shown"
+METHOD_LAWS = ("method", "reader")
+"""Laws under which bits are those of a reader who knows the method."""
 Data = Mapping[str, Any]
 
 
@@ -35,15 +37,36 @@ class Interval:
 
 @dataclass(frozen=True)
 class Sensitive:
-    """One sensitive cell in an assessment, with what is claimed of it; None where nothing is."""
+    """One sensitive cell in an assessment, with what is claimed of it.
+
+    ``bits`` are those of a reader who knows the method, None where they are not claimed.
+    """
 
     cells: Cells
     lower: float | None
     upper: float | None
     bits: float | None
-    exact: bool
     state: str
     reach: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a verdict that lets a release pass claims of its sensitive cells, and against whom.
+
+    ``determined`` names the reader who cannot work any out exactly; ``width``, ``dr`` and ``levels`` are None or
+    False where nothing is claimed.
+    """
+
+    determined: str | None
+    width: float | None
+    dr: float | None
+    levels: bool
+
+    @property
+    def names_method(self) -> bool:
+        """Whether anything is claimed against a reader who knows the method."""
+        return self.determined == METHOD or self.dr is not None
 
 
 def intervals(audit: Data, world: World) -> Iterator[Interval]:
@@ -59,7 +82,7 @@ def intervals(audit: Data, world: World) -> Iterator[Interval]:
             row.get("lower"),
             row.get("upper"),
             row.get("values"),
-            row.get("bits"),
+            row.get("bits") if row.get("basis") != NOT_SHOWN else None,
             float(row.get("bits_error") or 0.0),
             str(audit.get("law", "interval")),
             bool(row.get("determined")),
@@ -69,34 +92,21 @@ def intervals(audit: Data, world: World) -> Iterator[Interval]:
 
 def sensitive(assessment: Data, world: World) -> Iterator[Sensitive]:
     """Go through the sensitive cells of an assessment."""
+    weighed = (assessment.get("audit") or {}).get("law") in METHOD_LAWS
     for row in assessment.get("cells") or ():
         cells = _cells(row.get("cell"), world)
         if cells is None:
             continue
+        claimed = weighed and row.get("basis") != NOT_SHOWN
         reach = row.get("must_reach") or (None, None)
         yield Sensitive(
             cells,
             row.get("lower"),
             row.get("upper"),
-            row.get("bits") if shown(row) else None,
-            row.get("shown") in ("exact", "enumerated"),
+            row.get("bits") if claimed else None,
             str(row.get("state", "interval")),
             (reach[0], reach[1]),
         )
-
-
-def passed(assessment: Data, name: str) -> Data | None:
-    """Return a requirement that is said to be met, None where it is not, or not shown."""
-    for row in assessment.get("checks") or ():
-        if row.get("check") == name and row.get("passed") and shown(row):
-            return row if isinstance(row, Mapping) else None
-    return None
-
-
-def limit(assessment: Data, name: str) -> float | None:
-    """Return a limit of the policy that the release is said to keep."""
-    row = passed(assessment, name)
-    return None if row is None or row.get("limit") is None else float(row["limit"])
 
 
 def released(assessment: Data) -> bool:
@@ -104,23 +114,18 @@ def released(assessment: Data) -> bool:
     return assessment.get("verdict") in ("release", "protect")
 
 
-def shown(row: Data) -> bool:
-    """Say whether a row claims anything: it is exact or a bound, and not merely mentioned."""
-    return str(row.get("shown", "")) not in NOT_SHOWN
-
-
-def claims_method(assessment: Data) -> bool:
-    """Say whether the verdict names the reader who knows the method: a limit on 1/H does."""
-    return any(
-        row.get("check") == "dr" and row.get("passed") and shown(row) and row.get("reader", METHOD) != OUTSIDER
-        for row in assessment.get("checks") or ()
+def verdict(assessment: Data) -> Verdict:
+    """Return what an assessment claims by the requirements that it says are met."""
+    met: dict[str, Data] = {row["check"]: row for row in assessment.get("checks") or () if row.get("passed")}
+    none: Data = {}
+    dr = met.get("dr", none)
+    named = {"method": METHOD, "figures": OUTSIDER}
+    return Verdict(
+        named.get(met.get("determined", none).get("reader") or ""),
+        met.get("width", none).get("limit"),
+        dr.get("limit") if dr.get("reader") == "method" else None,
+        "levels" in met,
     )
-
-
-def claims_respondents(assessment: Data) -> bool:
-    """Say whether the verdict holds against those who contributed; it does unless it says otherwise."""
-    rows: Sequence[Data] = assessment.get("checks") or ()
-    return not any(row.get("reader") == "respondent" and not shown(row) for row in rows)
 
 
 def _cells(label: Any, world: World) -> Cells | None:

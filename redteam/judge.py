@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import ceil, inf
 
 from redteam.beliefs import Belief
-from redteam.claims import Interval, Sensitive
+from redteam.claims import METHOD_LAWS, Interval, Sensitive, Verdict
+from redteam.readers import METHOD
 from redteam.worlds import Cells
 
 NEAR = 1e-6
@@ -62,14 +63,14 @@ def judge_interval(claim: Interval, belief: Belief, own: int = 0, others: int = 
     elif claim.law == "interval" and claim.values is not None and len(values) != claim.values:
         fail = refuted if len(values) < claim.values else wrong
         yield fail("values", f"{where}: printed {claim.values:g} values, left {len(values)}")
-    elif claim.law != "interval" and claim.bits is not None:
+    elif claim.law == "tables" and claim.bits is not None:
         yield from _bits(claim.bits, belief.bits(claim.cells), 3 * claim.error + NEAR, where, exact=True)
 
 
 def judge_figures(claims: Sequence[Interval], belief: Belief, slack: float) -> Iterator[Failure]:
     """Judge the bits alone, for a reader who knows the method, whose entropy may be wrong by a few."""
     for claim in claims:
-        if claim.bits is not None and claim.law == "method":
+        if claim.bits is not None and claim.law in METHOD_LAWS and not belief.open & set(claim.cells):
             where = f"{claim.who}, cells {claim.cells}"
             yield from _bits(claim.bits, belief.bits(claim.cells), 3 * claim.error + slack + NEAR, where, exact=False)
 
@@ -82,52 +83,40 @@ def _bits(printed: float, left: float, slack: float, where: str, *, exact: bool)
         yield wrong("1/H", text)
 
 
-def judge_sensitive(
-    claim: Sensitive,
-    belief: Belief,
-    *,
-    knows_method: bool,
-    slack: float = 0.0,
-    levels: bool = False,
-    width: float | None = None,
-    dr: float | None = None,
-) -> Iterator[Failure]:
-    """Judge what an assessment that lets a release pass says of a sensitive cell.
-
-    Args:
-        claim: what is printed.
-        belief: what the reader cannot rule out.
-        knows_method: the reader is the one that bits and 1/H are about, and not the one of the interval.
-        slack: by how many bits the entropy may be wrong.
-        levels: the intervals are said to reach the protection levels.
-        width: the least width that intervals are said to have.
-        dr: the limit that 1/H is said to keep.
-    """
-    where = f"cells {claim.cells}"
+def judge_sensitive(claim: Sensitive, verdict: Verdict, belief: Belief) -> Iterator[Failure]:
+    """Judge what a verdict that lets a release pass says of a sensitive cell, for a reader of the figures."""
     least, most = belief.ends(claim.cells)
     top = inf if most is None else most
-    if belief.single(claim.cells):
-        yield refuted("verdict: cannot be worked out", f"{where}: it is {least}")
-    if knows_method:
-        if most is None:
-            return
-        left = belief.bits(claim.cells)
-        if claim.bits is not None:
-            yield from _bits(claim.bits, left, slack + NEAR, where, exact=False)
-        if dr is not None and left + slack + NEAR < 1 / dr:
-            yield refuted("verdict: 1/H", f"{where}: {left:.4f} bits are left, and 1/H is to be at most {dr:g}")
-        return
     low = -inf if claim.lower is None else claim.lower
     high = inf if claim.upper is None else claim.upper
-    told = f"{where}: printed {low} to {high}, left {least} to {top}"
-    if claim.state != "unfinished" and (low < least or high > top):
+    told = f"cells {claim.cells}: printed {low} to {high}, left {least} to {top}"
+    if belief.single(claim.cells):
+        yield refuted("verdict: cannot be worked out", told)
+    elif low < least or high > top:
         yield refuted("interval", told)
-    if claim.state != "unfinished" and (low > least or high < top):
+    elif low > least or high < top:
         yield wrong("interval", told)
-    if levels and _short(claim.reach, least, top):
+    if verdict.levels and _short(claim.reach, least, top):
         yield refuted("verdict: protection levels", f"{told}, must reach {claim.reach}")
-    if width is not None and top - least < width - NEAR:
-        yield refuted("verdict: width", f"{told}, must be {width:g} wide")
+    if verdict.width is not None and top - least < verdict.width - NEAR:
+        yield refuted("verdict: width", f"{told}, must be {verdict.width:g} wide")
+
+
+def judge_weighed(claim: Sensitive, verdict: Verdict, belief: Belief, slack: float) -> Iterator[Failure]:
+    """Judge what it says of a sensitive cell for a reader who knows the method, whose bits may be wrong by a few."""
+    least, most = belief.ends(claim.cells)
+    where = f"cells {claim.cells}: left {least} to {most}"
+    if verdict.determined == METHOD and belief.single(claim.cells):
+        yield refuted("verdict: cannot be worked out", where)
+    if most is None:
+        return
+    if verdict.determined == METHOD and verdict.width is not None and most - least < verdict.width - NEAR:
+        yield refuted("verdict: width", f"{where}, must be {verdict.width:g} wide")
+    left = belief.bits(claim.cells)
+    if claim.bits is not None:
+        yield from _bits(claim.bits, left, slack + NEAR, where, exact=False)
+    if verdict.dr is not None and left + slack + NEAR < 1 / verdict.dr:
+        yield refuted("verdict: 1/H", f"{where}, {left:.4f} bits, and 1/H is to be at most {verdict.dr:g}")
 
 
 def _short(reach: tuple[float | None, float | None], least: float, most: float) -> bool:

@@ -34,10 +34,11 @@ def limit_of(figure: Figure, hides_up_to: int | None = None) -> Limit:
         hides_up_to: counts from 1 to this are hidden everywhere, so that a printed figure is none of them.
     """
     y, name, cells = figure.value, figure.name, figure.cells
+    hides = int(figure.said("hides", 0)) if hides_up_to is None else hides_up_to
     base, bound = int(figure.said("base", 0)), int(figure.said("bound", 0))
     if name == "suppressed":
-        return Limit(cells, max(int(figure.said("least", 0)), 0))
-    if name == "simulated" or y is None:
+        return Limit(cells, max(int(figure.said("least") or 0), 0), figure.said("most"))
+    if name in ("simulated", "added") or y is None:
         return Limit(cells)
     if name == "exact":
         return Limit(cells, y, y)
@@ -45,9 +46,7 @@ def limit_of(figure: Figure, hides_up_to: int | None = None) -> Limit:
         return Limit(cells, y, figure.upper)
     if name == "conventional":
         least = max(y - base // 2, 0)
-        if hides_up_to is None:
-            return Limit(cells, least, y + (base - 1) // 2)
-        return Limit(cells, least, y + (base - 1) // 2, lambda x: x == 0 or x > hides_up_to)
+        return Limit(cells, least, y + (base - 1) // 2, lambda x: x == 0 or x > hides)
     if name in ("random", "controlled"):
         return Limit(cells, max(y - base + 1, 0), y + base - 1)
     if name == "small":
@@ -100,7 +99,7 @@ def by_figure(known: Published, hides_up_to: int | None = None) -> Callable[[Cel
         mine = [
             (chance_of(figure, hides_up_to), [at[cell] for cell in figure.cells])
             for figure in known.figures
-            if set(figure.cells) <= set(part) and figure.name not in ("exact", "suppressed", "simulated")
+            if set(figure.cells) <= set(part) and figure.name not in ("exact", "suppressed", "simulated", "added")
         ]
         return lambda counts: prod(chance(sum(counts[i] for i in places)) for chance, places in mine)
 

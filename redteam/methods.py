@@ -111,6 +111,7 @@ def _method(name: str, needs: str = "any", **parameters: Any) -> Method:
 
 COUNTS: tuple[Method, ...] = (
     _method("random-rounding", base=3),
+    _method("random-rounding", base=3, additive=True),
     _method("random-rounding", base=3, margins=True),
     _method("random-rounding", base=5, margins=True),
     _method("conventional-rounding", base=3),
@@ -126,6 +127,7 @@ COUNTS: tuple[Method, ...] = (
     _method("hide-and-round", limit=7, base=5),
     _method("hide-and-round", limit=2, base=3),
     _method("cell-key", bound=2, variance=1),
+    _method("cell-key", bound=2, variance=1, additive=True),
     _method("cell-key", bound=2, variance=1, margins=True),
     _method("cell-key", "single", bound=3, variance=1.5, minimum=3, margins=True),
     _method("suppress", rules=3),

@@ -12,7 +12,7 @@ import discreet as dc
 from redteam import claims, methods, originals, readers
 from redteam.beliefs import Belief, TooManyError
 from redteam.case import Bench, Case, judged_case, sure
-from redteam.judge import Failure, judge_figures, judge_interval, judge_known, judge_sensitive
+from redteam.judge import Failure, judge_figures, judge_interval, judge_known, judge_sensitive, judge_weighed
 from redteam.laws import limit_of
 from redteam.methods import Method
 from redteam.notebook import Notebook, least_of
@@ -59,7 +59,7 @@ def audited(bench: Bench) -> Iterator[Case]:
     except dc.DiscreetError:
         return
     law = bench.random.choice(("interval", "interval", "tables", "method"))
-    from_file = bench.random.random() < 0.2 and method.name not in ("redesign", "hide-and-round")
+    from_file = bench.random.random() < 0.2 and method.name != "redesign"
     if from_file:
         release = _through_file(release, world, bench.random.choice(("csv", "parquet")))
     # Who has the file alone knows of hidden figures what it says.
@@ -69,9 +69,7 @@ def audited(bench: Bench) -> Iterator[Case]:
 
     def by_outsider() -> tuple[int, list[Failure]]:
         belief = sure(readers.outsider(known, world), at.counts)
-        # Bits by the law of the method are about another reader.
-        mine = [replace(row, bits=None) if law == "method" else row for row in rows]
-        found = [failure for row in mine for failure in judge_interval(row, belief)]
+        found = [failure for row in rows for failure in judge_interval(row, belief)]
         if data["verdict"] == "safe":
             hidden = {f.cells: "hidden figure" for f in known.hidden if not _says_all(f, known)}
             found += judge_known(hidden, belief, "verdict: safe")
@@ -191,25 +189,26 @@ def _judged(made: Any, at: Target, least: int | None, door: str) -> Iterator[Cas
     known = published(made.evidence.release, at.reading, least=least)
     rows = list(claims.sensitive(data, at.reading))
     audit = list(claims.intervals(data["audit"], at.reading)) if data.get("audit") else []
-    fine = claims.released(data)
-    levels, width = claims.passed(data, "levels") is not None, claims.limit(data, "width")
+    fine, verdict = claims.released(data), claims.verdict(data)
 
     def by_outsider() -> tuple[int, list[Failure]]:
         belief = sure(readers.outsider(known, world), at.counts)
         found = [failure for row in audit for failure in judge_interval(row, belief)]
         for row in rows if fine else ():
-            found += judge_sensitive(row, belief, knows_method=False, levels=levels, width=width)
+            found += judge_sensitive(row, verdict, belief)
         return len(audit) + (len(rows) if fine else 0), found
 
     yield judged_case(method.title, OUTSIDER, door, at, by_outsider)
     if not fine or not rows:
         return
     known_as: list[tuple[Belief, float]] = []
+    worked_out: list[bool] = []
 
     def judged(belief: Belief, slack: float) -> tuple[int, list[Failure]]:
-        dr = claims.limit(data, "dr")
-        each = [judge_sensitive(row, belief, knows_method=True, slack=slack, dr=dr) for row in rows]
-        return len(rows), [failure for some in each for failure in some]
+        worked_out.append(any(belief.single(row.cells) for row in rows))
+        found = [failure for row in rows for failure in judge_weighed(row, verdict, belief, slack)]
+        claimed = verdict.names_method or any(row.bits is not None for row in rows)
+        return len(rows) if claimed else 0, found
 
     def by_reader() -> tuple[int, list[Failure]]:
         belief, slack = readers.knows_method(known, world, method, Notebook())
@@ -224,15 +223,8 @@ def _judged(made: Any, at: Target, least: int | None, door: str) -> Iterator[Cas
             raise TooManyError
         return judged(sure(chosen, at.counts), slack + more)
 
-    claimed = claims.claims_method(data)
-    yield _as_claimed(judged_case(method.title, METHOD, door, at, by_reader), claimed)
-    if door == "propose" and known_as:
-        yield _as_claimed(judged_case(method.title, CHOICE, door, at, by_choice), claimed)
-
-
-def _as_claimed(case: Case, claimed: bool) -> Case:
-    """Return a case as one of no claims, where the verdict does not name the reader."""
-    if claimed:
-        return case
-    known = any(failure.what == "verdict: cannot be worked out" for failure in case.failures)
-    return replace(case, claims=0, failures=(), unclaimed=known)
+    for reader, judge in ((METHOD, by_reader), (CHOICE, by_choice)):
+        if reader == METHOD or (door == "propose" and known_as):
+            case = judged_case(method.title, reader, door, at, judge)
+            # What no claim protects from the reader is counted apart.
+            yield replace(case, unclaimed=not case.failures and not case.skipped and worked_out[-1])

@@ -162,11 +162,8 @@ def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Ca
 
     def by_outsider() -> tuple[int, list[Failure]]:
         belief = sure(readers.outsider(known, firms.world), firms.sums)
-        levels = claims.passed(data, "levels") is not None
-        found = [f for row in rows for f in judge_sensitive(row, belief, knows_method=False, levels=levels)]
-        return len(rows), found
+        return len(rows), [failure for row in rows for failure in judge_sensitive(row, claims.verdict(data), belief)]
 
     yield judged_case(title, OUTSIDER, door, about, by_outsider)
-    if claims.claims_respondents(data):
-        secret = {row.cells: "sensitive sum" for row in rows}
-        yield from _by_firms(title, door, firms, known, secret, about, firms.names)
+    secret = {row.cells: "sensitive sum" for row in rows}
+    yield from _by_firms(title, door, firms, known, secret, about, firms.names)

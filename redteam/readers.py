@@ -58,7 +58,7 @@ def knows_method(known: Published, world: World, method: Method, notebook: Noteb
     size = len(world.leaves)
     name = method.name
     limits = [laws.limit_of(figure, hides_up_to(known)) for figure in known.figures]
-    margins = any(len(figure.cells) > 1 for figure in known.figures)
+    margins = any(len(figure.cells) > 1 and figure.name != "added" for figure in known.figures)
     if name in ("random-rounding", "conventional-rounding", "hide-and-round", "simulation", "redesign") or (
         name == "cell-key" and not margins
     ):

@@ -19,7 +19,7 @@ from redteam.case import Bench, Case
 CHUNK = 25
 """How many attacks a process makes at a time."""
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "promise.md"
-START, END = "<!-- redteam: start -->", "<!-- redteam: end -->"
+START, END = "<!-- redteam:begin -->", "<!-- redteam:end -->"
 
 
 @dataclass
