@@ -74,7 +74,7 @@ def test_random_rounding_with_margins_is_weighed_jointly(seed: int) -> None:
     rng = np.random.default_rng(seed)
     true = margins(tuple(rng.integers(0, 5, 4).tolist()))
     figures = [x - x % BASE + BASE * int(rng.random() < x % BASE / BASE) for x in true]
-    found = dc.audit(published(figures, Kind("random", base=BASE)), law="reader")
+    found = dc.audit(published(figures, Kind("random", base=BASE)), law="method")
     assert claims(found) == pytest.approx(twin(figures, chance, 8), abs=1e-9)
 
 
@@ -83,7 +83,7 @@ def test_conventional_rounding_with_margins_is_weighed_jointly(seed: int) -> Non
     rng = np.random.default_rng(seed)
     true = margins(tuple(rng.integers(0, 6, 4).tolist()))
     nearest = [(x + BASE // 2) // BASE * BASE for x in true]
-    found = dc.audit(published(nearest, Kind("conventional", base=BASE)), law="reader")
+    found = dc.audit(published(nearest, Kind("conventional", base=BASE)), law="method")
     law = lambda y, x: Fraction(int((x + BASE // 2) // BASE * BASE == y))  # noqa: E731
     assert claims(found) == pytest.approx(twin(nearest, law, 8), abs=1e-9)
 
@@ -94,7 +94,7 @@ def test_shown_figures_are_none_of_the_hidden_ones(limit: int) -> None:
     kind = Kind("conventional", base=5, hides=limit)
     for y in (0, 5, 10):
         behind = [x for x in range(20) if (x + 2) // 5 * 5 == y and not 1 <= x <= limit]
-        found = dc.audit(Figures.from_array([y], {"x": ["a"]}, kind=kind), law="reader")
+        found = dc.audit(Figures.from_array([y], {"x": ["a"]}, kind=kind), law="method")
         if len(behind) == 1:
             assert not found.cells or found.cells[0].values == 1
             continue
@@ -106,7 +106,7 @@ def test_shown_figures_are_none_of_the_hidden_ones(limit: int) -> None:
 def test_figures_that_share_no_published_sum_are_weighed_one_by_one() -> None:
     table = dc.Table.from_array([[1, 5], [6, 2]], ["r", "c"])
     release = dc.protect.random_rounding(table, base=3, seed=1)
-    for cell in dc.audit(release, law="reader").cells:
+    for cell in dc.audit(release, law="method").cells:
         y = release.table.to_array()[int(cell.cell["r"]) - 1, int(cell.cell["c"]) - 1]
         alone = {x: chance(int(y), x) for x in range(int(y) + 3) if chance(int(y), x)}
         assert cell.bits == pytest.approx(bits(alone))
@@ -122,7 +122,7 @@ def test_added_margins_tell_nothing_and_their_bits_are_a_bound(seed: int) -> Non
     # Every margin is the sum of the published cells.
     figures = {tuple(row): int(v) for row, v in zip(shown.codes.tolist(), shown.values.tolist(), strict=True)}
     assert figures[0, 0] == sum(v for (r, c), v in figures.items() if r and c)
-    found = dc.audit(release, law="reader", sums={"all": [{"r": r, "c": c} for r in "12" for c in "12"]})
+    found = dc.audit(release, law="method", sums={"all": [{"r": r, "c": c} for r in "12" for c in "12"]})
     inner = [figures[r, c] for r in (1, 2) for c in (1, 2)]
     law: dict[int, Fraction] = defaultdict(Fraction)
     for x in itertools.product(*([v for v in range(y + 3) if chance(y, v)] for y in inner)):
@@ -135,18 +135,18 @@ def test_added_margins_tell_nothing_and_their_bits_are_a_bound(seed: int) -> Non
 @pytest.mark.parametrize("protect", ["controlled_rounding", "small_count_rounding", "semi_controlled_rounding"])
 def test_methods_that_look_at_all_cells_together_claim_nothing(protect: str) -> None:
     table = dc.Table.from_array([[1, 5, 2], [6, 2, 1]], ["r", "c"])
-    found = dc.audit(getattr(dc.protect, protect)(table, base=3), law="reader")
+    found = dc.audit(getattr(dc.protect, protect)(table, base=3), law="method")
     assert found.cells
     assert {cell.to_dict()["basis"] for cell in found.cells if cell.values > 1} <= {"not shown", "exact"}
     assert any(math.isnan(cell.bits) for cell in found.cells)
     # A limit on what is not shown is not shown to hold.
-    limited = dc.audit(getattr(dc.protect, protect)(table, base=3), law="reader", limits=dc.Limits(dr=5.0))
+    limited = dc.audit(getattr(dc.protect, protect)(table, base=3), law="method", limits=dc.Limits(dr=5.0))
     assert limited.verdict in ("incomplete", "unsafe")
 
 
 def test_cell_keys_of_margins_are_not_taken_as_independent() -> None:
     table = dc.Table.from_array([[1, 5], [6, 2]], ["r", "c"])
-    alone = dc.audit(dc.protect.cell_key(table, seed=1), law="reader")
+    alone = dc.audit(dc.protect.cell_key(table, seed=1), law="method")
     assert all(cell.to_dict()["basis"] == "exact" for cell in alone.cells)
-    tied = dc.audit(dc.protect.cell_key(table, margins=True, seed=1), law="reader")
+    tied = dc.audit(dc.protect.cell_key(table, margins=True, seed=1), law="method")
     assert all(math.isnan(cell.bits) for cell in tied.cells if cell.values > 1)

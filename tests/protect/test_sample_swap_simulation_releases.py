@@ -62,16 +62,12 @@ def test_audit_and_risk_take_every_release(method: Any, as_tabulation: bool) -> 
 
 
 @pytest.mark.parametrize("method", METHODS, ids=NAMES)
-def test_the_known_method_attack_is_available_and_never_easier_than_the_interval(method: Any) -> None:
+def test_no_risk_is_stated_to_a_reader_who_knows_the_method(method: Any) -> None:
     release = method.apply(TABLE, 1).release
-    wide = {cell.name: cell.bits for cell in dc.audit(release).cells}
-    attack = dc.audit(release, law="method")
-    assert all(cell.finished and cell.bits <= wide[cell.name] + 1e-9 for cell in attack.cells)
-    if any(np.isinf(bits) for bits in wide.values()):
-        # Without the population's size any number of people may be in a cell; a known share makes that less likely.
-        assert all(np.isfinite(cell.bits) for cell in attack.cells) == (method.parameters != {"n": 6})
-    elif method.name in ("record-swapping", "random-sample", "bernoulli-sample"):
-        assert sum(cell.bits for cell in attack.cells) < 0.95 * sum(wide.values())
+    for cell in dc.audit(release, law="method").cells:
+        # The figures depend on each other, and no joint law is known: nothing is claimed, and the interval stands.
+        assert cell.values == 1 or np.isnan(cell.bits)
+        assert cell.finished
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
@@ -85,7 +81,7 @@ def test_files_keep_what_a_reader_knows(method: Any, ending: str, tmp_path: Path
             {f"{cell.name} {end}": getattr(cell, end) for cell in found.cells for end in ("lower", "upper", "bits")}
             for found in (dc.audit(release, law=law), dc.audit(again, law=law))
         )
-        assert after == pytest.approx(before)
+        assert after == pytest.approx(before, nan_ok=True)
     assert dc.read_table(tmp_path / f"release{ending}").total == release.table.total
 
 
@@ -114,15 +110,12 @@ def test_magnitudes_are_refused(method: Any) -> None:
         method.apply(magnitudes)
 
 
-def test_the_attack_on_a_sample_is_bayes_with_the_hypergeometric_law() -> None:
+def test_the_law_of_one_figure_of_a_sample_is_hypergeometric() -> None:
     table = Table.from_array([2, 5, 4], ["x"])
-    release = dc.protect.random_sample(table, 5, known_total=True, seed=1)
-    for cell in dc.audit(release, law="method").cells:
-        f = int(release.table.to_array()[int(cell.cell["x"]) - 1])
-        likelihood = np.array([hypergeometric(f, F, 11, 5) for F in range(12)])
-        posterior = likelihood / likelihood.sum()
-        posterior = posterior[posterior > 0]
-        assert cell.bits == pytest.approx(-(posterior * np.log2(posterior)).sum())
+    kind = dc.protect.random_sample(table, 5, known_total=True, seed=1).parts()[0].kinds[0]
+    for f in range(6):
+        likelihood = [hypergeometric(f, F, 11, 5) for F in range(12)]
+        assert kind.likelihood(f, np.arange(12)) == pytest.approx(likelihood)
 
 
 def hypergeometric(f: int, F: int, N: int, n: int) -> float:

@@ -67,13 +67,13 @@ def _widen(
 ) -> None:
     """Ask for more where something is asked already, but for nothing below what everybody knows a value to be."""
     low, high, sliding = (whole_where_near(ends) for ends in (low, high, sliding))
-    np.fmin.at(reach.low, at, np.maximum(low, _least(equations)[at]))
+    np.fmin.at(reach.low, at, np.maximum(low, least_known(equations)[at]))
     np.fmax.at(reach.high, at, high)
     np.fmax.at(reach.sliding, at, np.where(sliding > 0, sliding, np.nan))
 
 
-def _least(equations: Equations) -> FloatArray:
-    """Return what values are known to be at least before any sum is looked at: marks say so, and zeros that are shown.
+def least_known(equations: Equations) -> FloatArray:
+    """Return, in units, what values are known to be at least before any sum is looked at: marks say it.
 
     Figures that are exact, rounded or perturbed tell more, but that is what levels are to be held against.
     """

@@ -20,11 +20,10 @@ from discreet.core.text import columns, html_table
 LARGEST = 10**1000
 """Programs get numbers of tables below this, and the logarithm of any."""
 LAW_TEXTS = {
-    "interval": "Bits and DR take all values of an interval alike; the law reader weighs them as somebody does who "
-    "knows the method (law=, --law).",
+    "interval": "Bits and DR take all values of an interval alike; the law method weighs them as somebody does who "
+    "knows it (law=, --law).",
     "tables": "Bits and DR take all tables that fit alike.",
-    "method": "Bits and DR weigh tables by how likely the method makes the figures of them, one by one.",
-    "reader": "Bits and DR are those of a reader who knows the method and takes all figures together; a dash says that "
+    "method": "Bits and DR are those of a reader who knows the method and takes all figures together; a dash says that "
     "this is not shown.",
 }
 """What the figures of a law mean."""

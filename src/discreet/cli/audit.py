@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
-    "discreet audit rounded.csv --rounded random --base 3 --law reader": "to a reader who knows the method",
+    "discreet audit rounded.csv --rounded random --base 3 --law method": "to a reader who knows the method",
     "discreet audit as.csv ar.csv sr.csv --about activity,size,region": "what linked tables give away together",
     "discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20": "an insider, against a least width",
     "discreet audit t.csv --original t.parquet --rule p=10": "against the protection levels of the rules",
@@ -42,7 +42,7 @@ def audit(
     about: Annotated[
         str | None, typer.Option("--about", help="Dimensions whose finest crossing is asked about, with commas.")
     ] = None,
-    law: Annotated[str, typer.Option("--law", help="interval, tables, method or reader.")] = "interval",
+    law: Annotated[str, typer.Option("--law", help="interval, tables or method.")] = "interval",
     insider: Annotated[
         list[str] | None,
         typer.Option("--insider", help="CELL:VALUE, as 'size=7:400', or CELL:VALUE:OTHERS.", rich_help_panel=KNOWN),

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.auditing.laws.base import entropy
-from discreet.auditing.laws.reader import Shape
+from discreet.auditing.laws.method import Shape
 from discreet.auditing.result import Audit
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.decide.policy import Policy
@@ -43,7 +43,7 @@ def bits_once_protected(audited: Audit, policy: Policy, entry: IntArray, bits: F
     """Return the bits that are left about audited figures once a reader knows why the table was protected.
 
     Args:
-        audited: what is known of all figures that are not exact, under the law ``"reader"``.
+        audited: what is known of all figures that are not exact, under the law ``"method"``.
         policy: whose threshold says what is small.
         entry: the rows of the audit that are asked about.
         bits: what is left before that; NaN where it is not known.

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.auditing.audit import audit as run_audit
 from discreet.auditing.findings import BoolArray, faults
+from discreet.auditing.levels import least_known
 from discreet.auditing.limits import FAULTS
 from discreet.auditing.limits import Limits as AuditLimits
 from discreet.auditing.result import Audit
@@ -44,7 +45,8 @@ class Known:
     that judges it, -1 where none does, and ``rank`` its place among the sensitive cells, the most sensitive first.
     ``bits`` is what a reader lacks who knows the method and takes all figures together, NaN where that is not shown,
     and ``bound`` is true where at least so much is left; of magnitudes, what the interval leaves, its values alike.
-    ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`.
+    ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`, and
+    ``must`` what the intervals must reach where levels are asked for.
     """
 
     cell: IntArray
@@ -57,6 +59,7 @@ class Known:
     rank: IntArray
     bound: BoolArray
     faults: BoolArray
+    must: tuple[FloatArray, FloatArray]
 
     @property
     def dr(self) -> FloatArray:
@@ -138,7 +141,7 @@ def gather(
         sums=sums,
         limits=AuditLimits(levels=levels),
         # What nothing is asked of is not counted, which can take long.
-        law="interval" if subject.magnitudes or policy.limits.dr is None else "reader",
+        law="interval" if subject.magnitudes or policy.limits.dr is None else "method",
         time_limit=time_limit,
         proofs=proofs,
         workers=workers,
@@ -284,7 +287,7 @@ def _known(
     none = np.zeros(0)
     if found is None or not n:
         nothing = np.zeros(0, np.int64)
-        return Known(cells, nothing, none, none, none, (), nothing, nothing, none.astype(bool), faults(0))
+        return Known(cells, nothing, none, none, none, (), nothing, nothing, none.astype(bool), faults(0), (none, none))
     position = found.tabulation.cells[cells]
     figure = listed.find(position)
     judged = _judged(subject, audited, position, cells)
@@ -311,14 +314,16 @@ def _known(
     shown = tuple(listed.text(int(i)) if i >= 0 else "not published" for i in figure)
     rank = np.argsort(np.searchsorted(cells, np.array(found.worst(), np.int64)))
     unasked = np.full(n, np.nan)
-    asked = (*reach(subject, found), unasked) if wants_levels(policy, subject) else (unasked,) * 3
+    must = reach(subject, found)
+    # No interval can be asked to reach below what everybody knows: zeros are shown, so that hidden counts are above 0.
+    inside = columns.at[rows] < columns.equations.positions.size
+    floor = least_known(columns.equations)[np.where(inside, columns.at[rows], 0)] / 10**columns.equations.decimals
+    must[0][has] = np.where(inside, np.maximum(must[0][has], floor), must[0][has])
+    asked = (*must, unasked) if wants_levels(policy, subject) else (unasked,) * 3
     known = np.isin(state, [STATES.index("exact"), STATES.index("determined")])
     wrong = AuditLimits(policy.limits.width, policy.limits.dr).broken(lower, upper, bits, asked)
-    for name in ("lower", "upper", "sliding"):
-        # Levels were held against what is known of a figure beforehand; only the audit knows that.
-        wrong[name][has] = columns.faults[rows, FAULTS.index(name)]
     wrong |= {"exact": known & ~plain, "shown": plain}
-    return Known(cells, state, lower, upper, bits, shown, judged, rank, bound, faults(n, **wrong))
+    return Known(cells, state, lower, upper, bits, shown, judged, rank, bound, faults(n, **wrong), must)
 
 
 def _judged(subject: Subject, audited: Audit, position: IntArray, cells: IntArray) -> IntArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.decide.evidence import STATES, Evidence, reach
+from discreet.decide.evidence import STATES, Evidence
 from discreet.decide.subject import Subject
 from discreet.rules.rule import amount
 from discreet.rules.sensitivity import Sensitivity
@@ -105,7 +105,7 @@ def sensitive_data(found: Sensitivity | None) -> dict[str, Any] | None:
 def cell_rows(subject: Subject, found: Sensitivity, evidence: Evidence, n: int | None) -> list[dict[str, Any]]:
     """Return sensitive cells with what a reader knows of each, the worst first."""
     known = evidence.known
-    low, high = reach(subject, found) if found.cells.size else (np.zeros(0), np.zeros(0))
+    low, high = known.must
     dr = known.dr
     rows = []
     for k in known.worst()[:n].tolist():

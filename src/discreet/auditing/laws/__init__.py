@@ -3,9 +3,8 @@
 from discreet.auditing.laws.base import Judged
 from discreet.auditing.laws.interval import by_interval
 from discreet.auditing.laws.method import by_method
-from discreet.auditing.laws.reader import by_reader
 from discreet.auditing.laws.tables import by_tables
 
-LAWS = {"interval": by_interval, "tables": by_tables, "method": by_method, "reader": by_reader}
+LAWS = {"interval": by_interval, "tables": by_tables, "method": by_method}
 
-__all__ = ["LAWS", "Judged", "by_interval", "by_method", "by_reader", "by_tables"]
+__all__ = ["LAWS", "Judged", "by_interval", "by_method", "by_tables"]

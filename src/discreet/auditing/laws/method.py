@@ -1,129 +1,139 @@
-"""The protection's own likelihood times an even prior: values that the method often turns into what is published."""
+"""A reader who knows the method and takes everything that is published together.
+
+A figure by itself can leave more open than it does beside its margins, and a method that looks at all cells at once
+tells more than any single figure. So a risk is stated here only where it holds jointly:
+
+- Figures that no other published figure shares a sum with: p(x | y) ∝ p(y | x), exactly.
+- Figures that are tied by published sums, each made from its own value alone: all tables that fit are counted, each
+  weighted by the product of p(y | x), exactly. Noise by cell keys is shared by figures of the same people, which no
+  product says, and is left out.
+- Sums that are not published, of independent values: at least the bits of each of them, a bound on the safe side.
+
+Everything else has no bits (NaN): what controlled rounding, suppression, swapping and the like tell by their choice is
+not known, and nothing is claimed about it.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.auditing.laws.base import Judged
+from discreet.auditing.laws.likelihood import Likelihood
 from discreet.auditing.laws.tables import judge
-from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.counting import Law
-from discreet.feasible.reduction import Group
 from discreet.table.equations import Equations
-from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.kinds import UNBOUNDED
 
-WIDEST = 1_000_000
-"""The most values of one figure that are weighed."""
-TAIL = 1e-15
-"""The share of the likelihood at which a law without end is cut."""
+BoolArray = npt.NDArray[np.bool_]
 
 
 def by_method(
     found: Bounds,
     targets: IntArray,
     *,
-    precision: float = 0.02,
-    seed: Seed = None,
-    workers: int | None = None,
     progress: Progress | None = None,
     deadline: float | None = None,
     **_: Any,
 ) -> Judged:
-    """Return the entropy of each value when every table weighs as much as the method is likely to publish this from it.
+    """Return the bits that a reader who knows the method lacks about each target, NaN where that is not shown."""
+    equations = found.equations
+    shape = Shape.of(equations)
+    stated, keyed = _kinds(equations)
+    size = equations.lower.size
+    bits, bound = np.full(size, np.nan), np.zeros(size, bool)
+    lone = np.flatnonzero(shape.lone & stated)
+    low, high = found.lower[lone], found.upper[lone]
+    wide = high >= UNBOUNDED
+    even = np.log2(np.where(wide, np.inf, (high - low + 1).astype(np.float64)))
+    bits[lone] = Likelihood(equations, deadline).alone(lone, low, high, even)
+    # Sums that nothing is published about: as open as the most open of the values in them.
+    open_ = np.isfinite(bits) & shape.lone
+    bits[shape.derived], bound[shape.derived] = shape.most(np.where(open_, bits, 0.0), shape.derived), True
+    bits[shape.derived[bits[shape.derived] == 0]] = np.nan
+    exact = found.lower == found.upper
+    bits[exact] = 0.0
+    tied = targets[shape.tied[targets] & ~exact[targets]]
+    tables, note = None, ""
+    if tied.size and stated[shape.tied].all() and not keyed[shape.tied].any():
+        counted = judge(found, tied, Likelihood(equations, deadline), None, progress, deadline)
+        assert counted.finished is not None
+        bits[tied] = np.where(counted.finished, counted.bits, np.nan)
+        tables, note = counted.tables, counted.note
+    return Judged(bits[targets], np.zeros(targets.size), tables, note, None, bound[targets])
 
-    p(x | y) ∝ p(y | x)·p(x) with p(x) even over all tables that fit. Random rounding to base 3 that published 3 came
-    from 1, 2, 3, 4, 5 with weights 1/3, 2/3, 1, 2/3, 1/3; methods that are not random weigh all alike. How likely a
-    figure is, its :class:`~discreet.table.kinds.Kind` says; no method is known here by name. A figure that several
-    releases show, each by a draw of its own, is weighed by all of them.
+
+class Shape:
+    """How positions hang together: which are cells, which are sums of them, and which sums are published.
+
+    Attributes:
+        cell: those that are no sums.
+        lone: cells that are in no published sum.
+        tied: published sums, and the cells in them.
+        derived: sums that nothing is published about, in an order in which parts come before wholes.
     """
-    likelihood = Likelihood(found.equations, deadline)
 
-    def draw(group: Group) -> tuple[FloatArray, FloatArray]:
-        """Draw tables that are alike, as those behind a simulated table are; others can only be counted."""
-        from discreet.feasible.chain import draw_tables
+    def __init__(self, leaves: Any, cell: BoolArray, tied: BoolArray, derived: IntArray) -> None:
+        self.leaves, self.cell, self.tied, self.derived = leaves, cell, tied, derived
+        self.lone: BoolArray = cell & ~tied
 
-        if likelihood.of_group(group):
-            raise LimitError("tables of different weight are not drawn from")
-        drawn = draw_tables(group, precision=precision, seed=seed, workers=workers, deadline=deadline)
-        return drawn.bits, drawn.error
+    @classmethod
+    def of(cls, equations: Equations) -> Shape:
+        """Find the cells of every sum by putting the equations into each other, one for every sum."""
+        from scipy.sparse import csr_array, diags_array
 
-    return judge(found, targets, likelihood, draw, progress, deadline, precision)
+        n = equations.lower.size
+        first = equations.starts[:-1]
+        parent = equations.columns[first]
+        whole, which = np.unique(parent, return_index=True)
+        composite = np.zeros(n, bool)
+        composite[whole] = True
+        chosen = np.zeros(first.size, bool)
+        chosen[which] = True
+        equation = np.repeat(np.arange(first.size), np.diff(equations.starts))
+        below = chosen[equation]
+        below[first] = False
+        at = (parent[equation[below]], equations.columns[below])
+        step = csr_array((np.ones(at[0].size), at), shape=(n, n))
+        leaves = diags_array((~composite).astype(np.float64)).tocsr()
+        reach = leaves
+        while True:
+            further = leaves + step @ reach
+            if (further != reach).nnz == 0:
+                break
+            reach = further
+        told = composite & ((equations.source >= 0) | (equations.lower > 0) | (equations.upper < UNBOUNDED))
+        # A sum that is asked about by name has no range but that of its cells.
+        told[equations.positions.size :] = False
+        tied = told.copy()
+        tied[reach[np.flatnonzero(told)].indices] = True
+        return cls(reach, ~composite, tied, np.flatnonzero(composite & ~told))
 
-
-class Likelihood:
-    """The weights of true values by how the published figures were made."""
-
-    def __init__(self, equations: Equations, deadline: float | None) -> None:
-        self.equations, self.deadline = equations, deadline
-        self.again = equations.drawn_again() if len(set(equations.draws)) > 1 else {}
-
-    def of_group(self, group: Group) -> Mapping[int, FloatArray]:
-        """Return the weights of the unknowns whose kind tells some values from others."""
-        found: dict[int, FloatArray] = {}
-        for k, i in enumerate(group.variables.tolist()):
-            if self.deadline is not None and time.monotonic() > self.deadline:
-                raise LimitError("time ran out while values were weighed; allow more time, or use law interval")
-            kind = self.equations.kind(i)
-            if (kind is None or not kind.weighs) and i not in self.again:
-                continue
-            if group.most[k] - group.least[k] > WIDEST:
-                where = self.equations.describe(i)
-                raise LimitError(f"{where} has more than {WIDEST:,} possible values; bound it (most=)")
-            values = np.arange(group.least[k], group.most[k] + 1)
-            found[k] = self._weights(i, values)
+    def sums(self, figures: FloatArray, at: IntArray) -> FloatArray:
+        """Return the sum of figures over the cells of each position, which may be a cell itself."""
+        found: FloatArray = self.leaves[at] @ figures
         return found
 
-    def _weights(self, i: int, values: IntArray) -> FloatArray:
-        """Return how likely every release that shows a position makes its figure of each value, all together."""
-        kind = self.equations.kind(i)
-        assert kind is not None
-        weights = np.ones(values.size)
-        if kind.weighs:
-            weights = kind.likelihood(self.equations.published_value(i), values)
-        for other, published in self.again.get(i, ()):
-            weights = weights * other.likelihood(published, values)
-        return weights
-
-    def alone(self, at: IntArray, low: IntArray, high: IntArray, even: FloatArray) -> FloatArray:
-        """Return the bits of single figures: worked out once for figures of the same kind, value and range."""
-        code, kinds, published = self.equations.figures_at(at)
-        weighs = np.array([kind.weighs for kind in kinds] + [False])[code]
-        bits = even.copy()
-        if weighs.any():
-            cases, case = np.unique(np.stack([code, published, low, high], axis=1)[weighs], axis=0, return_inverse=True)
-            laws = [_bits(kinds[int(k)], int(y), int(a), int(b)) for k, y, a, b in cases]
-            bits[weighs] = np.array(laws)[case.ravel()]
-        for k in [k for k, i in enumerate(at.tolist()) if i in self.again] if self.again else ():
-            if high[k] - low[k] > WIDEST:
-                raise LimitError(f"a figure has more than {WIDEST:,} possible values; bound it (most=)")
-            values = np.arange(low[k], high[k] + 1)
-            weights = self._weights(int(at[k]), values)
-            bits[k] = Law(values, weights / weights.sum()).bits
-        return bits
+    def most(self, figures: FloatArray, sums: IntArray) -> FloatArray:
+        """Return the largest figure among the cells of each sum, 0 where there is none."""
+        part = self.leaves[sums]
+        found = np.zeros(sums.size)
+        np.maximum.at(found, np.repeat(np.arange(sums.size), np.diff(part.indptr)), figures[part.indices])
+        return found
 
 
-def _bits(kind: Kind, published: int, low: int, high: int) -> float:
-    """Return the entropy of the value behind one figure.
+def _kinds(equations: Equations) -> tuple[BoolArray, BoolArray]:
+    """Say of every position whether the law of its figure is known, and whether its noise is that of a cell key.
 
-    >>> round(_bits(Kind("random", base=3), 3, 1, 5), 4), round(_bits(Kind("sample", fraction=0.5), 0, 0, UNBOUNDED), 4)
-    (2.1972, 2.0)
+    What no table shows has the law of anything; of what several show, every one of them must be known.
     """
-    if high < UNBOUNDED and high - low > WIDEST:
-        raise LimitError(f"a figure has more than {WIDEST:,} possible values; bound it (most=)")
-    end = high if high < UNBOUNDED else low + 1024
-    while True:
-        values = np.arange(low, end + 1)
-        weights = kind.likelihood(published, values)
-        if end == high or weights[-1] <= TAIL * weights.sum():
-            return Law(values, weights / weights.sum()).bits
-        if end - low > WIDEST:
-            return float("inf")
-        end = min(low + 4 * (end - low), high)
+    stated, keyed = np.ones(equations.lower.size, bool), np.zeros(equations.lower.size, bool)
+    for part in equations.parts:
+        at = equations.rows_of(part)
+        stated[at] &= np.array([kind.stated for kind in part.kinds])[part.kind]
+        keyed[at] |= np.array([bool(kind.law) for kind in part.kinds])[part.kind]
+    return stated | equations.exact, keyed & ~equations.exact
