@@ -83,8 +83,11 @@ def _bits(printed: float, left: float, slack: float, where: str, *, exact: bool)
         yield wrong("1/H", text)
 
 
-def judge_sensitive(claim: Sensitive, verdict: Verdict, belief: Belief) -> Iterator[Failure]:
-    """Judge what a verdict that lets a release pass says of a sensitive cell, for a reader of the figures."""
+def judge_sensitive(claim: Sensitive, verdict: Verdict, belief: Belief, truth: int) -> Iterator[Failure]:
+    """Judge what a verdict that lets a release pass says of a sensitive cell, for a reader of the figures.
+
+    Its interval may be that of a reader who knows more; it must hold the truth.
+    """
     least, most = belief.ends(claim.cells)
     top = inf if most is None else most
     low = -inf if claim.lower is None else claim.lower
@@ -94,8 +97,8 @@ def judge_sensitive(claim: Sensitive, verdict: Verdict, belief: Belief) -> Itera
         yield refuted("verdict: cannot be worked out", told)
     elif low < least or high > top:
         yield refuted("interval", told)
-    elif low > least or high < top:
-        yield wrong("interval", told)
+    elif not low <= truth <= high:
+        yield wrong("interval", f"{told}; it is {truth}")
     if verdict.levels and _short(claim.reach, least, top):
         yield refuted("verdict: protection levels", f"{told}, must reach {claim.reach}")
     if verdict.width is not None and top - least < verdict.width - NEAR:

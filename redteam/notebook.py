@@ -26,6 +26,7 @@ REDRAWS = 100
 _made: dict[Any, Published | None] = {}
 _drawn: dict[Any, Counter[Published]] = {}
 _chosen: dict[Any, Published | None] = {}
+_free: dict[Any, bool] = {}
 
 
 class Notebook:
@@ -58,6 +59,14 @@ class Notebook:
                 _drawn[method, world, counts] = Counter(release for release in releases if release is not None)
         return {counts: _drawn[method, world, counts] for counts in tables}
 
+    def as_they_are(self, policy: str, world: World, tables: Sequence[Counts]) -> dict[Counts, bool]:
+        """Return which originals a policy publishes as they are."""
+        self.spend(4 * len(tables))
+        for counts in tables:
+            if (policy, world, counts) not in _free:
+                _free[policy, world, counts] = _released(policy, world, counts)
+        return {counts: _free[policy, world, counts] for counts in tables}
+
     def chosen(
         self, policy: str, world: World, tables: Sequence[Counts], seeds: int
     ) -> dict[Counts, Counter[Published | None]]:
@@ -87,6 +96,13 @@ def _assess(policy: str, world: World, counts: Counts, seed: int) -> Published |
     except dc.DiscreetError:
         return None
     return None if release is None else published(release, world, least=least_of(release))
+
+
+def _released(policy: str, world: World, counts: Counts) -> bool:
+    try:
+        return any(counts) and dc.assess(world.build(counts), policy, protection="none", workers=1).verdict == "release"
+    except dc.DiscreetError:
+        return False
 
 
 def _long(seed: int) -> int:

@@ -17,7 +17,7 @@ from redteam.laws import limit_of
 from redteam.methods import Method
 from redteam.notebook import Notebook, least_of
 from redteam.published import Published, published
-from redteam.readers import CHOICE, METHOD, OUTSIDER
+from redteam.readers import CHOICE, METHOD, OUTSIDER, RERUN
 from redteam.worlds import Cells, Counts, World
 
 POLICIES = ("default", "census", "health", "safe-output", "business")
@@ -195,7 +195,7 @@ def _judged(made: Any, at: Target, least: int | None, door: str) -> Iterator[Cas
         belief = sure(readers.outsider(known, world), at.counts)
         found = [failure for row in audit for failure in judge_interval(row, belief)]
         for row in rows if fine else ():
-            found += judge_sensitive(row, verdict, belief)
+            found += judge_sensitive(row, verdict, belief, sum(at.counts[c] for c in row.cells))
         return len(audit) + (len(rows) if fine else 0), found
 
     yield judged_case(method.title, OUTSIDER, door, at, by_outsider)
@@ -217,14 +217,26 @@ def _judged(made: Any, at: Target, least: int | None, door: str) -> Iterator[Cas
 
     def by_choice() -> tuple[int, list[Failure]]:
         belief, slack = known_as[0]
-        chosen, more = readers.knows_choice(known, world, at.policy, belief, Notebook())
-        if more and not chosen.allows(at.counts):
+        chosen = readers.knows_choice(known, world, at.policy, belief, Notebook())
+        return judged(sure(chosen, at.counts), slack)
+
+    def by_rerun() -> tuple[int, list[Failure]]:
+        belief, slack = known_as[0]
+        chosen, more = readers.reruns(known, world, at.policy, belief, Notebook())
+        if not chosen.allows(at.counts):
             # A choice that depends on chance was not seen often enough.
             raise TooManyError
-        return judged(sure(chosen, at.counts), slack + more)
+        return judged(chosen, slack + more)
 
-    for reader, judge in ((METHOD, by_reader), (CHOICE, by_choice)):
-        if reader == METHOD or (door == "propose" and known_as):
-            case = judged_case(method.title, reader, door, at, judge)
-            # What no claim protects from the reader is counted apart.
-            yield replace(case, unclaimed=not case.failures and not case.skipped and worked_out[-1])
+    yield _with_unclaimed(judged_case(method.title, METHOD, door, at, by_reader), worked_out)
+    if door == "propose" and known_as:
+        yield _with_unclaimed(judged_case(method.title, CHOICE, door, at, by_choice), worked_out)
+        again = judged_case(method.title, RERUN, door, at, by_rerun)
+        # Nothing is claimed against this reader: what they learn is counted, and refutes nothing.
+        learned = any(failure.what.startswith("verdict") for failure in again.failures) or worked_out[-1]
+        yield replace(again, claims=0, failures=(), unclaimed=not again.skipped and learned)
+
+
+def _with_unclaimed(case: Case, worked_out: list[bool]) -> Case:
+    """Return a case that says whether a sensitive figure was worked out which no claim protects."""
+    return replace(case, unclaimed=not case.failures and not case.skipped and worked_out[-1])

@@ -95,8 +95,7 @@ def _audited_firms(
                 put = sum(value for cell, value in own.items() if cell in row.cells)
                 found += judge_interval(row, belief, put, firms.others(row.cells, *members))
         if data["verdict"] == "safe":
-            # Who is alone in a cell knows it anyway.
-            theirs = {f.cells: f"{name}, hidden sum" for f in known.hidden if firms.others(f.cells, *members)}
+            theirs = {f.cells: f"{name}, hidden sum" for f in known.hidden if _secret(firms, f.cells, members)}
             found += judge_known(theirs, belief, "verdict: safe")
         return found
 
@@ -108,6 +107,17 @@ def _audited_firms(
     yield judged_case(title, RESPONDENT, "audit", about, lambda: by({firm: (firm,) for firm in firms.names}))
     if pair:
         yield judged_case(title, COALITION, "audit", about, lambda: by({" + ".join(pair): pair}))
+
+
+def _secret(firms: Firms, cells: Cells, members: Sequence[str]) -> bool:
+    """Say whether a sum is a secret to some firms.
+
+    It is one to those who are not in it. Of one that they are in, the secret is what the only other firm put in; nobody
+    who is alone learns anything, and several others hide behind each other unless a rule says otherwise.
+    """
+    others = firms.others(cells, *members)
+    inside = any(cell in cells for cell in firms.own(*members))
+    return others == 1 if inside else others > 0
 
 
 def _sensitive_sums(cells: Any, rules: Sequence[Any], world: World) -> dict[Cells, str]:
@@ -162,7 +172,9 @@ def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Ca
 
     def by_outsider() -> tuple[int, list[Failure]]:
         belief = sure(readers.outsider(known, firms.world), firms.sums)
-        return len(rows), [failure for row in rows for failure in judge_sensitive(row, claims.verdict(data), belief)]
+        verdict, sums = claims.verdict(data), firms.sums
+        each = [judge_sensitive(row, verdict, belief, sum(sums[c] for c in row.cells)) for row in rows]
+        return len(rows), [failure for some in each for failure in some]
 
     yield judged_case(title, OUTSIDER, door, about, by_outsider)
     secret = {row.cells: "sensitive sum" for row in rows}

@@ -15,9 +15,9 @@ from redteam.notebook import Notebook
 from redteam.published import Published
 from redteam.worlds import Cells, Counts, World
 
-OUTSIDER, METHOD, CHOICE = "outsider", "knows the method", "knows the choice too"
+OUTSIDER, METHOD = "outsider", "knows the method"
+CHOICE, RERUN = "knows that it was protected", "reruns the assessment"
 RESPONDENT, COALITION, HOLDER = "respondent", "coalition", "holder of earlier releases"
-READERS = (OUTSIDER, METHOD, CHOICE, RESPONDENT, COALITION, HOLDER)
 SEEDS = 12
 """How often a choice that depends on chance is made again."""
 SAMPLE_CAP = 80
@@ -86,16 +86,24 @@ def knows_method(known: Published, world: World, method: Method, notebook: Noteb
     raise TooManyError
 
 
-def knows_choice(
-    known: Published, world: World, policy: str, belief: Belief, notebook: Notebook
-) -> tuple[Belief, float]:
+def knows_choice(known: Published, world: World, policy: str, belief: Belief, notebook: Notebook) -> Belief:
+    """Return what is left to a reader who knows that the table was protected.
+
+    Originals that the policy would have published as they are, are ruled out.
+    """
+    tables = _tables(belief, world)
+    free = notebook.as_they_are(policy, world, [counts for counts, _ in tables])
+    return together(len(world.leaves), [(counts, weight) for counts, weight in tables if not free[counts]])
+
+
+def reruns(known: Published, world: World, policy: str, belief: Belief, notebook: Notebook) -> tuple[Belief, float]:
     """Return what is left to a reader who runs the assessment again on every original that the method leaves.
 
-    The choice is made with two seeds. Where it is always the same, it rules originals in or out; where it is not, the
+    It is run with two seeds. Where the choice is always the same, it rules originals in or out; where it is not, the
     reader counts how often the very release comes out. The second value is by how many bits that may be wrong.
     """
     size = len(world.leaves)
-    tables = [(counts, _weight(belief, counts)) for counts in _closed(belief, size)]
+    tables = _tables(belief, world)
     every = [counts for counts, _ in tables]
     made = notebook.chosen(policy, world, every, 2)
     how = (known.method, known.parameters)
@@ -104,6 +112,11 @@ def knows_choice(
     made = Notebook().chosen(policy, world, every, SEEDS)
     # A quarter of a run is added, so that what was drawn never by chance alone is not ruled out.
     return together(size, [(c, made[c][known] + 0.25) for c in every if how in _methods(made[c])]), 0.15
+
+
+def _tables(belief: Belief, world: World) -> list[tuple[Counts, float]]:
+    """Return all originals of a belief with their weights."""
+    return [(counts, _weight(belief, counts)) for counts in _closed(belief, len(world.leaves))]
 
 
 def _methods(found: Mapping[Published | None, int]) -> set[tuple[str, tuple[tuple[str, str], ...]] | None]:
