@@ -85,11 +85,14 @@ def _learned(world: World, old: Published, new: Published) -> Iterator[Failure]:
     together, before, alone = (readers.outsider(known, world) for known in (both, old, new))
     hidden = {figure.cells for figure in both.hidden}
     printed = {figure.cells for figure in both.figures if figure.name == "exact"}
-    for cells in dict.fromkeys([*_unions(world), *hidden]):
+    unions = list(_unions(world))
+    for cells in dict.fromkeys([*unions, *hidden]):
         if not together.single(cells) or before.single(cells) or alone.single(cells):
             continue
         value = together.ends(cells)[0]
-        if cells in hidden or (cells not in printed and 0 < value < THRESHOLD):
+        # A sum of sums that follow by themselves tells nothing that they do not.
+        least = not any(together.single(part) for part in unions if set(part) < set(cells))
+        if cells in hidden or (cells not in printed and least and 0 < value < THRESHOLD):
             yield refuted("verdict: safe", f"cells {cells}: together they are {value}")
 
 

@@ -18,7 +18,7 @@ from redteam import methods, run
 FOLDER = Path(run.__file__).parent
 CASES = {
     "audited": 90,
-    "suppressed": 60,
+    "suppressed": 40,
     "assessed": 70,
     "proposed": 20,
     "magnitudes": 90,
