@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test java chromium long lint docs bench validate format pins clean
+.PHONY: help setup demo test java chromium long redteam lint docs bench validate format pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -38,6 +38,9 @@ test: lint java chromium ## all checks: style, types, layers, tests, documentati
 
 long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumerations, large tables
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long
+
+redteam: $(VENV)/.dev ## attack 20,000 releases and write the table of refuted claims into docs/promise.md
+	$(BIN)/python -m redteam --cases 20000 --workers $(WORKERS) --write
 
 java: # Spark, which tests compare with the embedded engine, runs on it
 	@command -v java > /dev/null 2>&1 || { \
@@ -64,7 +67,7 @@ chromium: # the browser in which tests look at reports, and which prints them
 lint: $(VENV)/.dev ## the checks that run no test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard src tests benchmarks)
+	$(BIN)/mypy $(wildcard src tests benchmarks redteam)
 	$(BIN)/lint-imports --no-logo
 
 docs: $(VENV)/.dev ## build the documentation into site/ and check it
@@ -96,7 +99,7 @@ pins: $(VENV)/.created ## resolve all dependencies afresh and write pins.txt
 clean: ## remove what was built, but not .venv
 	rm -rf site build dist src/discreet.egg-info .cache .coverage .hypothesis .import_linter_cache .mypy_cache \
 		.pytest_cache .ruff_cache
-	find src tests benchmarks .ci -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests benchmarks redteam .ci -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The stamps lie in .venv, so that they vanish with it; new pins or a new pyproject.toml install again.
 $(VENV)/.created:

@@ -1,0 +1,29 @@
+"""The attacks, and how often each is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from redteam.case import Bench, Case
+from redteam.of_counts import assessed, audited, proposed, suppressed
+from redteam.of_several import linked, released_before, sampled
+from redteam.of_sums import magnitudes
+
+ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
+    (audited, 8),
+    (suppressed, 4),
+    (assessed, 8),
+    (proposed, 4),
+    (magnitudes, 6),
+    (linked, 2),
+    (released_before, 2),
+    (sampled, 1),
+)
+"""The attacks, and how often each is made."""
+
+
+def attack(bench: Bench, names: Sequence[str] = ()) -> list[Case]:
+    """Make one attack, chosen at random, among some by name or among all."""
+    chosen = [(one, often) for one, often in ATTACKS if not names or one.__name__ in names]
+    made = bench.random.choices([one for one, _ in chosen], [often for _, often in chosen])[0]
+    return list(made(bench))

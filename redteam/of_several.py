@@ -1,0 +1,180 @@
+"""Attacks on several tables of the same people, and on samples of them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import discreet as dc
+from redteam import claims, originals, readers
+from redteam.case import Bench, Case, judged_case, sure
+from redteam.judge import Failure, judge_interval, judge_known, refuted
+from redteam.methods import Method
+from redteam.of_counts import below
+from redteam.published import Published, published
+from redteam.readers import HOLDER, OUTSIDER
+from redteam.worlds import Cells, World
+
+THRESHOLD = 3
+"""Counts below this must not be worked out."""
+
+
+def linked(bench: Bench) -> Iterator[Case]:
+    """Two tables of the same people that share a dimension, protected and audited together."""
+    world = World.of(2, 2, 2)
+    counts = originals.counts_in(bench.random, world, 5)
+    cube = world.build(counts)
+    tables = [cube.margin("a", "b"), cube.margin("a", "c")]
+    way = bench.random.choice(("suppress", "random-rounding", "conventional-rounding", "cell-key"))
+    method = {
+        "suppress": Method("suppress", (("rules", 3),)),
+        "random-rounding": Method("random-rounding", (("base", 3), ("margins", True))),
+        "conventional-rounding": Method("conventional-rounding", (("base", 3), ("margins", True))),
+        "cell-key": Method("cell-key", (("bound", 2), ("variance", 1), ("margins", True))),
+    }[way]
+    try:
+        if way == "suppress":
+            releases = [method.apply(tables)]
+        else:
+            releases = [method.apply(table, bench.seed()) for table in tables]
+        data = dc.audit(releases, workers=1, proofs=0).to_dict()
+    except dc.DiscreetError:
+        return
+    known = Published(())
+    for release in releases:
+        known = known.beside(published(release, world, least=method.least))
+    rows = list(claims.intervals(data, world))
+
+    def by_outsider() -> tuple[int, list[Failure]]:
+        belief = sure(readers.outsider(known, world), counts)
+        found = [failure for row in rows for failure in judge_interval(row, belief)]
+        if way == "suppress":
+            small = dict.fromkeys(below(counts, known, 3), "a count below 3")
+            found += judge_known(small, belief, "verdict: safe")
+        return len(rows) + 1, found
+
+    yield judged_case(f"{method.name} (linked)", OUTSIDER, "audit", (world.dimensions, counts, method), by_outsider)
+
+
+def released_before(bench: Bench) -> Iterator[Case]:
+    """A second release checked against a ledger that holds a first one of the same people."""
+    geography = bench.random.random() < 0.5
+    world, first, second = _geographies(bench) if geography else _crossings(bench)
+    with tempfile.TemporaryDirectory() as folder, dc.Ledger(Path(folder) / "ledger.sqlite") as ledger:
+        try:
+            ledger.add(first, title="first", population="people")
+            data = ledger.check(second, title="second", population="people", threshold=THRESHOLD).to_dict()
+        except dc.DiscreetError:
+            return
+    old, new = (published(release, world, least=1) for release in (first, second))
+
+    def by_holder() -> tuple[int, list[Failure]]:
+        return 1, list(_learned(world, old, new)) if data["verdict"] == "safe" else []
+
+    title = "two geographies" if geography else "two crossings"
+    about = [[(world.leaves[f.cells[0]], len(f.cells), f.value) for f in known.figures] for known in (old, new)]
+    yield judged_case(title, HOLDER, "ledger", about, by_holder)
+
+
+def _learned(world: World, old: Published, new: Published) -> Iterator[Failure]:
+    """Go through what two releases give away together, and neither alone: hidden figures, and small counts."""
+    both = old.beside(new)
+    together, before, alone = (readers.outsider(known, world) for known in (both, old, new))
+    hidden = {figure.cells for figure in both.hidden}
+    printed = {figure.cells for figure in both.figures if figure.name == "exact"}
+    unions = list(_unions(world))
+    for cells in dict.fromkeys([*unions, *hidden]):
+        if not together.single(cells) or before.single(cells) or alone.single(cells):
+            continue
+        value = together.ends(cells)[0]
+        # A sum of sums that follow by themselves tells nothing that they do not.
+        least = not any(together.single(part) for part in unions if set(part) < set(cells))
+        if cells in hidden or (cells not in printed and least and 0 < value < THRESHOLD):
+            yield refuted("verdict: safe", f"cells {cells}: together they are {value}")
+
+
+def _crossings(bench: Bench) -> tuple[World, Any, Any]:
+    """Return two tables of the same people that share one dimension."""
+    world = World.of(2, 2, 2)
+    cube = world.build(originals.counts_in(bench.random, world, 4))
+    tables = [cube.margin("a", "b"), cube.margin("a", "c")]
+    hide = bench.random.random() < 0.5
+    made = []
+    for table in tables:
+        release = dc.Release(table, "none")
+        if hide:
+            try:
+                release = dc.suppress(table, dc.rules.Threshold(3)).release
+            except dc.DiscreetError:
+                hide = False
+        made.append(release)
+    return world, made[0], made[1]
+
+
+def _geographies(bench: Bench) -> tuple[World, Any, Any]:
+    """Return the same people by two geographies over the same streets."""
+    streets = ("s1", "s2", "s3", "s4")
+    inner = tuple(sorted(bench.random.sample(streets, 2)))
+    rest = tuple(street for street in streets if street not in inner)
+    cut = bench.random.choice((3, 4))
+    north = streets[:cut]
+    dimensions = (("area", streets), ("sex", ("m", "w")))
+    groups = (("area", (("north", north), ("coast", inner), ("elsewhere", rest), ("south", streets[cut:]))),)
+    world = World(dimensions, groups)
+    counts = [bench.random.choice((0, 0, 1, 1, 2, 3)) for _ in world.leaves]
+    counts[0] += 1
+    releases = []
+    for parts in ({"north": north, "south": streets[cut:]}, {"coast": inner, "elsewhere": rest}):
+        shown = {name: below for name, below in parts.items() if below}
+        tree = dc.Hierarchy.from_parents(
+            dict.fromkeys(shown, "Total") | {street: name for name, below in shown.items() for street in below}
+        )
+        labels = ["Total", *shown]
+        array = [[sum(counts[c] for c in world.cells({"area": a, "sex": s})) for s in ("m", "w")] for a in labels]
+        figures = dc.Figures.from_array(array, {"area": labels, "sex": ["m", "w"]}, hierarchies={"area": (tree,)})
+        releases.append(dc.Release.of(figures))
+    return world, releases[0], releases[1]
+
+
+def _unions(world: World) -> Iterator[Cells]:
+    """Go through the cells, and through every union of categories of the first dimension by those of the others."""
+    for i in range(len(world.leaves)):
+        yield (i,)
+    if len(world.dimensions) != 2:
+        return
+    (_, labels), (_, others) = world.dimensions
+    for k in range(2, len(labels)):
+        for some in combinations(labels, k):
+            for other in others:
+                yield tuple(i for i, leaf in enumerate(world.leaves) if leaf[0] in some and leaf[1] == other)
+
+
+def sampled(bench: Bench) -> Iterator[Case]:
+    """A sample of nearly everybody, assessed with the number of all people."""
+    world = originals.flat(bench.random, ((3,), (2, 2), (2, 3)))
+    counts = tuple(c * bench.random.choice((1, 3)) for c in originals.counts_in(bench.random, world, 8))
+    missed = bench.random.choice((0, 0, 1))
+    try:
+        made = dc.assess(
+            world.build(counts), "default", population=sum(counts) + missed, draws=50, seed=bench.seed(), workers=1
+        )
+    except dc.DiscreetError:
+        return
+    data = made.to_dict()
+
+    def judged() -> tuple[int, list[Failure]]:
+        if data["verdict"] != "release":
+            return 1, []
+        uniques = sum(count == 1 for count in counts)
+        if missed == 0 and any(0 < count < 3 for count in counts):
+            return 1, [refuted("verdict: sample", f"everybody is in the sample; {counts} with {uniques} alone")]
+        tau = next((row["limit"] for row in data["checks"] if row["check"] == "tau" and row["passed"]), None)
+        # Of u people alone in the sample, all but those whom the missed ones joined are alone in the population.
+        if tau is not None and uniques - missed > tau:
+            return 1, [refuted("verdict: sample", f"{uniques - missed} or more are alone, {tau:g} may be")]
+        return 1, []
+
+    yield judged_case("sample of a population", OUTSIDER, "assess sample", (world.dimensions, counts, missed), judged)
