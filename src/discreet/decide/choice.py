@@ -28,15 +28,33 @@ FEW = 10
 def only_small(audited: Audit, policy: Policy) -> int:
     """Return the row of the audit of the only cell that can be small, -1 where there are several or none.
 
-    Of a table that was protected because something in it is small, a reader takes that cell to be it.
+    Of a table that was protected because something in it is small, a reader takes that cell to be it. Where the policy
+    has other reasons to protect a table, nobody can be sure of it.
     """
     findings = audited.findings
+    if policy.rules.group_disclosure is not None or policy.limits.r2 is not None:
+        return -1
     threshold = policy.rules.threshold or 1.0
     cell = Shape.of(findings.equations).cell[findings.at]
     least = 0.0 if policy.zeros == "unsafe" else 1.0
     can = cell & (findings.who == 0) & (findings.upper >= least) & (findings.lower < threshold)
     rows = np.flatnonzero(can)
     return int(rows[0]) if rows.size == 1 else -1
+
+
+def may_be_small(audited: Audit, policy: Policy) -> IntArray:
+    """Return the rows of the audit of figures that can be small, as far as an outsider sees.
+
+    Limits are held against all of them, not only against those that are small in truth: whether a release passes then
+    depends on what is published, and tells nothing else.
+    """
+    findings = audited.findings
+    if policy.rules.threshold is None:
+        return np.zeros(0, np.int64)
+    least = 0.0 if policy.zeros == "unsafe" else 1.0
+    inside = findings.at < findings.equations.positions.size
+    can = inside & (findings.who == 0) & (findings.upper >= least) & (findings.lower < policy.rules.threshold)
+    return np.flatnonzero(can)
 
 
 def bits_once_protected(audited: Audit, policy: Policy, entry: IntArray, bits: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
-from discreet.decide.choice import bits_once_protected, only_small
+from discreet.decide.choice import bits_once_protected, may_be_small, only_small
 from discreet.decide.insiders import Inside, respondents_know
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
@@ -46,7 +46,9 @@ class Known:
     ``bits`` is what a reader lacks who knows the method and takes all figures together, NaN where that is not shown,
     and ``bound`` is true where at least so much is left; of magnitudes, what the interval leaves, its values alike.
     ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`, and
-    ``must`` what the intervals must reach where levels are asked for.
+    ``must`` what the intervals must reach where levels are asked for. ``rivals`` is the largest 1/H, NaN where it is not
+    shown, and the least width of the other figures that may be sensitive as far as a reader sees: limits hold for
+    them too, so that passing tells nothing about which ones are.
     """
 
     cell: IntArray
@@ -60,6 +62,7 @@ class Known:
     bound: BoolArray
     faults: BoolArray
     must: tuple[FloatArray, FloatArray]
+    rivals: tuple[float, float] = (0.0, math.inf)
 
     @property
     def dr(self) -> FloatArray:
@@ -323,7 +326,21 @@ def _known(
     known = np.isin(state, [STATES.index("exact"), STATES.index("determined")])
     wrong = AuditLimits(policy.limits.width, policy.limits.dr).broken(lower, upper, bits, asked)
     wrong |= {"exact": known & ~plain, "shown": plain}
-    return Known(cells, state, lower, upper, bits, shown, judged, rank, bound, faults(n, **wrong), must)
+    rivals = _rivals(policy, audited, judged, chosen) if not subject.magnitudes else (0.0, math.inf)
+    return Known(cells, state, lower, upper, bits, shown, judged, rank, bound, faults(n, **wrong), must, rivals)
+
+
+def _rivals(policy: Policy, audited: Audit, judged: IntArray, chosen: bool) -> tuple[float, float]:
+    """Return the largest 1/H and the least width of figures that may be sensitive and are not."""
+    columns = audited.findings
+    rows = np.setdiff1d(may_be_small(audited, policy), judged)
+    if not rows.size:
+        return 0.0, math.inf
+    dr = 0.0
+    if policy.limits.dr is not None:
+        bits = columns.bits[rows]
+        dr = float(np.max(disclosure_risk(bits_once_protected(audited, policy, rows, bits) if chosen else bits)))
+    return dr, float((columns.upper[rows] - columns.lower[rows]).min())
 
 
 def _judged(subject: Subject, audited: Audit, position: IntArray, cells: IntArray) -> IntArray:

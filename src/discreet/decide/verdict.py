@@ -167,12 +167,13 @@ def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evid
     checks = []
     if limits.width is not None:
         wrong = known.wrong("width")
-        least = float(known.width.min())
-        text = f"the narrowest interval of a sensitive cell is {amount(least) if np.isfinite(least) else 'unbounded'}"
-        text += f" wide to {READERS[reader]}, {_below(wrong)}the least width of {limits.width:g}"
+        least = min(float(known.width.min()), known.rivals[1])
+        narrow = amount(least) if np.isfinite(least) else "unbounded"
+        text = f"the narrowest interval of a cell that is sensitive, or may be as far as readers see, is {narrow}"
+        kept = least >= limits.width
+        text += f" wide to {READERS[reader]}, {'at least' if kept else 'less than'} the least width of {limits.width:g}"
         brief = f"an interval {least:g} wide is below {limits.width:g}"
-        cells = _worst(wrong, evidence)
-        checks.append(Check("width", not wrong.any(), text, least, limits.width, cells, reader, brief))
+        checks.append(Check("width", kept, text, least, limits.width, _worst(wrong, evidence), reader, brief))
     if limits.dr is not None:
         checks.append(_risk(subject, limits.dr, evidence))
     if wants_levels(policy, subject):
@@ -195,20 +196,23 @@ def _risk(subject: Subject, limit: float, evidence: Evidence) -> Check:
     dark = np.isnan(known.bits)
     wrong = known.wrong("dr") | dark
     n = wrong.size
-    worst = float(np.where(dark, 0.0, known.dr).max())
+    hidden = bool(dark.any() or np.isnan(known.rivals[0]))
+    worst = float(np.nanmax([*np.where(dark, 0.0, known.dr), known.rivals[0]]))
     shown = f"{worst:.4g}" if np.isfinite(worst) else "unbounded, as its value is known"
     about = "at most " if known.bound.any() and np.isfinite(worst) else ""
     who = READERS[reader] + (", all values of an interval alike," if subject.magnitudes else "")
     text = f"the largest disclosure risk 1/H of a sensitive cell to {who} is {about}{shown}; the limit is {limit:g}"
+    if known.rivals[0] > max(limit, float(np.where(dark, 0.0, known.dr).max())):
+        text = text.replace("of a sensitive cell", "of a cell that may be sensitive as far as readers see")
     brief = f"a disclosure risk of {worst:.4g} is above {limit:g}"
-    if dark.any() and not (known.wrong("dr") & ~dark).any():
+    if hidden and worst <= limit:
         text = (
             f"the disclosure risk 1/H of {_part(int(dark.sum()), n)} sensitive {_cells(n)} to {who} cannot be shown: "
             f"{evidence.release.method} decides on all cells together, published sums tie too many figures to count "
             f"what fits, or being protected tells which cell is small; the limit is {limit:g}"
         )
         brief, worst = "the disclosure risk cannot be shown", np.inf
-    return Check("dr", not wrong.any(), text, worst, limit, _worst(wrong, evidence), reader, brief)
+    return Check("dr", worst <= limit and not hidden, text, worst, limit, _worst(wrong, evidence), reader, brief)
 
 
 def _many(number: int, one: str = "is", several: str = "are") -> str:
