@@ -100,3 +100,17 @@ def test_large_amounts_in_decimals_are_read_as_they_are_written() -> None:
     found = dc.suppress(tabulated(frame), PPercent(10), insiders="respondents")
     assert found.audit.verdict == "safe"
     assert found.pattern.problem.cells.equations.decimals >= 4
+
+
+def test_what_everybody_knows_of_other_cells_adds_to_the_own_contribution() -> None:
+    """Whoever put 90 into a row of ten cells knows that it is at least 99: no hidden cell is 0."""
+    amounts = [("c0", 90), ("c0", 10), *((f"c{i}", 5) for i in range(1, 10))]
+    frame = pd.DataFrame(amounts, columns=["cell", "turnover"]).assign(firm=[f"f{i}" for i in range(len(amounts))])
+    table = tabulate(frame, ["cell"], value="turnover", contributor="firm")
+    for above_zero, least in ((True, 99), (False, 90)):
+        cells = lay_out([table], None, 0.0, above_zero)
+        known = knowledge_of(cells, "respondents", (), None, np.ones(cells.values.size, bool))
+        mine = known.attacker == known.names.index("respondent f0")
+        total = mine & (known.position == cells.equations.find({"cell": "Total"}))
+        assert known.low[total].tolist() == [90]
+        assert known.least[total].tolist() == [least]
