@@ -105,8 +105,12 @@ def never_better(
         strict = strict.model_copy(update={"protections": strict.protections[:1]})
     rounded = dc.protect.random_rounding(table, 3, seed=seed)
     for protection in ("propose", "none", "random-rounding:base=3", rounded):
-        before = dc.assess(table, loose, protection=protection, seed=seed, trial=True).verdict
-        after = dc.assess(table, strict, protection=protection, seed=seed, trial=True).verdict
+        # Being protected tells less under a rule that calls more cells sensitive; tables protected alike tell nothing.
+        alike = {"as_is": "never"} if protection == "propose" else {}
+        before, after = (
+            dc.assess(table, one.model_copy(update=alike), protection=protection, seed=seed, trial=True).verdict
+            for one in (loose, strict)
+        )
         assert RANK[after] >= RANK[before], (protection, before, after)
     hiding = [{"name": "suppress", "insiders": "none"}]
     loose, strict = (Policy.model_validate({**one.to_dict(), "protections": hiding}) for one in (loose, strict))

@@ -46,8 +46,8 @@ class Known:
     ``bits`` is what a reader lacks who knows the method and takes all figures together, NaN where that is not shown,
     and ``bound`` is true where at least so much is left; of magnitudes, what the interval leaves, its values alike.
     ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`, and
-    ``must`` what the intervals must reach where levels are asked for. ``rivals`` is the largest 1/H, NaN where it is not
-    shown, and the least width of the other figures that may be sensitive as far as a reader sees: limits hold for
+    ``must`` what the intervals must reach where levels are asked for. ``rivals`` is the largest 1/H, NaN where it is
+    not shown, and the least width of the other figures that may be sensitive as far as a reader sees: limits hold for
     them too, so that passing tells nothing about which ones are.
     """
 
