@@ -102,6 +102,9 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     arrow = read_arrow(file, encoding=encoding, delimiter=reading.get("delimiter"))
     if arrow.num_rows == 0:
         raise DataError(f"{file} has no rows; a table needs at least one cell")
+    # Lists hold who contributed what to the cells of a tabulation; nobody chooses them.
+    plain = [i for i, field in enumerate(arrow.schema) if not pa.types.is_nested(field.type)]
+    arrow = arrow.select(plain)
     found = tuple(_column(str(name), arrow.column(i)) for i, name in enumerate(arrow.column_names))
     note = note_of(arrow)
     content, proposed = _recognise(arrow, found) if note is None else ("release", {})
