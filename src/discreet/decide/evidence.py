@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from discreet.auditing.audit import audit as run_audit
-from discreet.auditing.findings import BoolArray, faults
+from discreet.auditing.findings import faults
 from discreet.auditing.levels import least_known
-from discreet.auditing.limits import FAULTS
 from discreet.auditing.limits import Limits as AuditLimits
 from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
@@ -19,6 +18,7 @@ from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
 from discreet.decide.choice import bits_once_protected, may_be_small, only_small
 from discreet.decide.insiders import Inside, respondents_know
+from discreet.decide.known import STATES, Known
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
 from discreet.feasible.candidates import Candidates
@@ -31,61 +31,8 @@ from discreet.table.release import Release
 from discreet.table.space import space_of
 from discreet.utility.loss import InformationLoss, information_loss
 
-STATES = ("exact", "determined", "unfinished", "interval")
-"""What a reader knows of a sensitive cell, the worst first; unfinished is also what the audit says nothing of."""
 PROOFS = 200
 """How many of the worst figures get a written proof."""
-
-
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What a reader knows of every sensitive cell, as columns.
-
-    ``cell`` numbers the cells of the tabulation, ``shown`` is how each is published, ``entry`` the row of the audit
-    that judges it, -1 where none does, and ``rank`` its place among the sensitive cells, the most sensitive first.
-    ``bits`` is what a reader lacks who knows the method and takes all figures together, NaN where that is not shown,
-    and ``bound`` is true where at least so much is left; of magnitudes, what the interval leaves, its values alike.
-    ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`, and
-    ``must`` what the intervals must reach where levels are asked for. ``rivals`` is the largest 1/H, NaN where it is
-    not shown, and the least width of the other figures that may be sensitive as far as a reader sees: limits hold for
-    them too, so that passing tells nothing about which ones are.
-    """
-
-    cell: IntArray
-    state: IntArray
-    lower: FloatArray
-    upper: FloatArray
-    bits: FloatArray
-    shown: tuple[str, ...]
-    entry: IntArray
-    rank: IntArray
-    bound: BoolArray
-    faults: BoolArray
-    must: tuple[FloatArray, FloatArray]
-    rivals: tuple[float, float] = (0.0, math.inf)
-
-    @property
-    def dr(self) -> FloatArray:
-        """The disclosure risk 1/H of each; infinite where the value is known, NaN where it is not shown."""
-        return disclosure_risk(self.bits)
-
-    def wrong(self, *names: str) -> BoolArray:
-        """Say of each cell whether it has one of the faults."""
-        return np.asarray(self.faults[:, [FAULTS.index(name) for name in names]].any(axis=1), bool)
-
-    @property
-    def width(self) -> FloatArray:
-        """The width of each interval."""
-        wide: FloatArray = self.upper - self.lower
-        return wide
-
-    def count(self, *states: str) -> int:
-        """Return how many cells are in one of the states."""
-        return int(np.isin(self.state, [STATES.index(state) for state in states]).sum())
-
-    def worst(self) -> IntArray:
-        """Return the order in which cells are told: those of which most is known first."""
-        return np.lexsort((self.rank, self.width, np.nan_to_num(self.bits, posinf=np.inf), self.state))
 
 
 @dataclass(frozen=True, eq=False)

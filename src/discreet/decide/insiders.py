@@ -13,12 +13,12 @@ from discreet.auditing.audit import audit as run_audit
 from discreet.auditing.findings import RANK, SUBJECTS, Findings
 from discreet.auditing.limits import Limits
 from discreet.core.numerics import IntArray
+from discreet.decide.known import STATES, Known
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
 from discreet.table.respondents import contributes
 
 if TYPE_CHECKING:
-    from discreet.decide.evidence import Known
     from discreet.decide.policy import Policy
     from discreet.decide.subject import Subject
 
@@ -59,8 +59,6 @@ def respondents_know(
         judged: returns the entry of an audit for each cell.
         running: time limit, workers and progress.
     """
-    from discreet.decide.evidence import STATES
-
     if not contributes(subject.tabulation) or not known.cell.size:
         return known, None
     if policy.insiders == "none":
@@ -93,8 +91,6 @@ def respondents_know(
 
 def _narrowed(known: Known, worst: Findings, entry: IntArray) -> Known:
     """Return what is known with what the best informed respondent knows of each cell."""
-    from discreet.decide.evidence import STATES
-
     has = entry >= 0
     rows = entry[has]
     of_cell = worst.subject[rows] == SUBJECTS.index("value")

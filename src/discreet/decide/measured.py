@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DiscreetError
-from discreet.decide.evidence import Evidence, Known, gather
+from discreet.decide.evidence import Evidence, gather
 from discreet.decide.grid import GridPoint
+from discreet.decide.known import Known
 from discreet.decide.plain import number
 from discreet.decide.policy import Policy
 from discreet.decide.protections import make_method

@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from discreet.core.numerics import IntArray
-from discreet.decide.evidence import STATES, Evidence, wants_levels
+from discreet.decide.evidence import Evidence, wants_levels
+from discreet.decide.known import STATES
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
 from discreet.rules.rule import amount
