@@ -150,3 +150,14 @@ def test_cell_keys_of_margins_are_not_taken_as_independent() -> None:
     assert all(cell.to_dict()["basis"] == "exact" for cell in alone.cells)
     tied = dc.audit(dc.protect.cell_key(table, margins=True, seed=1), law="method")
     assert all(math.isnan(cell.bits) for cell in tied.cells if cell.values > 1)
+
+
+def test_intervals_in_place_of_suppressed_figures_claim_nothing() -> None:
+    table = dc.Table.from_array([[1, 5, 9], [6, 2, 8]], ["r", "c"])
+    release = dc.suppress(table, dc.rules.Threshold(3), form="intervals").release
+    cells = dc.audit(release, law="method").cells
+    assert cells
+    assert all(math.isnan(cell.bits) for cell in cells)
+    # Where every small count is hidden and no other, an interval says all there is to know.
+    hidden = dc.audit(dc.protect.hide_and_round(table, limit=3, base=5), law="method").cells
+    assert all(cell.bits >= 0 for cell in hidden)

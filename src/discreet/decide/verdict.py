@@ -137,8 +137,11 @@ def _rules(subject: Subject, policy: Policy, found: Sensitivity | None, evidence
 
 def reader_of(evidence: Evidence) -> str:
     """Return against whom intervals are shown: by figures made one by one, a reader who knows the method, too."""
-    used = [kind for part in evidence.release.parts() for i, kind in enumerate(part.kinds) if (part.kind == i).any()]
-    return "method" if all(kind.stated or kind.name == "added" for kind in used) else "figures"
+    for part in evidence.release.parts():
+        known = [stated or kind.name == "added" for stated, kind in zip(part.stated, part.kinds, strict=True)]
+        if not all(known[i] for i in np.unique(part.kind)):
+            return "figures"
+    return "method"
 
 
 def _lines(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> list[Check]:

@@ -228,6 +228,16 @@ class Figures:
         hides = np.array([kind.name == "suppressed" for kind in self.kinds])
         return hides[self.kind]
 
+    @property
+    def stated(self) -> tuple[bool, ...]:
+        """Whether each kind says all that a reader who knows the method learns from a figure of it.
+
+        Intervals do where all counts of their range are hidden, and no others; those that stand for figures suppressed
+        by choice do not.
+        """
+        limit = max((kind.hides for kind in self.kinds), default=0)
+        return tuple(kind.stated or (kind.name == "interval" and limit > 0) for kind in self.kinds)
+
     def telling(self) -> Figures:
         """Return the figures without those that are sums of others, which say nothing that these do not.
 

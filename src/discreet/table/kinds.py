@@ -190,7 +190,7 @@ class Kind:
         Only then does :meth:`likelihood` say all that a reader who knows the method learns from a figure. Controlled
         rounding, suppression and the like look at all cells together; what their choice tells is not stated here.
         """
-        return self.name in ("exact", "conventional", "random", "interval") or bool(self.law)
+        return self.name in ("exact", "conventional", "random") or bool(self.law)
 
     def likelihood(self, published: int, true: IntArray) -> FloatArray:
         """Return p(y | x) of the published value for each true value, as the method draws it.

@@ -134,6 +134,6 @@ def _kinds(equations: Equations) -> tuple[BoolArray, BoolArray]:
     stated, keyed = np.ones(equations.lower.size, bool), np.zeros(equations.lower.size, bool)
     for part in equations.parts:
         at = equations.rows_of(part)
-        stated[at] &= np.array([kind.stated for kind in part.kinds])[part.kind]
+        stated[at] &= np.array(part.stated)[part.kind]
         keyed[at] |= np.array([bool(kind.law) for kind in part.kinds])[part.kind]
     return stated | equations.exact, keyed & ~equations.exact
