@@ -54,12 +54,12 @@ def show_as(release: Release, form: Form, *, least: float = 0.0, progress: Progr
     equations = equations_of(marked, least=least, asked={})
     found = bounds(equations, np.flatnonzero(equations.hidden), progress=progress)
     if form == "intervals":
-        lower, upper, kind = found.lower, found.upper, Kind("interval")
+        lower, upper, name = found.lower, found.upper, "interval"
     else:
         lower = upper = fit(equations, _middle(found))
-        kind = Kind("simulated")
+        name = "simulated"
     shown = [
-        _filled(part, equations.rows_of(part), lower, upper, kind, 10 ** (equations.decimals - part.decimals))
+        _filled(part, equations.rows_of(part), lower, upper, name, 10 ** (equations.decimals - part.decimals))
         for part in marked
     ]
     return replace(release, parameters={**release.parameters, "form": form}, figures=tuple(shown))
@@ -73,15 +73,18 @@ def _middle(found: Bounds) -> IntArray:
     return middle
 
 
-def _filled(figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, kind: Kind, scale: int) -> Figures:
-    """Return figures with the suppressed ones shown as intervals or made-up values; without an end they stay hidden."""
+def _filled(figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, name: str, scale: int) -> Figures:
+    """Return figures with the suppressed ones shown as intervals or made-up values; without an end they stay hidden.
+
+    What is shown keeps what the mark in its place says, which readers know.
+    """
     low, high = -(-lower[place] // scale), upper[place] // scale
     rest = figures.values if figures.upper is None else figures.upper
     shown = figures.hidden & (low > -UNBOUNDED // scale) & (high < UNBOUNDED // scale)
     return replace(
         figures,
         values=np.where(shown, low, figures.values),
-        kind=np.where(shown, len(figures.kinds), figures.kind),
-        kinds=(*figures.kinds, kind),
-        upper=np.where(shown, high, rest) if kind.name == "interval" else figures.upper,
+        kind=np.where(shown, len(figures.kinds) + figures.kind, figures.kind),
+        kinds=(*figures.kinds, *(Kind(name, least=mark.least, most=mark.most) for mark in figures.kinds)),
+        upper=np.where(shown, high, rest) if name == "interval" else figures.upper,
     )

@@ -29,6 +29,8 @@ NAMES = (
     "added",
 )
 ROUNDINGS = ("conventional", "random", "controlled")
+HIDING = ("suppressed", "interval", "simulated")
+"""Marks, and what may stand in their place."""
 
 Noise: TypeAlias = tuple[tuple[tuple[int, float], ...], ...]
 """For each count from 0 up the noises that it can get with their probabilities; larger counts are as the last."""
@@ -54,7 +56,8 @@ class Kind:
     units, a share ``fraction`` of all ``size`` of them (0 where either is not known). ``swapped`` let at most ``bound``
     units of a cell change places with others, a share ``fraction`` of all (0 where it is not known). ``simulated``
     values were drawn given figures that are published beside them, and say nothing more; ``added`` ones are sums of
-    published figures, and say nothing at all that these do not. Where counts from 1 to
+    published figures, and say nothing at all that these do not. Intervals and simulated values that stand in place of a
+    mark keep what it says. Where counts from 1 to
     ``hides`` are hidden, none of them is behind a figure that is shown. Base, bound, ``least``, ``most`` and ``hides``
     are in units of the last decimal published.
 
@@ -97,8 +100,8 @@ class Kind:
                 f"a share {self.fraction!r} of all units is swapped, at most {self.bound!r} in a cell; give a share "
                 "between 0 and 1 and a whole number"
             )
-        if (self.least is not None or self.most is not None) and self.name != "suppressed":
-            raise RequestError(f"least and most are of suppressed figures, not of the kind {self.name!r}")
+        if (self.least is not None or self.most is not None) and self.name not in HIDING:
+            raise RequestError(f"least and most are of figures that are not shown, not of the kind {self.name!r}")
         if self.least is not None and self.most is not None and self.least > self.most:
             raise RequestError(f"hidden figures are said to lie between {self.least} and {self.most}; swap the two")
         if not _whole(self.hides) or self.hides < 0:
@@ -120,13 +123,13 @@ class Kind:
         return lower, upper
 
     def _range(self, values: IntArray) -> tuple[IntArray, IntArray]:
-        if self.name == "suppressed":
+        if self.name in ("suppressed", "simulated"):
             least, most = (
                 -UNBOUNDED if self.least is None else self.least,
                 UNBOUNDED if self.most is None else self.most,
             )
             return np.full(values.shape, least), np.full(values.shape, most)
-        if self.name in ("interval", "simulated", "added"):
+        if self.name in ("interval", "added"):
             return np.full(values.shape, -UNBOUNDED), np.full(values.shape, UNBOUNDED)
         if self.name == "conventional":
             return values - self.base // 2, values + (self.base - 1) // 2
@@ -230,10 +233,10 @@ class Kind:
 
     @property
     def _phrase(self) -> str:
-        if self.name == "suppressed" and (self.least is not None or self.most is not None):
+        if self.least is not None or self.most is not None:
             if self.most is None:
-                return f"suppressed, at least {self.least}"
-            return f"suppressed, {'at most' if self.least is None else f'{self.least} to'} {self.most}"
+                return f"{self.name}, at least {self.least}"
+            return f"{self.name}, {'at most' if self.least is None else f'{self.least} to'} {self.most}"
         if self.name in ROUNDINGS:
             return f"rounded ({self.name}) to base {self.base}"
         if self.name == "added":
