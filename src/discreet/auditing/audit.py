@@ -29,7 +29,7 @@ from discreet.table.equations import Equations, draws_of, parts_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
-from discreet.table.respondents import contributes, in_one_cell
+from discreet.table.respondents import ONE_CELL, contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -217,9 +217,10 @@ def _tables_of(
         tables = tuple(table for table in tables if contributes(table))
     if insiders == "none":
         return (), "what respondents work out with their own contributions was not judged (insiders 'none')"
-    if all(table.respondents is not None or in_one_cell(table) for table in tables):
+    if all(table.respondents is not None for table in tables):
         return tables, ""
-    return tables, UNNAMED
+    apart = all(table.respondents is not None or in_one_cell(table) for table in tables)
+    return tables, ONE_CELL if apart else UNNAMED
 
 
 def _result(
