@@ -18,7 +18,7 @@ from discreet.protect.base import Original, Protected
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import check_base, check_counts, rounded_table, rounded_tabulation
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Conventional
 from discreet.table.tabulation import Tabulation
 
 
@@ -64,7 +64,7 @@ class ConventionalRounding:
         if not isinstance(original, Table | Tabulation):
             return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
-        kind = Kind("conventional", base=int(self.base))
+        kind = Conventional(base=int(self.base))
         if isinstance(original, Table) and not self.margins:
             return rounded_table(original, round_nearest(original.counts, self.base), self.name, self.parameters, kind)
         return rounded_tabulation(

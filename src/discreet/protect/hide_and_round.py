@@ -23,7 +23,7 @@ from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import check_base, check_counts, laid_out
 from discreet.table import Release, Table
 from discreet.table.figures import Figures
-from discreet.table.kinds import EXACT, INTERVAL, Kind
+from discreet.table.kinds import EXACT, INTERVAL, Conventional
 from discreet.table.tabulation import Tabulation
 
 
@@ -76,7 +76,7 @@ class HideAndRound:
             np.stack([full.codes(axis.name)[kept] for axis in full.axes], axis=1),
             np.where(small, 1, rounded),
             np.where(small, 1, np.where(counts == 0, 2, 0)),
-            (Kind("conventional", base=int(self.base), hides=int(self.limit)), INTERVAL, EXACT),
+            (Conventional(base=int(self.base), hides=int(self.limit)), INTERVAL, EXACT),
             name=self.name,
             total=full.axes[0].codes[0],
             hierarchies={axis.name: axis.hierarchies for axis in full.axes},

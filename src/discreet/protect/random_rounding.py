@@ -30,7 +30,7 @@ from discreet.protect.rounding import (
     rounded_tabulation,
 )
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Random
 from discreet.table.tabulation import Tabulation
 
 BLOCK = 1 << 18
@@ -111,7 +111,7 @@ class RandomRounding:
         if not isinstance(original, Table | Tabulation):
             return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
-        kind = Kind("random", base=int(self.base))
+        kind = Random(base=int(self.base))
         if isinstance(original, Table) and not self.margins:
             rounded = round_once(original.counts, self.base, seed)
             return rounded_table(original, rounded, self.name, self.parameters, kind)

@@ -22,7 +22,7 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
 from discreet.protect.record_rows import arrow_records, like
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Sampled
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,9 @@ def sampled(
 
     The fraction is what the release says of it; where the total is public, it is what was drawn of that.
     """
-    kind = Kind("sample", fraction=fraction)
+    kind = Sampled(fraction=fraction)
     if known_total:
-        kind = Kind("sample", fraction=int(counts.sum()) / table.total, size=table.total)
+        kind = Sampled(fraction=int(counts.sum()) / table.total, size=table.total)
     inner = table.with_counts(table.cells, counts)
     if inner == table and not notes:
         notes = ("Everybody is in the sample, so that its counts are the true ones; sample less.",)
@@ -157,7 +157,7 @@ def sampled(
     if isinstance(original, Table):
         return release_inner(Release(inner, method, parameters, kind=kind), original, notes=told)
     # What the inner counts of a sample say about a sum, the sum itself does not say again.
-    return release_counts(original, inner, method, parameters, kinds=(kind,), sums=Kind("sample"), notes=told)
+    return release_counts(original, inner, method, parameters, kinds=(kind,), sums=Sampled(), notes=told)
 
 
 def draw_samples(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray:

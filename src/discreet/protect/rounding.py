@@ -12,7 +12,7 @@ from discreet.core.numerics import IntArray
 from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
-from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+from discreet.table.kinds import EXACT, SUPPRESSED, Added, Kind
 from discreet.table.tabulation import Tabulation
 
 WITHOUT_MARGINS = (
@@ -113,7 +113,7 @@ def inner_and_sums(
     values = full.records.copy()
     values[rows] = published(rows)
     values = inner_sums(full, values)
-    kinds = (kind, Kind("added"))
+    kinds = (kind, Added())
     return released(original, full, kept, values, method, parameters, kinds, np.where(inner, 0, 1), **more)
 
 

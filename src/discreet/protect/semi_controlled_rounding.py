@@ -28,7 +28,7 @@ from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
 from discreet.protect.rounding import check_base, check_counts, laid_out, released
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Controlled
 from discreet.table.tabulation import Tabulation
 
 
@@ -125,7 +125,7 @@ class SemiControlledRounding:
             values[level.rows] = rounded
         rest = np.flatnonzero(values < 0)
         values[rest] = round_randomly(full.records[rest], self.base, rng, 1)[0]
-        kinds = (Kind("controlled", base=int(self.base)),)
+        kinds = (Controlled(base=int(self.base)),)
         kept_totals = ["the grand total", *(" × ".join(self.totals[:i]) for i in range(1, len(self.totals) + 1))]
         note = f"What is published adds up to {', '.join(kept_totals)}; other margins are rounded on their own."
         return released(original, full, kept, values, self.name, self.parameters, kinds, notes=(note,))

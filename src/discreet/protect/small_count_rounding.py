@@ -23,7 +23,7 @@ from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.rounding import check_base, check_counts, inner_sums, laid_out, released
 from discreet.table import Release, Table
-from discreet.table.kinds import EXACT, Kind
+from discreet.table.kinds import EXACT, Perturbed, Small
 from discreet.table.tabulation import Tabulation
 
 
@@ -72,7 +72,7 @@ class SmallCountRounding:
             values = inner_sums(full, values)
         away = np.abs(values - full.records)[kept[~inner[kept]]]
         largest = int(away.max(initial=0))
-        margins = Kind("perturbed", bound=largest) if largest else EXACT
+        margins = Perturbed(bound=largest) if largest else EXACT
         details = {
             "rounded": int(rows.size),
             "margins": {
@@ -92,7 +92,7 @@ class SmallCountRounding:
             values,
             self.name,
             self.parameters,
-            (Kind("small", base=base), margins),
+            (Small(base=base), margins),
             np.where(inner, 0, 1),
             notes=(note,),
             details=details,

@@ -23,7 +23,7 @@ from discreet.protect.random_sample import RandomSample, count_samples, draw_sam
 from discreet.protect.record_rows import arrow_records, column_codes, like
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
-from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+from discreet.table.kinds import EXACT, SUPPRESSED, Sampled
 
 
 @dataclass(frozen=True)
@@ -89,17 +89,17 @@ class StratifiedSample:
         inner = table.with_counts(table.cells, counts)
         kinds = tuple(
             # In a stratum that is known to have nobody, every cell is known to be empty.
-            Kind("sample", fraction=take / N, size=N) if N else EXACT
+            Sampled(fraction=take / N, size=N) if N else EXACT
             for take, N in zip(n.tolist(), people.tolist(), strict=True)
         )
         if isinstance(original, Table):
-            plain = Figures.of_table(inner, Kind("sample"), name=self.name)
+            plain = Figures.of_table(inner, Sampled(), name=self.name)
             stratum = plain.codes[:, table.axis(self.by)]
             figures = replace(plain, kind=stratum, kinds=(*kinds, SUPPRESSED))
             return release_inner(Release(inner, self.name, self.parameters, (figures,)), original, notes=notes)
         group = table.codes(self.by, np.arange(table.size))
         return release_counts(
-            original, inner, self.name, self.parameters, kinds=kinds, group=group, sums=Kind("sample"), notes=notes
+            original, inner, self.name, self.parameters, kinds=kinds, group=group, sums=Sampled(), notes=notes
         )
 
     def _findings(self, table: Table, people: IntArray, n: IntArray) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.simulation.model import Model
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Swapped
 from discreet.table.table import DENSE_LIMIT
 
 
@@ -86,7 +86,7 @@ class TableSwapping:
             notes.append(f"{wanted:,} were wanted: the margins leave too little room for the others.")
         margins = [tuple(table.names[i] for i in margin) for margin in Model.of_table(table, self.keep).margins]
         # Each move takes 2ᵏ people to other cells; moves that were not made protect nobody.
-        kind = Kind("swapped", bound=made, fraction=min(2**self.keep * made / table.total, 1.0))
+        kind = Swapped(bound=made, fraction=min(2**self.keep * made / table.total, 1.0))
         return release_counts(
             original,
             table.with_counts(np.arange(table.size), x),
@@ -94,7 +94,7 @@ class TableSwapping:
             self.parameters,
             kept=margins,
             kinds=(kind,),
-            sums=Kind("swapped", bound=made),
+            sums=Swapped(bound=made),
             notes=tuple(notes),
             details={"moves": made, "wanted": wanted},
         )

@@ -27,7 +27,7 @@ from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, decimal_text, units_of
-from discreet.table.kinds import EXACT, Kind
+from discreet.table.kinds import EXACT, Perturbed
 from discreet.table.tabulation import Tabulation
 
 Norm: TypeAlias = Literal["absolute", "squared"]
@@ -103,7 +103,7 @@ class TabularAdjustment:
     ) -> Protected:
         changes = Changes.between(values, adjusted, total=grand_totals(cells, values, adjusted), decimals=decimals)
         # The worst case for the audit: a reader is told how far a figure moved at most.
-        kind = Kind("perturbed", bound=changes.largest) if changes.largest else EXACT
+        kind = Perturbed(bound=changes.largest) if changes.largest else EXACT
         figures = Figures.of_tabulation(cells, response=self.response, values=adjusted, kind=kind, name=self.name)
         inner = None if cells.responses else inner_of(original, cells, adjusted)
         others = np.abs(adjusted - values)[~found.sensitive]

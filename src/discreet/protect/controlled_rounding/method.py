@@ -26,7 +26,7 @@ from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.rounding import check_base, check_counts, inner_sums, laid_out, released
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Controlled, Kind, Perturbed
 from discreet.table.tabulation import Tabulation
 
 
@@ -74,7 +74,7 @@ class ControlledRounding:
             values = unbiased_rounding(problem, generator(seed), self.time_limit, progress)
             # A single figure x becomes y with probability 1 − |x − y|/b, as by random rounding, but the figures of one
             # draw depend on each other.
-            law = Kind("controlled", base=base)
+            law = Controlled(base=base)
             done = self._made(original, full, kept, values, law, (), {"zero_restricted": True})
             return done.as_trial() if is_short(seed) else done
         found, bound = nearest_rounding(problem, self.time_limit, progress)
@@ -94,11 +94,11 @@ class ControlledRounding:
             notes: tuple[str, ...] = (
                 () if found.proved else (f"A nearer rounding may exist: the distance is within {gap:.2%} of a bound.",)
             )
-            return self._made(original, full, kept, found.values, Kind("controlled", base=base), notes, details)
+            return self._made(original, full, kept, found.values, Controlled(base=base), notes, details)
         largest = int(np.abs(found.values - full.records).max())
         beyond = int(np.count_nonzero(np.abs(found.values - full.records) >= base))
         note = f"{reason}: {beyond:,} figures move by a base or more, by {largest} at most. All sums hold."
-        return self._made(original, full, kept, found.values, Kind("perturbed", bound=largest), (note,), details)
+        return self._made(original, full, kept, found.values, Perturbed(bound=largest), (note,), details)
 
     def _made(
         self,

@@ -22,7 +22,7 @@ from discreet.protect.inner_counts import counts_of, release_counts
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Simulated
 from discreet.table.table import DENSE_LIMIT
 
 Law: TypeAlias = Literal["hypergeometric", "uniform"]
@@ -115,8 +115,8 @@ class Simulation:
             self.name,
             self.parameters,
             kept=names,
-            kinds=(Kind("simulated"),),
-            sums=Kind("simulated"),
+            kinds=(Simulated(),),
+            sums=Simulated(),
             notes=tuple(notes),
             details={"engine": engine, "chain": None if diagnostics is None else diagnostics.to_dict()},
         )

@@ -23,7 +23,7 @@ from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.swapping.pairs import Swaps, Units, choose
 from discreet.protect.swapping.report import SwapReport
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Swapped
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ class RecordSwapping:
             self.name,
             self.parameters,
             kept=kept,
-            kinds=(Kind("swapped", fraction=float(self.rate), bound=bound),),
-            sums=Kind("swapped", bound=bound),
+            kinds=(Swapped(fraction=float(self.rate), bound=bound),),
+            sums=Swapped(bound=bound),
             notes=report.notes,
             details=report.to_dict(),
         )
