@@ -216,8 +216,8 @@ def audit(
     show.check_output(output, *releases, original, contributions)
     from discreet.auditing.audit import audit as work
     from discreet.auditing.from_tab import read_tab_release
+    from discreet.auditing.laws import LAWS
     from discreet.auditing.limits import Limits
-    from discreet.auditing.result import LAW_TEXTS
     from discreet.table.attacker import Attacker
     from discreet.table.contributions import read_contributions
     from discreet.table.kinds import EXACT
@@ -312,7 +312,7 @@ def audit(
         console.print(result.sentence, markup=False)
         console.print(str(result.criterion), style="dim", markup=False)
         if len(result.findings) and shown:
-            console.print(LAW_TEXTS[result.law], style="dim", markup=False)
+            console.print(LAWS[result.law].text, style="dim", markup=False)
             console.print()
             header, *rows = result.table(shown)
             show.table(console, header, rows)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from discreet.core.errors import RequestError, nearest
 
 T = TypeVar("T")
 
 
-class Registry(Generic[T]):
+class Registry(Mapping[str, T]):
     """One family: kinds, protections, models, laws, engines or rules.
 
     A package adds a member by an entry point of the family's group, in its ``pyproject.toml``::
@@ -42,9 +42,8 @@ class Registry(Generic[T]):
         return cast("T", self._added(name) if found is None else found)
 
     def _added(self, name: str) -> Any:
+        self.check(name)
         points = entry_points(group=self.group, name=name)
-        if not points:
-            raise RequestError(f"there is no {self.what} {name!r}; {nearest(str(name), list(self))}")
         places = sorted({point.value for point in points})
         if len(places) > 1:
             raise RequestError(
@@ -69,6 +68,11 @@ class Registry(Generic[T]):
         """Say whether there is a member of this name."""
         return name in self._own or any(point.name == name for point in entry_points(group=self.group))
 
-    def values(self) -> list[T]:
-        """Return all members."""
-        return [self[name] for name in self]
+    def check(self, name: str) -> None:
+        """Refuse a name that is not there."""
+        if name not in self:
+            raise RequestError(f"there is no {self.what} {name!r}; {nearest(str(name), list(self))}")
+
+    def __len__(self) -> int:
+        """Return the number of members."""
+        return sum(1 for _ in self)
