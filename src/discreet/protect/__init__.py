@@ -32,12 +32,15 @@ METHODS: Registry[type[Method]] = Registry(
     {
         method.name: method
         for method in (
+            Suppression,
             ConventionalRounding,
             RandomRounding,
             SemiControlledRounding,
             ControlledRounding,
             SmallCountRounding,
             HideAndRound,
+            CellKey,
+            Redesign,
             TabularAdjustment,
             RandomSample,
             StratifiedSample,
@@ -45,9 +48,6 @@ METHODS: Registry[type[Method]] = Registry(
             RecordSwapping,
             TableSwapping,
             Simulation,
-            CellKey,
-            Redesign,
-            Suppression,
         )
     },
 )

@@ -9,7 +9,7 @@ it down further, which the audit works out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.conventional_rounding import round_nearest
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import check_base, check_counts, laid_out
+from discreet.protect.usage import Usage, option
 from discreet.table import Release, Table
 from discreet.table.figures import Figures
 from discreet.table.kinds import EXACT, INTERVAL, Conventional
@@ -39,9 +40,18 @@ class HideAndRound:
     ['55', '0', '1 to 7', '10', '45']
     """
 
-    limit: int = 7
-    base: int = 5
+    limit: int = field(default=7, metadata=option("Counts from 1 to this are hidden."))
+    base: int = field(default=5, metadata=option("What the other figures are multiples of."))
     name: ClassVar[str] = "hide-and-round"
+    usage: ClassVar[Usage] = Usage(
+        "Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base, margins too.\n\n"
+        "The mark of a hidden count says that it lies from 1 to the limit.",
+        {
+            "discreet protect hide-and-round table.csv --limit 7 --base 5 -o release.csv": "1 to 7 hidden, others to 5",
+        },
+        random=False,
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check limit and base."""

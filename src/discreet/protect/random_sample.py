@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
@@ -19,8 +19,9 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
+from discreet.protect.inner_counts import FRACTION, PUBLISH_TOTAL, check_share, counts_of, release_counts, release_inner
 from discreet.protect.record_rows import arrow_records, like
+from discreet.protect.usage import Usage, option
 from discreet.table import Release, Table
 from discreet.table.kinds import Sampled
 
@@ -40,10 +41,20 @@ class RandomSample:
     2
     """
 
-    n: int | None = None
-    fraction: float | None = None
-    known_total: bool = False
+    n: int | None = field(default=None, metadata=option("How many people are in the sample."))
+    fraction: float | None = field(default=None, metadata=FRACTION)
+    known_total: bool = field(
+        default=False,
+        metadata=PUBLISH_TOTAL,
+    )
     name: ClassVar[str] = "random-sample"
+    usage: ClassVar[Usage] = Usage(
+        "Draw a simple random sample without replacement: every set of n people is equally likely.",
+        {
+            "discreet protect random-sample religion.csv --n 245 -o sample.csv": "245 people",
+            "discreet protect random-sample people.csv --by area,sex --fraction 0.1 -o s.csv": "a tenth, all margins",
+        },
+    )
 
     def __post_init__(self) -> None:
         """Check the sample size or the share."""

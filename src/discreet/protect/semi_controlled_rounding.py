@@ -13,7 +13,7 @@ lead to it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
 
@@ -26,7 +26,8 @@ from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected, drawn
 from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
-from discreet.protect.rounding import check_base, check_counts, laid_out, released
+from discreet.protect.rounding import BASE, check_base, check_counts, laid_out, released
+from discreet.protect.usage import Usage, option
 from discreet.table import Release, Table
 from discreet.table.kinds import Controlled
 from discreet.table.tabulation import Tabulation
@@ -77,9 +78,19 @@ class SemiControlledRounding:
     [15, 9, 6, 6, 3, 3, 9, 6, 3]
     """
 
-    base: int = 3
-    totals: tuple[str, ...] = ()
+    base: int = field(default=3, metadata=BASE)
+    totals: tuple[str, ...] = field(
+        default=(), metadata=option("Dimensions from coarse to fine whose totals are kept, with commas.")
+    )
     name: ClassVar[str] = "semi-controlled-rounding"
+    usage: ClassVar[Usage] = Usage(
+        "Round at random and without bias, so that cells add up to the published totals of some dimensions.\n\n"
+        "The grand total is always kept. Margins that are not are rounded on their own.",
+        {
+            "discreet protect semi-controlled-rounding t.csv --totals area -o rounded.csv": "cells add up to areas",
+        },
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check the base and the names."""

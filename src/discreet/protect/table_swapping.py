@@ -8,7 +8,7 @@ and that no cell is further off than the number of moves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.simulation.model import Model
+from discreet.protect.usage import Usage, option
 from discreet.table import Release, Table
 from discreet.table.kinds import Swapped
 from discreet.table.table import DENSE_LIMIT
@@ -35,9 +36,16 @@ class TableSwapping:
     ([6, 8], 2)
     """
 
-    keep: int = 1
-    rate: float = 0.05
+    keep: int = field(default=1, metadata=option("All margins of this many dimensions are kept."))
+    rate: float = field(default=0.05, metadata=option("The share of all people that moves."))
     name: ClassVar[str] = "table-swapping"
+    usage: ClassVar[Usage] = Usage(
+        "Move people between cells at random so that all margins of some number of dimensions stay exactly as "
+        "they are.",
+        {
+            "discreet protect table-swapping t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay",
+        },
+    )
 
     def __post_init__(self) -> None:
         """Check the rate and the margins."""

@@ -124,6 +124,7 @@ def protects(
 
     def command(**given: Any) -> None:
         from discreet.protect.base import check_anybody
+        from discreet.protect.cell_key import KeyedTable
 
         reading: dict[str, Any] = {name: given.pop(name) if name in shared else DEFAULTS.get(name) for name in READ}
         output, as_program = given.pop("output"), given.pop("json")
@@ -138,7 +139,7 @@ def protects(
         original = reader()
         further = [load_linked(path, reading) for path in others]
         with show.Bar() as bar, options.about(reading["file"] or reading["example"]):
-            true = original.unperturbed() if hasattr(original, "unperturbed") else original
+            true = original.unperturbed() if isinstance(original, KeyedTable) else original
             # Refused here for all methods alike, whatever else they would say of such a table.
             for one in (true, *further):
                 check_anybody(one)

@@ -8,7 +8,7 @@ published totals, the totals tell nothing that the cells do not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +24,8 @@ from discreet.protect.controlled_rounding.problem import Problem
 from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
 from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
-from discreet.protect.rounding import check_base, check_counts, inner_sums, laid_out, released
+from discreet.protect.rounding import BASE, check_base, check_counts, inner_sums, laid_out, released
+from discreet.protect.usage import Usage, option
 from discreet.table import Release, Table
 from discreet.table.kinds import Controlled, Kind, Perturbed
 from discreet.table.tabulation import Tabulation
@@ -44,16 +45,32 @@ class ControlledRounding:
     [[0, 0], [5, 5], [10, 20]]
     """
 
-    base: int = 5
-    unbiased: bool = False
-    time_limit: float = 60.0
+    base: int = field(default=5, metadata=BASE)
+    unbiased: bool = field(default=False, metadata=option("Draw a rounding at random whose mean is the original."))
+    time_limit: float = field(default=60.0, metadata=option("Seconds for the search."))
     name: ClassVar[str] = "controlled-rounding"
+    usage: ClassVar[Usage] = Usage(
+        "Round every figure to a neighbouring multiple of the base so that all sums hold, as near as can be.\n\n"
+        "All margins, and groups of hierarchies, are published. Where no such rounding exists, figures may move "
+        "further; the answer says so.",
+        {
+            "discreet protect controlled-rounding t.csv --base 5 -o rounded.csv": "all sums hold",
+            "discreet protect controlled-rounding t.csv --hierarchy region=nuts.hrc -o r.csv": "groups of regions too",
+            "discreet protect controlled-rounding t.csv --unbiased -o r.csv": "at random, without bias",
+        },
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check the base and the time."""
         check_base(self.base)
         if not self.time_limit > 0:
             raise RequestError(f"the time limit is {self.time_limit!r}; give seconds above 0")
+
+    @property
+    def random(self) -> bool:
+        """Only the unbiased rounding draws anything."""
+        return self.unbiased
 
     @property
     def parameters(self) -> dict[str, object]:
