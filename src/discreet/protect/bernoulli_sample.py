@@ -38,16 +38,11 @@ class BernoulliSample:
     """
 
     rate: float = field(metadata=option("The probability of everybody to be in the sample."))
-    known_total: bool = field(
-        default=False,
-        metadata=PUBLISH_TOTAL,
-    )
+    known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "bernoulli-sample"
     usage: ClassVar[Usage] = Usage(
         "Take everybody into the sample with the same probability, independently of all others.",
-        {
-            "discreet protect bernoulli-sample table.csv --rate 0.1 -o s.csv": "everybody with probability 0.1",
-        },
+        {"discreet protect bernoulli-sample table.csv --rate 0.1 -o s.csv": "everybody with probability 0.1"},
     )
 
     def __post_init__(self) -> None:

@@ -46,16 +46,11 @@ class ConventionalRounding:
     """
 
     base: int = field(default=5, metadata=BASE)
-    margins: bool = field(
-        default=False,
-        metadata=WITH_MARGINS,
-    )
+    margins: bool = field(default=False, metadata=WITH_MARGINS)
     name: ClassVar[str] = "conventional-rounding"
     usage: ClassVar[Usage] = Usage(
         "Round every figure to the nearest multiple of the base, the upper one of two that are as near.",
-        {
-            "discreet protect conventional-rounding religion.csv --base 5 -o rounded.csv": "to the nearest 5",
-        },
+        {"discreet protect conventional-rounding religion.csv --base 5 -o rounded.csv": "to the nearest 5"},
         random=False,
         linked=True,
     )

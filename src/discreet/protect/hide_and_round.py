@@ -46,9 +46,7 @@ class HideAndRound:
     usage: ClassVar[Usage] = Usage(
         "Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base, margins too.\n\n"
         "The mark of a hidden count says that it lies from 1 to the limit.",
-        {
-            "discreet protect hide-and-round table.csv --limit 7 --base 5 -o release.csv": "1 to 7 hidden, others to 5",
-        },
+        {"discreet protect hide-and-round table.csv --limit 7 --base 5 -o release.csv": "1 to 7 hidden, others to 5"},
         random=False,
         linked=True,
     )

@@ -83,10 +83,7 @@ class RandomRounding:
     """
 
     base: int = field(default=3, metadata=BASE)
-    margins: bool = field(
-        default=False,
-        metadata=WITH_MARGINS,
-    )
+    margins: bool = field(default=False, metadata=WITH_MARGINS)
     additive: bool = field(
         default=False, metadata=option("Margins of records are sums of what is published, and tell nothing more.")
     )

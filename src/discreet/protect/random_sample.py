@@ -43,10 +43,7 @@ class RandomSample:
 
     n: int | None = field(default=None, metadata=option("How many people are in the sample."))
     fraction: float | None = field(default=None, metadata=FRACTION)
-    known_total: bool = field(
-        default=False,
-        metadata=PUBLISH_TOTAL,
-    )
+    known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "random-sample"
     usage: ClassVar[Usage] = Usage(
         "Draw a simple random sample without replacement: every set of n people is equally likely.",

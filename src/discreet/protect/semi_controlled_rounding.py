@@ -86,9 +86,7 @@ class SemiControlledRounding:
     usage: ClassVar[Usage] = Usage(
         "Round at random and without bias, so that cells add up to the published totals of some dimensions.\n\n"
         "The grand total is always kept. Margins that are not are rounded on their own.",
-        {
-            "discreet protect semi-controlled-rounding t.csv --totals area -o rounded.csv": "cells add up to areas",
-        },
+        {"discreet protect semi-controlled-rounding t.csv --totals area -o rounded.csv": "cells add up to areas"},
         linked=True,
     )
 

@@ -44,9 +44,7 @@ class SmallCountRounding:
     usage: ClassVar[Usage] = Usage(
         "Round inner counts below the base to 0 or the base; all margins are sums of what is published, and near.\n\n"
         "Counts of the base and more do not change.",
-        {
-            "discreet protect small-count-rounding t.csv --base 3 -o rounded.csv": "no 1 and no 2 is published",
-        },
+        {"discreet protect small-count-rounding t.csv --base 3 -o rounded.csv": "no 1 and no 2 is published"},
         random=False,
         linked=True,
     )

@@ -48,10 +48,7 @@ class StratifiedSample:
     sizes: Mapping[str, int] | None = field(
         default=None, metadata=option("CATEGORY=N for every stratum, instead of a fraction.", "--size")
     )
-    known_total: bool = field(
-        default=False,
-        metadata=PUBLISH_TOTAL,
-    )
+    known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "stratified-sample"
     usage: ClassVar[Usage] = Usage(
         "Draw a simple random sample within every category of one dimension, of a share or of a size of its own.",

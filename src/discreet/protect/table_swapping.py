@@ -42,9 +42,7 @@ class TableSwapping:
     usage: ClassVar[Usage] = Usage(
         "Move people between cells at random so that all margins of some number of dimensions stay exactly as "
         "they are.",
-        {
-            "discreet protect table-swapping t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay",
-        },
+        {"discreet protect table-swapping t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay"},
     )
 
     def __post_init__(self) -> None:

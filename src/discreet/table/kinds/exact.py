@@ -14,15 +14,11 @@ class Exact(Kind):
 
     name = "exact"
     exact = True
+    stated = True
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return the values."""
         return values, values
-
-    @property
-    def stated(self) -> bool:
-        """True: the value is the figure."""
-        return True
 
 
 @dataclass(frozen=True)
@@ -42,8 +38,4 @@ class Added(Simulated):
 
     name = "added"
     summed = True
-
-    @property
-    def told(self) -> str:
-        """Say what was added."""
-        return "added up from published figures"
+    told = "added up from published figures"

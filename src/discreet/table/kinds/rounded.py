@@ -55,15 +55,11 @@ class Conventional(Controlled):
     """Every figure is the nearest multiple: y came from [y − b/2, y + b/2); domingo2002 section 4.2."""
 
     name = "conventional"
+    stated = True
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return what is nearest to the figure."""
         return values - self.base // 2, values + (self.base - 1) // 2
-
-    @property
-    def stated(self) -> bool:
-        """True: each figure is rounded by itself."""
-        return True
 
 
 @dataclass(frozen=True)
@@ -75,16 +71,7 @@ class Random(Controlled):
     """
 
     name = "random"
-
-    @property
-    def weighs(self) -> bool:
-        """True: near values become the figure more often."""
-        return True
-
-    @property
-    def stated(self) -> bool:
-        """True: each figure is rounded by itself."""
-        return True
+    stated = weighs = True
 
     def likelihood(self, published: int, true: IntArray) -> FloatArray:
         """Return 1 − |x − y|/b."""
