@@ -23,23 +23,15 @@ class Raised(Kind):
     """Each figure is its value and a noise from 0 to the bound, all equally likely."""
 
     name = "raised"
+    words = "raised by 0 to {bound}"
     units = ("bound",)
+    stated = True
 
     bound: int = 0
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return what is at most the bound below, and no less than 0."""
         return np.maximum(values - self.bound, 0), values
-
-    @property
-    def stated(self) -> bool:
-        """True: each figure is raised by itself."""
-        return True
-
-    @property
-    def told(self) -> str:
-        """Say how far."""
-        return f"raised by 0 to {self.bound}"
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from discreet.table.kinds.exact import Added, Exact, Simulated
 from discreet.table.kinds.kind import KINDS, UNBOUNDED, Kind
 from discreet.table.kinds.perturbed import Noise, Perturbed, Relative
 from discreet.table.kinds.rounded import ROUNDINGS, Controlled, Conventional, Random, Small
-from discreet.table.kinds.sampled import Sampled
+from discreet.table.kinds.sampled_swapped import Sampled, Swapped
 from discreet.table.kinds.suppressed import Interval, Marked
-from discreet.table.kinds.swapped import Swapped
 
 EXACT, SUPPRESSED, INTERVAL = Exact(), Marked(), Interval()
 ABOVE_ZERO = Marked(least=1)

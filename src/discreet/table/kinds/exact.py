@@ -38,4 +38,4 @@ class Added(Simulated):
 
     name = "added"
     summed = True
-    told = "added up from published figures"
+    words = "added up from published figures"

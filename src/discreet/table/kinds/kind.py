@@ -45,8 +45,8 @@ class Kind(metaclass=_Named):
     by name. Where counts from 1 to ``hides`` are hidden, none of them is behind a figure that is shown. Parameters
     that are ``units`` are in units of the last decimal published.
 
-    A new kind states :meth:`bounds` and :attr:`told`, and where its law is known :meth:`likelihood`, :attr:`weighs`
-    and :attr:`stated`.
+    A new kind states :meth:`bounds` and :attr:`words`, and where its law is known :meth:`likelihood`,
+    :attr:`weighs` and :attr:`stated`.
 
     >>> Kind("conventional", base=5).range(np.array([10, 0]))[0].tolist()
     [8, -2]
@@ -58,6 +58,8 @@ class Kind(metaclass=_Named):
 
     name: ClassVar[str]
     """The name in files and in the registry."""
+    words: ClassVar[str] = "{name}"
+    """What a reader is told, with parameters in braces."""
     units: ClassVar[tuple[str, ...]] = ()
     """The parameters that are in units of the last decimal."""
     exact: ClassVar[bool] = False
@@ -91,7 +93,7 @@ class Kind(metaclass=_Named):
     @property
     def told(self) -> str:
         """What a reader is told, hidden counts aside."""
-        return self.name
+        return self.words.format(name=self.name, **vars(self))
 
     @property
     def step(self) -> int:
@@ -164,7 +166,7 @@ class Kind(metaclass=_Named):
         >>> Kind("random", base=3).to_dict()
         {'name': 'random', 'base': 3}
         """
-        own = sorted(fields(self), key=lambda item: item.name == "hides")
+        own = sorted(fields(self), key=lambda item: (item.name == "hides", item.name))
         given = {item.name: getattr(self, item.name) for item in own if getattr(self, item.name) != item.default}
         return {"name": self.name, **given}
 
@@ -188,8 +190,8 @@ KINDS: Registry[type[Kind]] = Registry(
         "small": f"{_HERE}.rounded:Small",
         "perturbed": f"{_HERE}.perturbed:Perturbed",
         "relative": f"{_HERE}.perturbed:Relative",
-        "sample": f"{_HERE}.sampled:Sampled",
-        "swapped": f"{_HERE}.swapped:Swapped",
+        "sample": f"{_HERE}.sampled_swapped:Sampled",
+        "swapped": f"{_HERE}.sampled_swapped:Swapped",
         "simulated": f"{_HERE}.exact:Simulated",
         "added": f"{_HERE}.exact:Added",
     },

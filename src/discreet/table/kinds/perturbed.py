@@ -83,6 +83,7 @@ class Relative(Kind):
     """Values moved by at most the share ``fraction`` of themselves."""
 
     name = "relative"
+    words = "perturbed by at most {fraction:.3g} of the value"
 
     fraction: float = 0.0
 
@@ -98,8 +99,3 @@ class Relative(Kind):
         away, near = ends / (1 + self.fraction), ends / (1 - self.fraction)
         lower, upper = np.minimum(away, near)[0], np.maximum(away, near)[1]
         return np.ceil(lower - 1e-9).astype(np.int64), np.floor(upper + 1e-9).astype(np.int64)
-
-    @property
-    def told(self) -> str:
-        """Say how far."""
-        return f"perturbed by at most {self.fraction:.3g} of the value"

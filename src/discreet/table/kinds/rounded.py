@@ -34,6 +34,7 @@ class Controlled(_Based):
     """
 
     name = "controlled"
+    words = "rounded ({name}) to base {base}"
 
     @property
     def step(self) -> int:
@@ -43,11 +44,6 @@ class Controlled(_Based):
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return what is less than a base away."""
         return values - (self.base - 1), values + (self.base - 1)
-
-    @property
-    def told(self) -> str:
-        """Say how and to which base."""
-        return f"rounded ({self.name}) to base {self.base}"
 
 
 @dataclass(frozen=True)
@@ -87,14 +83,10 @@ class Small(_Based):
     """Counts below the base became 0 or the base; all others are as they were."""
 
     name = "small"
+    words = "rounded to 0 or {base} where below {base}"
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return what became 0 or the base, and the other values."""
         moved = (values == 0) | (values == self.base)
         lower = np.where(moved, np.where(values == 0, 0, 1), values)
         return lower, np.where(values == 0, self.base - 1, values)
-
-    @property
-    def told(self) -> str:
-        """Say which counts were rounded."""
-        return f"rounded to 0 or {self.base} where below {self.base}"
