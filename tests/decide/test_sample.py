@@ -234,16 +234,18 @@ def test_no_release_where_the_true_risk_is_above_the_limits() -> None:
     assert released >= 3
 
 
-def test_the_bound_holds_for_the_one_population_there_is() -> None:
+def test_the_one_population_there_is_lies_within_what_counts() -> None:
     rng = np.random.default_rng(3)
-    above_the_mean = 0
-    for _ in range(25):
+    beyond = {"counts": 0, "mean": 0}
+    for _ in range(40):
         counts = rng.multinomial(100, rng.dirichlet(np.full(12, 0.4)))
         drawn = rng.multivariate_hypergeometric(counts, 85)
         population, sample = (Table.from_array(x.reshape(3, 4), NAMES[:2]) for x in (counts, drawn))
         true = dc.risk(population, sample, sampled=True).value
         asked: dict[str, Any] = {"population": 100, "protection": "none", "draws": 50, "seed": 1, "trial": True}
         told = dc.assess(sample, policy(limits={"r2": 0.99}), **asked).sample
-        assert true <= told.risk.mean + told.error
-        above_the_mean += true > told.risk.mean + told.model_error + 2 * told.risk.mc_error
-    assert above_the_mean > 0
+        beyond["counts"] += true > told.risk.mean + told.error
+        beyond["mean"] += true > told.risk.mean + told.model_error + 2 * told.risk.mc_error
+    # The sample's own pattern errs on the safe side, and two deviations are added to it.
+    assert beyond["counts"] <= 1
+    assert beyond["mean"] >= 8

@@ -206,8 +206,8 @@ def _estimated(found: SampleEvidence, request: Any, recognised: int) -> list[Che
         text = (
             f"the estimated risk R2 of the sample is {found.risk.mean:.4f} at worst, by {found.named}{rejected}; with "
             f"{found.model_error:.4f} between the models, {2 * found.risk.sd:.4f} between populations of one model and "
-            f"{2 * found.risk.mc_error:.4f} for drawing it is up to {value:.4f}, {'within' if kept else 'above'} the "
-            f"limit of {limits.r2:g}"
+            f"{2 * found.risk.mc_error:.4f} for drawing it counts as {value:.4f}, {'within' if kept else 'above'} "
+            f"the limit of {limits.r2:g}"
         )
         checks.append(Check("r2", kept, text, value, limits.r2))
     if limits.tau is not None:
