@@ -202,7 +202,7 @@ def _estimated(found: SampleEvidence, request: Any, recognised: int) -> list[Che
         rejected = " (the data reject every model tried, so that nothing rests on one)"
     if limits.r2 is not None:
         value = found.risk.mean + found.error
-        kept = value <= limits.r2
+        kept = limits.met("r2", value)
         text = (
             f"the estimated risk R2 of the sample is {found.risk.mean:.4f} at worst, by {found.named}{rejected}; with "
             f"{found.model_error:.4f} between the models, {2 * found.risk.sd:.4f} between populations of one model and "
@@ -212,7 +212,7 @@ def _estimated(found: SampleEvidence, request: Any, recognised: int) -> list[Che
         checks.append(Check("r2", kept, text, value, limits.r2))
     if limits.tau is not None:
         value = min(found.tau, float(recognised))
-        kept = value <= limits.tau
+        kept = limits.met("tau", value)
         all_of_them = found.uniques.sample_uniques
         seen = "" if recognised == all_of_them else f", of which {recognised:,} can be recognised in what is published"
         text = (
