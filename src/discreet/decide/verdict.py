@@ -212,7 +212,7 @@ def _risk(subject: Subject, policy: Policy, limit: float, evidence: Evidence) ->
     if not kept and worst <= limit:
         text = (
             f"the disclosure risk 1/H of {_part(int(dark.sum()), n)} sensitive {_cells(n)} to {who} cannot be shown: "
-            f"{evidence.release.method} decides on all cells together, published sums tie too many figures to count "
+            "the method decides on all cells together, published sums tie too many figures to count "
             f"what fits, or being protected tells which cell is small; the limit is {limit:g}"
         )
         brief, worst = "the disclosure risk cannot be shown", np.inf
