@@ -205,3 +205,11 @@ def test_levels_that_make_no_sense() -> None:
         dc.audit(shown, attackers=[somebody])
     with pytest.raises(InfeasibleError, match="somebody is said to know that cell total lies between 10 and 12, but"):
         dc.audit(shown, attackers=[Attacker("somebody", (), (Fact({"x": "Total"}, 10, 12),))])
+
+
+def test_figures_that_cannot_come_about_as_they_are_said_to() -> None:
+    for kind in (Kind("perturbed", bound=1, least=5), Kind("conventional", base=2, hides=4)):
+        with pytest.raises(DataError, match="nothing can be behind the figure 2"):
+            kind.range(np.array([9, 2]))
+    with pytest.raises(RequestError, match="least and most are of suppressed or perturbed figures"):
+        Kind("random", base=3, least=1)

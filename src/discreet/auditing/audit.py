@@ -241,7 +241,7 @@ def _result(
             f"{unseen:,} sensitive {'cell is' if unseen == 1 else 'cells are'} crossed by no published table and could "
             "not be judged; ask about their dimensions (about=, --about)"
         )
-    idle = int(((findings.values == 1) & ~findings.faults.any(axis=1) & findings.finished).sum())
+    idle = int((findings.determined & ~findings.faults.any(axis=1) & findings.finished).sum())
     if idle:
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"

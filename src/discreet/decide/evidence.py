@@ -11,14 +11,14 @@ import numpy as np
 from discreet.auditing.audit import audit as run_audit
 from discreet.auditing.findings import faults
 from discreet.auditing.levels import least_known
-from discreet.auditing.limits import Limits as AuditLimits
+from discreet.auditing.limits import Limits
 from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
 from discreet.decide.choice import bits_once_protected, may_be_small, only_small
 from discreet.decide.insiders import Inside, respondents_know
-from discreet.decide.known import STATES, Known
+from discreet.decide.known import STATES, Known, Rivals
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
 from discreet.feasible.candidates import Candidates
@@ -89,7 +89,7 @@ def gather(
         release,
         about=_about(subject, listed) if cells.size else (),
         sums=sums,
-        limits=AuditLimits(levels=levels),
+        limits=Limits(levels=levels),
         # What nothing is asked of is not counted, which can take long.
         law="interval" if subject.magnitudes or policy.limits.dr is None else "method",
         time_limit=time_limit,
@@ -242,10 +242,11 @@ def _known(
     figure = listed.find(position)
     judged = _judged(subject, audited, position, cells)
     state = np.full(n, STATES.index("unfinished"))
-    lower, upper, bits, bound = np.zeros(n), np.full(n, np.inf), np.full(n, np.nan), np.zeros(n, bool)
+    lower, upper, values = np.zeros(n), np.full(n, np.inf), np.full(n, np.inf)
+    bits, bound = np.full(n, np.nan), np.zeros(n, bool)
     has = judged >= 0
     rows, columns = judged[has], audited.findings
-    lower[has], upper[has] = columns.lower[rows], columns.upper[rows]
+    lower[has], upper[has], values[has] = columns.lower[rows], columns.upper[rows], columns.values[rows]
     if subject.magnitudes or policy.limits.dr is not None:
         bits[has], bound[has] = columns.bits[rows], columns.bound[rows]
     if chosen and not subject.magnitudes and has.any():
@@ -253,14 +254,13 @@ def _known(
         k = np.flatnonzero(judged == only_small(audited, policy))
         lower[k] = np.maximum(lower[k], 0.0 if policy.zeros == "unsafe" else 1.0)
         upper[k] = np.minimum(upper[k], np.ceil(policy.rules.threshold or np.inf) - 1)
-    single, finished = (columns.values[rows] <= 1) | (lower[has] == upper[has]), columns.finished[rows]
-    names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
-    state[has] = np.select([single, finished], names[:2], names[2])
     # What no audit speaks of is exact, or empty because it is not listed; of the rest nothing is known to be safe.
     plain = ~has & np.where(figure >= 0, listed.exact[figure], listed.empty)
     value = np.array([listed.value(int(i)) if i >= 0 else 0.0 for i in figure[plain]])
     state[plain], bits[plain] = STATES.index("exact"), 0.0
     lower[plain] = upper[plain] = value
+    # What the choice tells can leave a single value, too.
+    values[lower == upper] = 1.0
     shown = tuple(listed.text(int(i)) if i >= 0 else "not published" for i in figure)
     rank = np.argsort(np.searchsorted(cells, np.array(found.worst(), np.int64)))
     unasked = np.full(n, np.nan)
@@ -270,24 +270,29 @@ def _known(
     floor = least_known(columns.equations)[np.where(inside, columns.at[rows], 0)] / 10**columns.equations.decimals
     must[0][has] = np.where(inside, np.maximum(must[0][has], floor), must[0][has])
     asked = (*must, unasked) if wants_levels(policy, subject) else (unasked,) * 3
-    known = np.isin(state, [STATES.index("exact"), STATES.index("determined")])
-    wrong = AuditLimits(policy.limits.width, policy.limits.dr).broken(lower, upper, bits, asked)
-    wrong |= {"exact": known & ~plain, "shown": plain}
-    rivals = _rivals(policy, audited, judged, chosen) if not subject.magnitudes else (0.0, math.inf)
+    wrong = policy.limits.of_figures.broken(lower, upper, values, bits, asked)
+    names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
+    state[has] = np.select([wrong["exact"][has], columns.finished[rows]], names[:2], names[2])
+    wrong |= {"exact": wrong["exact"] & ~plain, "shown": plain}
+    rivals = _rivals(policy, audited, judged, chosen) if not subject.magnitudes else Rivals()
     return Known(cells, state, lower, upper, bits, shown, judged, rank, bound, faults(n, **wrong), must, rivals)
 
 
-def _rivals(policy: Policy, audited: Audit, judged: IntArray, chosen: bool) -> tuple[float, float]:
-    """Return the largest 1/H and the least width of figures that may be sensitive and are not."""
-    columns = audited.findings
+def _rivals(policy: Policy, audited: Audit, judged: IntArray, chosen: bool) -> Rivals:
+    """Judge the figures that may be sensitive and are not."""
+    columns, limits = audited.findings, policy.limits.of_figures
     rows = np.setdiff1d(may_be_small(audited, policy), judged)
     if not rows.size:
-        return 0.0, math.inf
-    dr = 0.0
-    if policy.limits.dr is not None:
-        bits = columns.bits[rows]
-        dr = float(np.max(disclosure_risk(bits_once_protected(audited, policy, rows, bits) if chosen else bits)))
-    return dr, float((columns.upper[rows] - columns.lower[rows]).min())
+        return Rivals()
+    bits = columns.bits[rows]
+    if limits.dr is not None and chosen:
+        bits = bits_once_protected(audited, policy, rows, bits)
+    lower, upper, unasked = columns.lower[rows], columns.upper[rows], np.full(rows.size, np.nan)
+    wrong = limits.broken(lower, upper, columns.values[rows], bits, (unasked,) * 3)
+    wrong["dr"] = ~limits.shown(bits)
+    broken = frozenset(name for name, at_fault in wrong.items() if at_fault.any())
+    dr = 0.0 if limits.dr is None else float(disclosure_risk(bits).max())
+    return Rivals(dr, float((upper - lower).min()), broken)
 
 
 def _judged(subject: Subject, audited: Audit, position: IntArray, cells: IntArray) -> IntArray:

@@ -12,14 +12,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from discreet.core.errors import RequestError, nearest
-from discreet.decide.policy import DominanceRule, Limits, Policy, PQRule, Rules
+from discreet.decide.policy import Accepted, DominanceRule, Policy, PQRule, Rules
 
 NONE = "none"
 """What stands for a value that a policy takes back from the one it extends."""
 KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
     (): (*(k for k in Policy.model_fields if k != "name"), "extends"),
     ("rules",): tuple(Rules.model_fields),
-    ("limits",): tuple(Limits.model_fields),
+    ("limits",): tuple(Accepted.model_fields),
     ("rules", "dominance"): tuple(DominanceRule.model_fields),
     ("rules", "pq"): tuple(PQRule.model_fields),
 }

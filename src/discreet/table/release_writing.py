@@ -22,7 +22,7 @@ from discreet.table.counts import numpy_from_arrow
 from discreet.table.dimension import Dimension
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import EXACT, INTERVAL, UNBOUNDED, Kind
+from discreet.table.kinds import EXACT, INTERVAL, Kind
 from discreet.table.release import Release
 from discreet.table.roles import ENDS, PUBLISHED_AS
 from discreet.table.table import DENSE_LIMIT, Table
@@ -82,9 +82,11 @@ def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[s
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
     elif trial or any(part.kinds[i] not in plain for i in used):
-        stated = [kind_text(kind, part.values[part.kind == i]) for i, kind in enumerate(part.kinds)]
-        texts = pa.array([text + TRIAL_MARK if trial else text for text in stated], pa.string())
-        data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), texts)
+        stated = np.empty(len(part), object)
+        for i in used.tolist():
+            mine = part.kind == i
+            stated[mine] = kind_texts(part.kinds[i], part.values[mine])
+        data[PUBLISHED_AS] = pa.array([text + TRIAL_MARK if trial else text for text in stated], pa.string())
     return data
 
 
@@ -107,21 +109,32 @@ def decimal_texts(values: IntArray, decimals: int) -> npt.NDArray[Any]:
     return np.char.add(points, np.char.zfill(part.astype("U20"), decimals))
 
 
-def kind_text(kind: Kind, values: IntArray) -> str:
-    """Return a kind as a CSV file names it; a law that no few numbers state is named by how far it moves values.
+def kind_texts(kind: Kind, values: IntArray) -> list[str]:
+    """Return how a CSV file says of each figure how it was made.
 
-    >>> kind_text(Kind("random", base=3), np.array([3]))
-    'random base=3'
+    The law of noise takes more than a few numbers. What it says of the count behind a figure is said instead: how far
+    away it is at most, and its least and its largest value where they are nearer than that.
+
+    >>> kind_texts(Kind("random", base=3), np.array([3]))
+    ['random base=3']
+    >>> law = ((0, 1.0),), ((-1, 0.25), (0, 0.5), (1, 0.25))
+    >>> kind_texts(Kind("perturbed", bound=1, law=law), np.array([0, 1, 5]))
+    ['perturbed bound=1 least=0', 'perturbed bound=1 least=1', 'perturbed bound=1']
     """
+    if not kind.law:
+        return [_kind_text(kind)] * values.size
+    different, which = np.unique(values, return_inverse=True)
+    texts = []
+    for y, low, high in zip(different.tolist(), *(ends.tolist() for ends in kind.range(different)), strict=True):
+        ends = {"least": (low, y - kind.bound), "most": (high, y + kind.bound)}
+        nearer = {name: end for name, (end, far) in ends.items() if end != far}
+        texts.append(_kind_text(Kind(kind.name, bound=kind.bound, **nearer)))
+    return [texts[i] for i in which.ravel().tolist()]
+
+
+def _kind_text(kind: Kind) -> str:
     data = kind.to_dict()
-    name = data.pop("name")
-    if all(isinstance(item, int | float | str) for item in data.values()):
-        return " ".join([name, *(f"{key}={item}" for key, item in data.items())])
-    lower, upper = kind.range(values)
-    far = int(max((values - lower).max(initial=1), (upper - values).max(initial=1)))
-    if far >= UNBOUNDED:
-        raise RequestError(f"figures {kind.phrase} cannot be described in a CSV file; write .parquet")
-    return f"perturbed bound={far}"
+    return " ".join([data.pop("name"), *(f"{key}={item}" for key, item in data.items())])
 
 
 def kind_from_text(text: str) -> Kind:
