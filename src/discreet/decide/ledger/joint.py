@@ -45,11 +45,13 @@ PROOFS = 200
 """How many findings get their arithmetic written out."""
 NOBODY_SHOWS = "no release shows it, but it can be worked out exactly"
 REMEDIES = (
-    "say how they differ and check again, which keeps the check on: a release of some of the people is tagged behind "
-    "the whole (--population 'residents > 18+'), a total of some categories has a code of its own that is named "
+    "say how they differ and check again, which keeps the check on: categories that were split differently are related "
+    "by a hierarchy with those of both (--hierarchy), a release of some of the people is tagged behind the whole "
+    "(--population 'residents > 18+'), a total of some categories has a code of its own that is named "
     "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
-    "corrects (--revises ID), and another time or amount is stated (--period, --variable). An earlier release that "
-    "should say so is retagged (discreet ledger retag ID --reason …)"
+    "corrects (--revises ID), and another time is stated (--period). Another amount is stated by --variable, and is "
+    "not put together with these. An earlier release that should say so is retagged (discreet ledger retag ID "
+    "--reason …)"
 )
 OPEN_SUMS = (
     "not all sums of units could be asked about, for they are too many; give more time (--time-limit), or check tables "
@@ -244,7 +246,7 @@ class Work:
                 raise
             raise type(error)(
                 f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: "
-                f"{_clash(str(error))}; {REMEDIES}"
+                f"{_clash(str(error))}; {REMEDIES}{_silent([sheet.entry for sheet in sheets])}"
             ) from None
         self.scale = self.judge.scale
         self.exact = self.found.lower == self.found.upper
@@ -551,6 +553,18 @@ def _clash(message: str) -> str:
     '3 figures contradict each other (a = 1; b = 2)'
     """
     return re.split(r";(?![^()]*\))", message, maxsplit=1)[0]
+
+
+def _silent(entries: Sequence[Entry]) -> str:
+    """Say which releases state nothing where another does: stating it for one alone changes nothing."""
+    texts = []
+    for what in ("population", "period"):
+        if not any(getattr(entry, what) for entry in entries):
+            continue
+        for entry in dict.fromkeys(entry for entry in entries if not getattr(entry, what)):
+            how = f"discreet ledger retag {entry.id} --{what} … --reason …" if entry.id else f"--{what} …"
+            texts.append(f". «{entry.title}» states no {what} and was taken to be about the same: say it ({how})")
+    return "".join(texts)
 
 
 def _narrower(*intervals: tuple[float, float, bool] | None) -> tuple[float, float] | None:
