@@ -16,7 +16,7 @@ from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
-from discreet.decide.choice import bits_once_protected, may_be_small, only_small
+from discreet.decide.choice import Choice, Reasons, may_be_small, only_small, told_by_passing
 from discreet.decide.insiders import Inside, respondents_know
 from discreet.decide.known import STATES, Known, Rivals
 from discreet.decide.policy import Policy
@@ -37,7 +37,10 @@ PROOFS = 200
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that was found about one release."""
+    """All that was found about one release.
+
+    ``told`` is true where readers who know the policy may learn more from its passing than the figures tell.
+    """
 
     release: Release
     known: Known
@@ -46,6 +49,7 @@ class Evidence:
     loss: InformationLoss | None
     utility: float
     inside: Inside | None = None
+    told: bool = False
     details: dict[str, Any] = field(default_factory=dict)
 
 
@@ -75,12 +79,9 @@ def gather(
     proofs: int = PROOFS,
     workers: int | None = None,
     progress: Progress | None = None,
-    chosen: bool = False,
+    choice: Choice = Choice(),
 ) -> Evidence:
-    """Audit a release, and measure its risk and what it lost.
-
-    ``chosen`` says that the table was protected because it could not be published as it is, which readers know.
-    """
+    """Audit a release, and measure its risk and what it lost; readers know how it came to be published (``choice``)."""
     cells = np.zeros(0, np.int64) if found is None else found.cells
     listed = _Listed.of(subject, release)
     sums = _unpublished(subject, listed, found, cells)
@@ -97,7 +98,9 @@ def gather(
         workers=workers,
         progress=progress,
     )
-    known = _known(subject, policy, listed, found, cells, audited, chosen)
+    possible = subject.table.possible if subject.table is not None and subject.table.total else 0
+    told = not subject.magnitudes and told_by_passing(audited, policy, choice, possible)
+    known = _known(subject, policy, release, listed, found, cells, audited, choice, told)
     inside = None
     if found is not None:
         asked = {"about": _about(subject, listed) if cells.size else (), "sums": sums, "candidates": candidates}
@@ -110,7 +113,7 @@ def gather(
             measured = risk(subject.table, release, weights=policy.weights)
         loss = information_loss(subject.table, release)
     utility = loss.utility if loss is not None else _kept(subject, release)
-    return Evidence(release, known, audited, measured, loss, utility, inside)
+    return Evidence(release, known, audited, measured, loss, utility, inside, told)
 
 
 def wants_levels(policy: Policy, subject: Subject) -> bool:
@@ -226,11 +229,13 @@ def _about(subject: Subject, listed: _Listed) -> dict[str, tuple[str, ...]]:
 def _known(
     subject: Subject,
     policy: Policy,
+    release: Release,
     listed: _Listed,
     found: Sensitivity | None,
     cells: IntArray,
     audited: Audit,
-    chosen: bool,
+    choice: Choice,
+    told: bool,
 ) -> Known:
     """Put together what a reader knows of every sensitive cell."""
     n = cells.size
@@ -249,11 +254,14 @@ def _known(
     lower[has], upper[has], values[has] = columns.lower[rows], columns.upper[rows], columns.values[rows]
     if subject.magnitudes or policy.limits.dr is not None:
         bits[has], bound[has] = columns.bits[rows], columns.bound[rows]
-    if chosen and not subject.magnitudes and has.any():
-        bits[has] = bits_once_protected(audited, policy, rows, bits[has])
+    reasons = Reasons.of(audited, policy) if choice.protected and not subject.magnitudes and has.any() else None
+    if reasons is not None:
+        bits[has] = reasons.bits(rows, bits[has])
         k = np.flatnonzero(judged == only_small(audited, policy))
         lower[k] = np.maximum(lower[k], 0.0 if policy.zeros == "unsafe" else 1.0)
         upper[k] = np.minimum(upper[k], np.ceil(policy.rules.threshold or np.inf) - 1)
+    if told:
+        bits[bits > 0] = np.nan
     # What no audit speaks of is exact, or empty because it is not listed; of the rest nothing is known to be safe.
     plain = ~has & np.where(figure >= 0, listed.exact[figure], listed.empty)
     value = np.array([listed.value(int(i)) if i >= 0 else 0.0 for i in figure[plain]])
@@ -274,25 +282,25 @@ def _known(
     names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
     state[has] = np.select([wrong["exact"][has], columns.finished[rows]], names[:2], names[2])
     wrong |= {"exact": wrong["exact"] & ~plain, "shown": plain}
-    rivals = _rivals(policy, audited, judged, chosen) if not subject.magnitudes else Rivals()
+    rivals = _rivals(policy, release, audited, judged, reasons) if not subject.magnitudes else Rivals()
     return Known(cells, state, lower, upper, bits, shown, judged, rank, bound, faults(n, **wrong), must, rivals)
 
 
-def _rivals(policy: Policy, audited: Audit, judged: IntArray, chosen: bool) -> Rivals:
-    """Judge the figures that may be sensitive and are not."""
+def _rivals(policy: Policy, release: Release, audited: Audit, judged: IntArray, reasons: Reasons | None) -> Rivals:
+    """Judge the figures that may be sensitive and are not, and what the sums of published figures tell."""
     columns, limits = audited.findings, policy.limits.of_figures
     rows = np.setdiff1d(may_be_small(audited, policy), judged)
-    if not rows.size:
-        return Rivals()
     bits = columns.bits[rows]
-    if limits.dr is not None and chosen:
-        bits = bits_once_protected(audited, policy, rows, bits)
+    if limits.dr is not None and reasons is not None:
+        bits = reasons.bits(rows, bits)
     lower, upper, unasked = columns.lower[rows], columns.upper[rows], np.full(rows.size, np.nan)
     wrong = limits.broken(lower, upper, columns.values[rows], bits, (unasked,) * 3)
+    if limits.dr is not None and reasons is not None:
+        bits = np.append(bits, reasons.bits_of_sums(release))
     wrong["dr"] = ~limits.shown(bits)
     broken = frozenset(name for name, at_fault in wrong.items() if at_fault.any())
-    dr = 0.0 if limits.dr is None else float(disclosure_risk(bits).max())
-    return Rivals(dr, float((upper - lower).min()), broken)
+    dr = 0.0 if limits.dr is None else float(disclosure_risk(bits).max(initial=0.0))
+    return Rivals(dr, float((upper - lower).min(initial=np.inf)), broken)
 
 
 def _judged(subject: Subject, audited: Audit, position: IntArray, cells: IntArray) -> IntArray:
