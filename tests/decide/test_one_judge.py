@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.cli.running import run
 from tests.workbench.serving import serving
@@ -267,3 +268,33 @@ def test_the_command_line_and_the_workbench_answer_alike(
     if not method.startswith(CHANCE):
         point = printed["compare"]["points"][1]
         assert point["faults"] == [one.brief for one in made.checks if not one.passed]
+
+
+def test_respondents_are_judged_by_the_same_limits() -> None:
+    narrow = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        columns = {"r": rng.integers(1, 4, 24), "a": rng.integers(1, 4, 24), "firm": rng.integers(0, 14, 24)}
+        records = pd.DataFrame({**columns, "v": rng.integers(1, 60, 24)})
+        tabulated = dc.tabulate(records, ["r", "a"], value="v", contributor="firm")
+        rules = {"rules": {"threshold": 3, "p_percent": 10}, "limits": {"width": 30.0, "levels": "never"}}
+        policy = Policy.model_validate({**rules, "allow": "any", "protections": [{"name": "suppress"}]})
+        release = dc.suppress(tabulated, [Threshold(3)], insiders="none", levels=(1, 1)).release
+        assessed = dc.assess(tabulated, policy, protection=release, seed=1, trial=True)
+        sensitive, evidence = assessed.sensitivity, assessed.evidence
+        assert sensitive is not None
+        assert evidence is not None
+        audited = dc.audit(release, sensitivity=sensitive, limits=Limits(width=30.0), contributions=tabulated).findings
+        faults = [FAULTS.index(name) for name in ("exact", "width")]
+        wrong = audited.faults[:, faults].any(axis=1) & (audited.who > 0)
+        by_audit = {audited.equations.describe(int(i)) for i in audited.at[wrong]}
+        names = {}
+        for k, i in enumerate(evidence.known.cell.tolist()):
+            label = {name: code for name, code in sensitive.tabulation.label(i).items() if code != "Total"}
+            names[k] = ", ".join(f"{name}={code}" for name, code in label.items()) or "total"
+        told = [check.cells for check in assessed.checks if check.name == "insiders"]
+        assert {names[k] for cells in told for k in cells} == by_audit & set(names.values())
+        outside = audited.faults[:, faults].any(axis=1) & (audited.who == 0)
+        by_outsider = {audited.equations.describe(int(i)) for i in audited.at[outside]}
+        narrow += bool((by_audit & set(names.values())) - by_outsider)
+    assert narrow > 3
