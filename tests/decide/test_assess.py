@@ -436,6 +436,7 @@ def test_generated_records_end_in_something_that_can_be_released(tmp_path: Path,
     found = dc.assess(file, profile, **reading)
     assert found.verdict == "protect"
     assert found.release is not None
+    assert found.sensitivity is not None
     assert found.sensitivity.cells.size > 5
     done = run("assess", file, *words, "--policy", profile, "--record", tmp_path / "r.json", "-o", tmp_path / "out.csv")
     assert done.code == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.cli.running import run
 from tests.workbench.serving import serving
@@ -105,7 +106,7 @@ METHODS = (
     "cell-key:bound=3,variance=2,additive=true",
 )
 CHANCE = ("random-rounding", "controlled-rounding", "cell-key")
-ASKED: list[dict[str, float]] = [{"width": 2.0}, {"dr": 0.7}, {"width": 3.0, "dr": 0.6}, {}]
+ASKED: list[dict[str, Any]] = [{"width": 2.0}, {"dr": 0.7}, {"width": 3.0, "dr": 0.6}, {}]
 CHECKS = {
     "rules": ("shown",),
     "determined": ("exact",),
@@ -122,7 +123,7 @@ def original_of(seed: int) -> Table:
     return Table.from_array(inner, ["r", "c"])
 
 
-def policy_of(limits: dict[str, float]) -> Policy:
+def policy_of(limits: dict[str, Any]) -> Policy:
     asked = {"rules": {"threshold": 3}, "limits": {**limits, "levels": "always"}, "allow": "any"}
     return Policy.model_validate({"name": "asked", "protections": [{"name": "suppress"}], **asked})
 
@@ -151,6 +152,7 @@ def test_every_door_gives_the_same_answer(tmp_path: Path, seed: int) -> None:
     limits = ASKED[seed // len(METHODS) % len(ASKED)]
     policy = policy_of(limits)
     made = dc.assess(original, policy, protection=method, seed=1, trial=True)
+    assert made.evidence is not None
     release = made.evidence.release
     law = "method" if "dr" in limits else "interval"
     sensitive = dc.sensitivity(made.subject.tabulation, [Threshold(3)])
@@ -158,6 +160,7 @@ def test_every_door_gives_the_same_answer(tmp_path: Path, seed: int) -> None:
     # An audit of what the rules call sensitive, and an assessment: the same intervals and the same faults.
     audited = cells_of(dc.audit(release, sensitivity=sensitive, limits=Limits(**limits), law=law))
     assessed = dc.assess(original, policy, protection=release, seed=1, trial=True)
+    assert assessed.evidence is not None
     known = assessed.evidence.known
     told: dict[str, set[str]] = {}
     for k, i in enumerate(known.cell.tolist()):
@@ -169,10 +172,10 @@ def test_every_door_gives_the_same_answer(tmp_path: Path, seed: int) -> None:
             assert (lower, upper, faults) == (known.lower[k], known.upper[k], told[name]), name
             assert finished == (bool(faults) or not np.isnan(known.bits[k]) or "dr" not in limits)
     checks = {check.name: check for check in assessed.checks}
-    for name, faults in CHECKS.items():
+    for name, looked_for in CHECKS.items():
         if name in checks:
             dark = np.isnan(known.bits) if name == "dr" else np.zeros(len(told), bool)
-            wrong = sum(bool(known.wrong(*faults)[k] or dark[k]) for k in range(len(told)))
+            wrong = sum(bool(known.wrong(*looked_for)[k] or dark[k]) for k in range(len(told)))
             assert len(checks[name].cells) == wrong, name
             assert checks[name].passed <= (wrong == 0), name
     if all(not faults and finished for _, _, faults, finished in audited.values()):
@@ -197,11 +200,14 @@ def test_the_command_line_and_the_workbench_answer_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    original, limits = original_of(5), {"width": 3.0, "dr": 0.6}
+    original = original_of(5)
+    limits: dict[str, Any] = {"width": 3.0, "dr": 0.6}
     policy = policy_of(limits)
     made = dc.assess(original, policy, protection=method, seed=2**100 + 1)
+    assert made.evidence is not None
+    release = made.evidence.release
     original.write("original.csv")
-    made.evidence.release.write("release.parquet")
+    release.write("release.parquet")
     levels = '[rules]\nthreshold = 3\n[limits]\nwidth = 3\ndr = 0.6\nlevels = "always"\n'
     Path("asked.toml").write_text(f'allow = "any"\n{levels}[[protections]]\nname = "suppress"\n', encoding="utf-8")
     with Ledger("office.sqlite") as book:
@@ -238,7 +244,7 @@ def test_the_command_line_and_the_workbench_answer_alike(
             job = server.run(command, **{key: value for key, value in values.items() if key != "ledger"})
             assert job.get("state") == "done", job
             flags = [f"--{key.replace('_', '-')}" for key in values]
-            words: list[object] = command.split()
+            words: list[object] = [*command.split()]
             for flag, value in zip(flags, values.values(), strict=True):
                 several = value if isinstance(value, list) else [value]
                 named = flag not in ("--releases", "--file") and (command, flag) != ("ledger check", "--release")
@@ -250,15 +256,45 @@ def test_the_command_line_and_the_workbench_answer_alike(
                 told.pop("record", None)
             assert shown == printed[command], command
     sensitive = dc.sensitivity(made.subject.tabulation, [Threshold(3)])
-    audited = dc.audit(made.evidence.release, sensitivity=sensitive, limits=Limits(**limits), law="method")
+    audited = dc.audit(release, sensitivity=sensitive, limits=Limits(**limits), law="method")
     assert printed["audit"]["verdict"] == audited.verdict
     assert [one["faults"] for one in printed["audit"]["cells"]] == [list(one.faults) for one in audited.cells]
-    again = dc.assess(original, policy, protection=made.evidence.release, seed=1, trial=True)
+    again = dc.assess(original, policy, protection=release, seed=1, trial=True)
     assert printed["assess"]["verdict"] == again.verdict
     assert printed["assess"]["checks"] == [one.to_dict() for one in again.checks]
-    checked = Ledger(tmp_path / "empty.sqlite").check(made.evidence.release, policy=policy)
+    checked = Ledger(tmp_path / "empty.sqlite").check(release, policy=policy)
     assert printed["ledger check"]["verdict"] == checked.verdict
     assert [one["reason"] for one in printed["ledger check"]["findings"]] == [one.reason for one in checked.findings]
     if not method.startswith(CHANCE):
         point = printed["compare"]["points"][1]
         assert point["faults"] == [one.brief for one in made.checks if not one.passed]
+
+
+def test_respondents_are_judged_by_the_same_limits() -> None:
+    narrow = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        columns = {"r": rng.integers(1, 4, 24), "a": rng.integers(1, 4, 24), "firm": rng.integers(0, 14, 24)}
+        records = pd.DataFrame({**columns, "v": rng.integers(1, 60, 24)})
+        tabulated = dc.tabulate(records, ["r", "a"], value="v", contributor="firm")
+        rules = {"rules": {"threshold": 3, "p_percent": 10}, "limits": {"width": 30.0, "levels": "never"}}
+        policy = Policy.model_validate({**rules, "allow": "any", "protections": [{"name": "suppress"}]})
+        release = dc.suppress(tabulated, [Threshold(3)], insiders="none", levels=(1, 1)).release
+        assessed = dc.assess(tabulated, policy, protection=release, seed=1, trial=True)
+        sensitive, evidence = assessed.sensitivity, assessed.evidence
+        assert sensitive is not None
+        assert evidence is not None
+        audited = dc.audit(release, sensitivity=sensitive, limits=Limits(width=30.0), contributions=tabulated).findings
+        faults = [FAULTS.index(name) for name in ("exact", "width")]
+        wrong = audited.faults[:, faults].any(axis=1) & (audited.who > 0)
+        by_audit = {audited.equations.describe(int(i)) for i in audited.at[wrong]}
+        names = {}
+        for k, i in enumerate(evidence.known.cell.tolist()):
+            label = {name: code for name, code in sensitive.tabulation.label(i).items() if code != "Total"}
+            names[k] = ", ".join(f"{name}={code}" for name, code in label.items()) or "total"
+        told = [check.cells for check in assessed.checks if check.name == "insiders"]
+        assert {names[k] for cells in told for k in cells} == by_audit & set(names.values())
+        outside = audited.faults[:, faults].any(axis=1) & (audited.who == 0)
+        by_outsider = {audited.equations.describe(int(i)) for i in audited.at[outside]}
+        narrow += bool((by_audit & set(names.values())) - by_outsider)
+    assert narrow > 3
