@@ -19,9 +19,9 @@ from discreet.table.table import Table, describe
 
 Margins: TypeAlias = Literal["check", "recompute"]
 TOTALS = (
-    "all", "margin", "sum", "total", "totals", "grand total", "overall", "everybody", "_t", "insgesamt", "gesamt", "summe",
-    "zusammen", "ensemble", "totale", "totaal", "i alt", "suma", "razem", "all ages", "all persons", "all sexes", "both",
-    "both sexes",
+    "all", "margin", "sum", "total", "totals", "grand total", "overall", "everybody", "all ages", "all persons",
+    "all sexes", "both", "both sexes", "_t", "insgesamt", "gesamt", "summe", "zusammen", "ensemble", "totale", "totaal",
+    "i alt", "suma", "razem",
 )  # fmt: skip
 """Labels that people and programs give to margins, whatever the case of their letters."""
 CODED = "t"

@@ -256,7 +256,7 @@ def looks_like_statistic(name: str, column: pa.ChunkedArray, beside: Sequence[st
 def _broken(column: pa.ChunkedArray, beside: Sequence[str]) -> bool:
     """Say whether numbers have decimals or a sign of percent.
 
-    A comma in some of them lists categories, as in 2,3; one in most of them, or before a smaller number, is of decimals.
+    A comma in some of them lists categories, as in 2,3; in most of them, or before a smaller number, it is of decimals.
     """
     texts = _texts(column, beside)
     if texts is None or not len(texts):
