@@ -180,7 +180,8 @@ def figures_from_arrow(
     if total:
         for dimension, coded in labels.items():
             known = {total, *(code for tree in trees.get(dimension, ()) for code in tree.codes)}
-            refuse_unmarked(dimension, [label for label in coded.categories if label not in known])
+            others = [label for label in coded.categories if label not in known]
+            refuse_unmarked(dimension, others, known=len(others) < len(coded.categories))
     is_margin = np.zeros(numbers.size, bool)
     for dimension, coded in labels.items():
         sums = {total} | {t.codes[p] for t in trees.get(dimension, ()) for p in t.parents if p >= 0}
