@@ -296,7 +296,7 @@ def test_the_careful_reading_never_makes_a_pair_safer(
         full = np.zeros((4, 4), object)
         full[:3, :3], full[3, :3], full[:3, 3], full[3, 3] = table, table.sum(0), table.sum(1), table.sum()
         full[:3, :3][draw.random((3, 3)) < 0.5] = None
-        releases.append(shown(full, axes))
+        releases.append(shown(full, axes, mark=Kind("suppressed", least=0)))
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.add(releases[0], title="then", period="2023")
     careful = ledger.check(releases[1], title="now", period="2024")

@@ -159,7 +159,7 @@ class _Run:
         tried: list[Candidate] = []
         verdict: Verdict
         if isinstance(protection, Release):
-            judged = self._judge(protection, found, None, None)
+            judged = self._judge(subject.marked(protection, self.policy.zeros), found, None, None)
             verdict = "release" if judged.meets else "withhold"
         elif isinstance(protection, str) and protection in ("propose", "none"):
             judged = self._judge(subject.as_is(), found, None, None)

@@ -136,7 +136,9 @@ def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] |
         if note.get("kind") == "tabulation":
             from discreet.table.tabulation_file import tabulation_from_arrow
 
-            return tabulation_from_arrow(arrow).table(*(dimensions or ()))
+            cells = tabulation_from_arrow(arrow)
+            cells.check_publishable()
+            return cells.table(*(dimensions or ()))
         if note.get("kind") == "release":
             from discreet.table.release_writing import release_from_arrow
 

@@ -43,7 +43,7 @@ class Kind:
     """How figures were published, and therefore where the true value can lie.
 
     ``exact`` is the value itself. A ``suppressed`` figure says what its mark says: that the value is at ``least`` and
-    at ``most`` so much, where that is known; hidden counts are at least 1 wherever zeros are always published.
+    at ``most`` so much, where that is said; hidden counts are at least 1 wherever zeros are always published.
     ``interval`` publishes the least and the largest value, which stand beside the figure (see
     :class:`~discreet.table.figures.Figures`). Rounded to the base b, a
     figure y came from [y − b/2, y + b/2) if rounded conventionally (domingo2002 section 4.2), and from
@@ -183,6 +183,11 @@ class Kind:
         )
 
     @property
+    def unsaid(self) -> bool:
+        """Whether nothing says if a figure behind this mark can be 0."""
+        return self.name == "suppressed" and self.least is None and self.most != 0
+
+    @property
     def stated(self) -> bool:
         """Whether p(y | x) is known exactly and each figure is made from its own value alone.
 
@@ -265,8 +270,6 @@ class Kind:
 
 
 EXACT, SUPPRESSED, INTERVAL = Kind(), Kind("suppressed"), Kind("interval")
-ABOVE_ZERO = Kind("suppressed", least=1)
-"""What is hidden where zeros are always published."""
 
 
 def _sampled(published: int, true: IntArray, inside: Any, fraction: float, size: int) -> FloatArray:

@@ -21,7 +21,7 @@ from discreet.table.figures import Absent, Figures
 from discreet.table.files import read_arrow_rows
 from discreet.table.frames import to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
-from discreet.table.kinds import ABOVE_ZERO, EXACT, INTERVAL, SUPPRESSED, Kind
+from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind
 from discreet.table.release import Release
 from discreet.table.release_writing import TRIAL_MARK, kind_from_text, note_of, release_from_arrow
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
@@ -188,8 +188,6 @@ def figures_from_arrow(
         is_margin |= np.array([label in sums for label in coded.categories])[coded.codes]
     scale = 10**decimals
     kinds = [_scaled(k, scale) for k in (kind, SUPPRESSED, margins or kind)]
-    if least is None and _shows_zeros(labels, numbers, hidden, is_margin, kinds, absent):
-        kinds[1] = ABOVE_ZERO
     which = np.where(hidden, 1, np.where(is_margin, 2, 0))
     for mark, meaning in meanings.items():
         if meaning != SUPPRESSED:
@@ -217,7 +215,7 @@ def figures_from_arrow(
         hierarchies=trees,
         absent=absent,
         upper=limits[1] if limits else None,
-    )
+    ).marked()
 
 
 def _stated(
@@ -247,7 +245,7 @@ def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
     """
     if least is not None and least != int(least):
         raise RequestError(f"hidden figures are at least {least}; give a whole number (least=, --least)")
-    plain = Kind("suppressed", least=int(least)) if least is not None and least > 0 else SUPPRESSED
+    plain = SUPPRESSED if least is None else Kind("suppressed", least=int(least))
     found = {}
     for text in marks:
         said = MEANING.fullmatch(text.strip())
@@ -257,28 +255,6 @@ def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
             low, high = (int(end) if end else None for end in said.group(2, 3))
             found[said[1].strip()] = Kind("suppressed", least=low, most=high)
     return found
-
-
-def _shows_zeros(
-    labels: Mapping[str, Coded],
-    numbers: IntArray,
-    hidden: npt.NDArray[np.bool_],
-    is_margin: npt.NDArray[np.bool_],
-    kinds: Sequence[Kind],
-    absent: Absent,
-) -> bool:
-    """Say whether a table shows that cells are empty: by a figure of 0, or by leaving out their rows."""
-    if kinds[0] != EXACT:
-        return False
-    if ((numbers == 0) & ~hidden).any():
-        return True
-    inner = ~is_margin
-    if absent != "empty" or not inner.any():
-        return False
-    cells = 1
-    for coded in labels.values():
-        cells *= np.unique(coded.codes[inner]).size
-    return int(inner.sum()) < cells
 
 
 def _scaled(kind: Kind, scale: int) -> Kind:

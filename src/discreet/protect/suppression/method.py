@@ -178,7 +178,7 @@ class Suppression:
         marked = []
         for table, place in zip(cells.tables, cells.places, strict=True):
             decimals = units_of(table, self.response)[1]
-            floor = max(math.ceil(self.least * 10**decimals), 1) if self.above_zero else None
+            floor = max(math.ceil(self.least * 10**decimals), int(self.above_zero)) if self.least >= 0 else None
             marked.append(
                 Figures.of_tabulation(
                     table,
