@@ -11,7 +11,7 @@ import pytest
 from discreet.core.errors import LimitError
 from discreet.uniques.conditioning import distinct, mix, split
 from discreet.uniques.convolution import Group, Law, restricted_law
-from discreet.uniques.stable import log1p_complex
+from discreet.uniques.log_probabilities import log1p_complex
 from discreet.uniques.urn import Urn
 
 

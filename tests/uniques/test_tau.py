@@ -26,8 +26,8 @@ from discreet.uniques import (
 )
 from discreet.uniques.conditioning import Bounds
 from discreet.uniques.convolution import Group, restricted_law
-from discreet.uniques.drawn import DrawnPosterior
-from discreet.uniques.posterior import UrnPosterior
+from discreet.uniques.drawn_posterior import DrawnPosterior
+from discreet.uniques.exact_posterior import UrnPosterior
 from discreet.uniques.priors import UrnPrior
 from discreet.uniques.rare import rare_law
 from discreet.uniques.urn import Urn

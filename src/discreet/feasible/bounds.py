@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.feasible.conflict import explain
+from discreet.feasible.contradiction import explain
+from discreet.feasible.group_search import Search
 from discreet.feasible.reduction import ConflictError, Reduction, reduce
-from discreet.feasible.searching import Search
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 

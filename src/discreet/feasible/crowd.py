@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.clock import Clock
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.feasible.clock import Clock
-from discreet.feasible.conflict import explain
+from discreet.feasible.contradiction import explain
 from discreet.feasible.reduction import ConflictError, Group, reduce
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
@@ -133,10 +133,10 @@ class _Crowd:
 
     def left_open(self, tick: Callable[[], None]) -> IntArray:
         """Return who is left."""
-        from discreet.feasible.condensing import LateError, NothingError, StuckError
-        from discreet.feasible.general import LARGEST, reach
-        from discreet.feasible.highs import Inside
-        from discreet.feasible.solving import Solver
+        from discreet.feasible.any_shape import LARGEST, reach
+        from discreet.feasible.group_program import Inside
+        from discreet.feasible.tableau.condensing import LateError, NothingError, StuckError
+        from discreet.feasible.tableau.solver import Solver
 
         group, facts = self.group, self.facts
         everybody: IntArray = np.flatnonzero(self.concerned)
@@ -211,7 +211,7 @@ class _Crowd:
 
     def _search(self, side: int, k: int, level: int, used: BoolArray) -> IntArray | None:
         """Return a table of whole numbers that attains a level and fits some of the facts, if one is found."""
-        from discreet.feasible.general import EFFORT, seconds
+        from discreet.feasible.any_shape import EFFORT, seconds
 
         ranges = self.ranges(used)
         end = min(ranges[1, k], level) if side == 0 else max(ranges[0, k], level)

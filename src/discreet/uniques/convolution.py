@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray
-from discreet.uniques.stable import log1p_complex, log_negative_binomial, log_poisson
+from discreet.uniques.log_probabilities import log1p_complex, log_negative_binomial, log_poisson
 from discreet.uniques.urn import Urn
 
 ComplexArray = npt.NDArray[np.complex128]

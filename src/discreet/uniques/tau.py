@@ -12,9 +12,9 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed
 from discreet.core.text import columns, figure, html_table
 from discreet.uniques.convolution import Law
-from discreet.uniques.drawn import DrawnPosterior
-from discreet.uniques.fallback import Method, posterior
-from discreet.uniques.posterior import Mask, Posterior
+from discreet.uniques.drawn_posterior import DrawnPosterior
+from discreet.uniques.exact_posterior import Mask, Posterior
+from discreet.uniques.posterior import Method, posterior
 from discreet.uniques.priors import Prior
 from discreet.uniques.sample import Sample
 

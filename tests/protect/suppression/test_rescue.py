@@ -12,8 +12,8 @@ from scipy.sparse import csr_array, hstack
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import IntArray
 from discreet.protect.suppression import rescue
-from discreet.protect.suppression.method import Suppression
 from discreet.protect.suppression.problem import Problem
+from discreet.protect.suppression.suppress import Suppression
 from discreet.rules import Threshold
 from discreet.table import Table
 

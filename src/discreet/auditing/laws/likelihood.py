@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.feasible.counting import Law
+from discreet.feasible.draw.counting import Law
 from discreet.feasible.reduction import Group
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED, Kind

@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.protect.controlled_rounding.problem import Problem
+from discreet.protect.controlled_rounding.rounding_problem import Problem
 
 CLOSE = 1e-6
 WIDEST = 64

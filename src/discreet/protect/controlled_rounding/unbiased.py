@@ -16,7 +16,7 @@ from discreet.core.errors import InfeasibleError, LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.controlled_rounding.nearest import _Program, whole_point
-from discreet.protect.controlled_rounding.problem import Problem
+from discreet.protect.controlled_rounding.rounding_problem import Problem
 
 EXACT = 1e-9
 """How far the mean of a mixture may be from the figures, as a share of the base, because of floating-point numbers."""
@@ -24,7 +24,7 @@ EXACT = 1e-9
 
 def network_of(problem: Problem) -> tuple[IntArray, IntArray] | None:
     """Return the ends of every open figure as an edge between equations, None where they form no network."""
-    from discreet.feasible.shape import orient
+    from discreet.feasible.network.orientation import orient
 
     n, m = problem.open.size, problem.rhs.size
     if np.bincount(problem.columns, minlength=n).min(initial=1) == 0:

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.suppression.circuits import FOUND, workspace
-from discreet.protect.suppression.insiders import Knowledge, by_class
+from discreet.protect.suppression.insider_knowledge import Knowledge, by_class
 from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import BoolArray, Problem
 
@@ -98,14 +98,14 @@ class Demanded:
 
     def _shared(self, cell: int, lower: int, upper: int, wide: int) -> tuple[int, int]:
         """Share a sliding level between both sides: as much above as can be reached, the rest below."""
-        from discreet.protect.suppression import kernels
+        from discreet.protect.suppression import meeting
 
         reached, beyond = upper, wide - lower + 1
         while reached < beyond - 1:
             middle = wide - lower if beyond > wide - lower else (reached + beyond) // 2
             one = [np.array([item], np.int64) for item in (cell, middle, UP, 0)]
             demands = (*one, self.known_start, *self.facts[1:])
-            outcome = kernels.probe(np.zeros(1, np.int64), self.arrays, demands, self.cost, self.work)[1][0]
+            outcome = meeting.probe(np.zeros(1, np.int64), self.arrays, demands, self.cost, self.work)[1][0]
             if outcome == FOUND:
                 reached = middle
             else:
@@ -262,7 +262,7 @@ def lower_bound(problem: Problem) -> int:
     In every equation with one sensitive cell another must be suppressed. Each such equation is given as much as all
     cells that could serve it can still pay; nobody pays more than the own cost, so that the sum is a lower bound.
     """
-    from discreet.protect.suppression.kernels import pay
+    from discreet.protect.suppression.meeting import pay
 
     fixed = problem.primary | problem.free
     left = problem.price.astype(np.int64).copy()

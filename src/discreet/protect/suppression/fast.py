@@ -13,11 +13,11 @@ import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.protect.suppression.conflict import cannot
 from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
-from discreet.protect.suppression.insiders import Knowledge
+from discreet.protect.suppression.insider_knowledge import Knowledge
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.rescue import rescue
+from discreet.protect.suppression.unprotectable import cannot
 
 BLOCK = 2000
 """How many demands are met between two reports of progress."""
@@ -52,7 +52,7 @@ class Search(Demanded):
 
     def _meet(self, order: IntArray) -> IntArray:
         """Meet demands in their order; return those that were not."""
-        from discreet.protect.suppression import kernels
+        from discreet.protect.suppression import meeting
 
         demands = self.demands()
         by_cell = _index(demands[0], self.problem.size)
@@ -60,7 +60,7 @@ class Search(Demanded):
         for start in range(0, order.size, BLOCK):
             if order.size > 1:
                 self._tick(start, order.size, "demands met")
-            self.pool, self.end, failed = kernels.meet(
+            self.pool, self.end, failed = meeting.meet(
                 order[start : start + BLOCK],
                 by_cell,
                 self.arrays,
@@ -110,17 +110,17 @@ class Search(Demanded):
 
     def _copy(self, q: int, twin: int) -> None:
         """Let the circuit of a demand be that of another."""
-        from discreet.protect.suppression import kernels
+        from discreet.protect.suppression import meeting
 
         cells, moves = self.circuit(q)
-        self.pool = kernels.reserve(self.pool, self.end, cells.size)
-        self.end = kernels.keep(
+        self.pool = meeting.reserve(self.pool, self.end, cells.size)
+        self.end = meeting.keep(
             twin, 1.0, cells.size, cells, moves.astype(np.float64), self.where, self.pool, self.end, self.head
         )
 
     def _survey(self, todo: IntArray) -> FloatArray:
         """Return what each demand would cost alone, infinite where that is not seen; some are met for nothing."""
-        from discreet.protect.suppression import kernels
+        from discreet.protect.suppression import meeting
 
         demands = self.demands()
         by_cell = _index(demands[0], self.problem.size)
@@ -128,7 +128,7 @@ class Search(Demanded):
         for start in range(0, todo.size, BLOCK):
             self._tick(start, todo.size, "sensitive cells looked at")
             part = slice(start, start + BLOCK)
-            self.pool, self.end, alone[part] = kernels.survey(
+            self.pool, self.end, alone[part] = meeting.survey(
                 todo[part],
                 by_cell,
                 self.arrays,
@@ -145,11 +145,11 @@ class Search(Demanded):
 
     def _rescue(self, q: int) -> bool:
         """Meet a demand by integer programming; false where it cannot be met."""
-        from discreet.protect.suppression import kernels
+        from discreet.protect.suppression import meeting
 
         _, at, down, up = self.facts
         start, stop = self.known_start[self.attacker[q]], self.known_start[self.attacker[q] + 1]
-        count = kernels.settle(q, np.inf, self.arrays, self.demands(), self.cost, self.work, 0)[1]
+        count = meeting.settle(q, np.inf, self.arrays, self.demands(), self.cost, self.work, 0)[1]
         found = rescue(
             self.problem,
             self.cell[q],
@@ -164,8 +164,8 @@ class Search(Demanded):
         cells, moves = found
         fresh = cells[~self.hidden[cells]]
         self.hidden[fresh], self.cost[fresh] = True, self.slight[fresh]
-        self.pool = kernels.reserve(self.pool, self.end, cells.size)
-        self.end = kernels.keep(
+        self.pool = meeting.reserve(self.pool, self.end, cells.size)
+        self.end = meeting.keep(
             q, 1.0, cells.size, cells, moves.astype(np.float64), self.where, self.pool, self.end, self.head
         )
         return True
@@ -255,7 +255,7 @@ class Search(Demanded):
 
     def _release(self, groups: IntArray, members: IntArray, exchange: bool = True, effort: float = np.inf) -> int:
         """Try to release groups of cells, in exchange for others or for nothing; return how often it succeeded."""
-        from discreet.protect.suppression import kernels
+        from discreet.protect.suppression import meeting
 
         accepted = 0
         cost = self.cost if exchange else np.where(self.hidden, self.slight, np.inf)
@@ -263,7 +263,7 @@ class Search(Demanded):
         for start in range(0, groups.size - 1, BLOCK):
             part = groups[start : start + BLOCK + 1]
             self._tick(start, groups.size - 1, f"cells tried for release, cost {self.total:,}")
-            self.pool, self.end, more = kernels.improve(
+            self.pool, self.end, more = meeting.improve(
                 part - part[0],
                 members[part[0] : part[-1]],
                 self.problem.price,

@@ -16,7 +16,7 @@ import numpy as np
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.protect.suppression import branching
+from discreet.protect.suppression import scip
 from discreet.protect.suppression.circuits import FOUND
 from discreet.protect.suppression.demands import BOTH, DOWN, UP
 from discreet.protect.suppression.fast import Search
@@ -80,7 +80,7 @@ class _Proof:
             if self._over():
                 break
             small = int((self.master.low < self.master.high).sum()) <= SMALL
-            if not (self._branch() if small and branching.available() else self._whole_numbers()):
+            if not (self._branch() if small and scip.available() else self._whole_numbers()):
                 break
         if self.bound < self.total and self._late():
             self.limited = True
@@ -207,7 +207,7 @@ class _Proof:
 
     def _branch(self) -> bool:
         """Solve what is left by branch-and-cut; return false if time ran out or SCIP could not say."""
-        bound, shares = branching.branch_and_cut(self.master, self._met, self._left(), float(self.total - self.base))
+        bound, shares = scip.branch_and_cut(self.master, self._met, self._left(), float(self.total - self.base))
         self._raise(bound)
         if shares is not None and self.bound < self.total:
             return self._complete(self._spread(shares) > 0.5)
@@ -274,17 +274,17 @@ class _Proof:
 
     def _unmet(self, chosen: BoolArray) -> IntArray:
         """Return the demands that suppressing the chosen cells alone does not meet over real numbers or whole ones."""
-        from discreet.protect.suppression import kernels
+        from discreet.protect.suppression import meeting
 
         ways = self.demands
         cost = np.where(chosen, ways.slight, np.inf)
         asked = np.arange(len(ways.cell))
-        outcome = kernels.probe(asked, ways.arrays, ways.demands(), cost, ways.work)[1]
+        outcome = meeting.probe(asked, ways.arrays, ways.demands(), cost, ways.work)[1]
         unmet: IntArray = asked[outcome != FOUND]
         return unmet
 
     def _met_in_whole_numbers(self, q: int, chosen: BoolArray) -> bool:
-        from discreet.protect.suppression import kernels
+        from discreet.protect.suppression import meeting
         from discreet.protect.suppression.rescue import rescue
 
         ways = self.demands
@@ -292,7 +292,7 @@ class _Proof:
         start, stop = ways.known_start[ways.attacker[q]], ways.known_start[ways.attacker[q] + 1]
         cost = np.where(chosen, ways.slight, np.inf)
         known = (at[start:stop], down[start:stop], up[start:stop])
-        count = kernels.settle(q, np.inf, ways.arrays, ways.demands(), cost, ways.work, 0)[1]
+        count = meeting.settle(q, np.inf, ways.arrays, ways.demands(), cost, ways.work, 0)[1]
         asked = ways.work[5][:count]
         return rescue(self.problem, ways.cell[q], ways.size[q], ways.way[q], cost, known, asked) is not None
 

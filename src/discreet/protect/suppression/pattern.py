@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.numerics import IntArray
-from discreet.protect.suppression.insiders import Knowledge
+from discreet.protect.suppression.insider_knowledge import Knowledge
 from discreet.protect.suppression.problem import BoolArray, Problem
 
 STATUSES = ("published", "primary", "secondary")
@@ -224,7 +224,7 @@ class Pattern:
 
 
 def _facts(pattern: Pattern) -> dict[int, list[tuple[int, float, float]]]:
-    from discreet.protect.suppression.insiders import by_class
+    from discreet.protect.suppression.insider_knowledge import by_class
 
     found: dict[int, list[tuple[int, float, float]]] = {}
     for who, cell, down, up in zip(*(c.tolist() for c in by_class(pattern.problem, pattern.known)), strict=True):

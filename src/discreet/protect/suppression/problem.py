@@ -17,7 +17,7 @@ import numpy.typing as npt
 from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.protect.suppression.completion import fit
-from discreet.protect.suppression.spread import spread
+from discreet.protect.suppression.proportional_fit import spread
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
