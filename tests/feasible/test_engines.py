@@ -16,7 +16,7 @@ from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import bounds
 from discreet.feasible.draw.chain import draw_tables
 from discreet.feasible.draw.counting import count_tables
-from discreet.feasible.group_program import Model, NothingFitsError, sparse_bounds
+from discreet.feasible.group_program import GroupProgram, NothingFitsError, sparse_bounds
 from discreet.feasible.network.batch import network_batch, oriented
 from discreet.feasible.reduction import Group, reduce
 from discreet.feasible.tableau.condensing import condense
@@ -216,6 +216,6 @@ def test_a_solver_of_floating_point_numbers_is_not_believed_about_large_ones(lar
     wrong = replace(group, rhs=group.rhs + np.eye(group.rhs.size, dtype=np.int64)[0])
     if said:
         with pytest.raises(NothingFitsError):
-            Model(wrong).best(np.ones(group.variables.size), True)
+            GroupProgram(wrong).best(np.ones(group.variables.size), True)
     else:
-        assert Model(wrong).best(np.ones(group.variables.size), True) is None
+        assert GroupProgram(wrong).best(np.ones(group.variables.size), True) is None

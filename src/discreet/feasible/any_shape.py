@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.numerics import IntArray
-from discreet.feasible.group_program import Inside, Model, NothingFitsError, sparse_bounds
+from discreet.feasible.group_program import GroupProgram, NothingFitsError, RangeProgram, sparse_bounds
 from discreet.feasible.reduction import Group
 from discreet.feasible.tableau.condensing import NothingError, StuckError
 from discreet.feasible.tableau.solver import NOT_SEEN, Found, Solver
@@ -56,7 +56,7 @@ def solve_group(
             raise StuckError
         solver = Solver(group, wanted, goal, clock)
         if whole and not solver.has_table:
-            table = _best(Model(group, whole=True), np.zeros(group.variables.size), True, clock)
+            table = _best(GroupProgram(group, whole=True), np.zeros(group.variables.size), True, clock)
             if table is not None:
                 solver.give(table)
         solver.run(NODES[0] if whole else 0, tick)
@@ -74,7 +74,7 @@ def solve_group(
 
 def reach(group: Group, solver: Solver, goal: IntArray, clock: Clock) -> None:
     """Look for tables that attain goals by linear programs, whose solutions are rounded."""
-    model = Inside(group)
+    model = RangeProgram(group)
     for side, k in zip(*np.nonzero(solver.open()), strict=True):
         if clock.late:
             return
@@ -93,7 +93,7 @@ def seconds(clock: Clock) -> float:
     return PATIENCE if left is None else min(left, PATIENCE)
 
 
-def _best(model: Model, costs: np.ndarray, upper: bool, clock: Clock) -> IntArray | None:
+def _best(model: GroupProgram, costs: np.ndarray, upper: bool, clock: Clock) -> IntArray | None:
     """Return a best table of whole numbers, None where time ran out."""
     left = seconds(clock)
     if left <= 0:
@@ -129,14 +129,14 @@ def _judge(found: Found, goal: IntArray | None) -> None:
 
 def _close(group: Group, found: Found, goal: IntArray | None, clock: Clock) -> None:
     """Find what is left by integer programs; each table found counts for all unknowns."""
-    model: Model | None = None
+    model: GroupProgram | None = None
     failed = 0
     for side, k in zip(*np.nonzero(found.settled == 0), strict=True):
         if found.settled[side, k]:
             continue
         if seconds(clock) <= 0 or failed == HOPELESS:
             return
-        model = Model(group, whole=True) if model is None else model
+        model = GroupProgram(group, whole=True) if model is None else model
         costs = np.zeros(group.variables.size)
         costs[k] = 1.0
         table = _best(model, costs, bool(side), clock)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.feasible.contradiction import explain
-from discreet.feasible.group_search import Search
+from discreet.feasible.group_search import GroupSearch
 from discreet.feasible.reduction import ConflictError, Reduction, reduce
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
@@ -84,7 +84,7 @@ def bounds(
     low, high = reduced.low.copy(), reduced.high.copy()
     real = np.stack([low, high]).astype(np.float64)
     finished = np.ones(low.size, bool)
-    search = Search(equations, reduced.groups, wanted, time_limit, workers, progress)
+    search = GroupSearch(equations, reduced.groups, wanted, time_limit, workers, progress)
     for group, found in search.run(whole=not relaxed):
         mine = wanted[group.variables]
         where = group.variables[mine]

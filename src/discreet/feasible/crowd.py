@@ -134,7 +134,7 @@ class _Crowd:
     def left_open(self, tick: Callable[[], None]) -> IntArray:
         """Return who is left."""
         from discreet.feasible.any_shape import LARGEST, reach
-        from discreet.feasible.group_program import Inside
+        from discreet.feasible.group_program import RangeProgram
         from discreet.feasible.tableau.condensing import LateError, NothingError, StuckError
         from discreet.feasible.tableau.solver import Solver
 
@@ -157,7 +157,7 @@ class _Crowd:
         except (LateError, NothingError, StuckError):
             return everybody
         seen = self.solver.found().seen
-        self.model = Inside(inner)
+        self.model = RangeProgram(inner)
         left = self.concerned & False
         for side, k in zip(*np.nonzero(asked), strict=True):
             if self.clock.late:

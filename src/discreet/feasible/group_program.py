@@ -28,7 +28,7 @@ class NothingFitsError(Exception):
     """No table fits the equations of a group."""
 
 
-class Model:
+class GroupProgram:
     """A group as a linear or integer program."""
 
     def __init__(self, group: Group, whole: bool = False) -> None:
@@ -89,7 +89,7 @@ class Model:
         return np.asarray(self.solver.getSolution().row_dual)
 
 
-class Inside:
+class RangeProgram:
     """A group over real numbers, in ranges that change from one question to the next.
 
     Values keep a little away from the ends of their ranges where they can, so that rounding them leaves them inside.
@@ -100,7 +100,7 @@ class Inside:
 
     def __init__(self, group: Group) -> None:
         # One model for each width of the margin: from one question to the next, little changes in either.
-        self.models = [(Model(group), np.full((2, group.variables.size), np.nan)) for _ in range(2)]
+        self.models = [(GroupProgram(group), np.full((2, group.variables.size), np.nan)) for _ in range(2)]
         for model, _ in self.models:
             model.solver.setOptionValue("simplex_strategy", 1)
 
@@ -169,7 +169,7 @@ class _Corners:
         self.relaxed = self.bound.astype(np.float64)
         self.seen = np.stack([np.full(n, NOT_SEEN), np.full(n, -NOT_SEEN)])
         self.reached = np.stack([np.full(n, np.inf), np.full(n, -np.inf)])
-        self.model = Model(group)
+        self.model = GroupProgram(group)
         self.at: FloatArray | None = None
         self.bases: list[Any] = []
         self.nearest = np.full((2, n), -1)

@@ -32,7 +32,7 @@ BATCH = 20_000
 """How many entries of equations of networks are handed to a thread at once."""
 
 
-class Search:
+class GroupSearch:
     """One search over groups, of which some unknowns are wanted, with its clock and its progress."""
 
     def __init__(

@@ -16,7 +16,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.feasible.contradiction import explain
-from discreet.feasible.group_search import Search
+from discreet.feasible.group_search import GroupSearch
 from discreet.feasible.reduction import ConflictError, Reduction, reduce
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
@@ -26,7 +26,7 @@ REACHED, UNDECIDED, OUT_OF_REACH = 1, 0, -1
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class Reached:
     """For each target, whether some table that fits has it at its lower level or below, and at its upper or above.
 
     ``lower`` and ``upper`` hold REACHED (1), UNDECIDED (0) or OUT_OF_REACH (-1), in the order of ``targets``.
@@ -48,7 +48,7 @@ def reach_levels(
     time_limit: float | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> Levels:
+) -> Reached:
     """Say of every target whether tables of whole numbers that fit attain its two levels.
 
     Args:
@@ -105,7 +105,7 @@ def reach_levels(
         left = None if deadline is None else deadline - time.monotonic()
         far = np.stack([np.full(inside.size, UNBOUNDED), np.full(inside.size, -UNBOUNDED)])
         bound, settled = -far, np.zeros((2, inside.size), bool)
-        for group, found in Search(equations, reduced.groups, wanted, left, workers, progress).run(goal=goal):
+        for group, found in GroupSearch(equations, reduced.groups, wanted, left, workers, progress).run(goal=goal):
             if found is not None:
                 mine = group.variables
                 far[:, mine], bound[:, mine], settled[:, mine] = found.seen, found.bound, found.settled > 0
@@ -113,7 +113,7 @@ def reach_levels(
         answer[pending & (sign * bound[:, chief] < sign * needs)] = OUT_OF_REACH
         # The furthest of several goals of one sum may be out of reach: then the others are looked at by themselves.
         pending &= (answer == UNDECIDED) & settled[:, chief]
-    return Levels(equations, at, answer[0], answer[1])
+    return Reached(equations, at, answer[0], answer[1])
 
 
 def _needs(reduced: Reduction, at: IntArray, level: IntArray) -> IntArray:

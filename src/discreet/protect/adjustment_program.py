@@ -19,7 +19,7 @@ STEPS, PATIENCE = 500, 3
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class ProtectionLevels:
     """The sensitive figures, and how far below or above its value each must be published, in units."""
 
     cells: IntArray
@@ -30,7 +30,7 @@ class Levels:
 def adjust(
     sums: Sums,
     values: IntArray,
-    levels: Levels,
+    levels: ProtectionLevels,
     weights: FloatArray,
     reach: FloatArray,
     squared: bool,
@@ -71,7 +71,7 @@ def adjust(
     return adjusted, gap
 
 
-def _ranges(values: IntArray, levels: Levels, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _ranges(values: IntArray, levels: ProtectionLevels, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the least and the largest change of every figure; nothing becomes negative, and empty cells stay empty."""
     low = np.where(values >= 0, -values.astype(np.float64), -np.inf)
     high = np.full(values.size, np.inf)
@@ -99,7 +99,7 @@ def _model(columns: int) -> tuple[Any, Any, Any]:
 def _directions(
     sums: Sums,
     values: IntArray,
-    levels: Levels,
+    levels: ProtectionLevels,
     weights: FloatArray,
     low: FloatArray,
     high: FloatArray,

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed, spawn
-from discreet.uniques.conditioning import UNBOUNDED, Bounds
-from discreet.uniques.convolution import Law
+from discreet.uniques.conditioning import UNBOUNDED, CountBounds
+from discreet.uniques.convolution import UntouchedLaw
 from discreet.uniques.exact_posterior import Mask, Posterior
 from discreet.uniques.priors import Mixture, Prior, UrnPrior
 from discreet.uniques.sample import Sample
@@ -42,7 +42,7 @@ class DrawnPosterior(Posterior):
     prior: Prior
     urn: Urn
     weights: FloatArray
-    bounds: Bounds
+    bounds: CountBounds
     gammas: tuple[float, float]  # weights on the inside and the outside of the bounds
     share: float  # estimated probability of the inside under the base prior
     share_error: float
@@ -60,7 +60,7 @@ class DrawnPosterior(Posterior):
         root = np.random.SeedSequence(spawn(seed, 1)[0].integers(2**63))
         urn, weights = base.after(sample)
         event = prior.event if isinstance(prior, Mixture) else None
-        bounds = Bounds.of(sample, base, event)
+        bounds = CountBounds.of(sample, base, event)
         made = cls(sample, prior, urn, weights, bounds, (1.0, 1.0), 0.5, 0.0, draws, root)
         if not isinstance(prior, Mixture):
             return made
@@ -93,7 +93,7 @@ class DrawnPosterior(Posterior):
         further = np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
         return self._mean(chosen, lambda rows: (rows == further).astype(np.float64))
 
-    def untouched(self, counted: Mask) -> Law:
+    def untouched(self, counted: Mask) -> UntouchedLaw:
         """Return the weighted frequencies of how many of the counted cells gain nobody."""
         chosen = np.flatnonzero(counted)
         total = np.zeros(chosen.size + 1)
@@ -101,7 +101,7 @@ class DrawnPosterior(Posterior):
         for inside, rows in self._draw(chosen):
             weight = np.where(inside, heavy, light)
             total += np.bincount((rows == 0).sum(axis=1), weights=weight, minlength=total.size)
-        return Law(0.0, 0, total / total.sum())
+        return UntouchedLaw(0.0, 0, total / total.sum())
 
     def untouched_error(self, counted: Mask) -> float:
         """Return the Monte Carlo error of the mean number of counted cells that gain nobody."""

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
-from discreet.uniques.conditioning import Bounds, distinct, mix, split
-from discreet.uniques.convolution import NEVER, Group, Law, restricted_law
+from discreet.uniques.conditioning import CountBounds, distinct, mix, split
+from discreet.uniques.convolution import NEVER, CellGroup, UntouchedLaw, restricted_law
 from discreet.uniques.priors import Mixture, Prior, UrnPrior
 from discreet.uniques.rare import rare_law
 from discreet.uniques.sample import Sample
@@ -73,7 +73,7 @@ class Posterior(ABC):
         """Return P(F_i = count | f) for every cell; ``count`` is one figure or one per cell."""
 
     @abstractmethod
-    def untouched(self, counted: Mask) -> Law:
+    def untouched(self, counted: Mask) -> UntouchedLaw:
         """Return the law of how many of the counted cells gain nobody, F_i = f_i.
 
         Raises:
@@ -174,9 +174,9 @@ class UrnPosterior(Posterior):
         """Standard deviation of F_i given f, of the non-empty cells."""
         return np.sqrt(self.urn.variance(self.weights))
 
-    def untouched(self, counted: Mask) -> Law:
+    def untouched(self, counted: Mask) -> UntouchedLaw:
         """Return the exact law of how many of the counted cells gain nobody."""
-        free = Bounds.of(self.sample, self.prior, None)
+        free = CountBounds.of(self.sample, self.prior, None)
         groups = free.after(self.sample, self.weights, counted)
         try:
             return restricted_law(self.urn, groups)
@@ -199,7 +199,7 @@ class MixturePosterior(Posterior):
     prior: Mixture
     urn: Urn
     weights: FloatArray
-    bounds: Bounds
+    bounds: CountBounds
     log_inside: float
     log_outside: float
     log_evidence: float
@@ -208,7 +208,7 @@ class MixturePosterior(Posterior):
     def of(cls, sample: Sample, prior: Mixture) -> MixturePosterior:
         """Weigh the event before and after the sample."""
         base = prior.base
-        bounds = Bounds.of(sample, base, prior.event)
+        bounds = CountBounds.of(sample, base, prior.event)
         inside, outside = split(base.before(sample), bounds.before(sample, base), counting=False)
         sides = (inside, outside) if prior.event.inside else (outside, inside)
         logs = []
@@ -234,14 +234,14 @@ class MixturePosterior(Posterior):
             )
         return cls(sample, prior, urn, weights, bounds, logs[0], logs[1], evidence)
 
-    def _law(self, counted: Mask, counting: bool = True, pin: tuple[int, int] | None = None) -> Law:
+    def _law(self, counted: Mask, counting: bool = True, pin: tuple[int, int] | None = None) -> UntouchedLaw:
         """The unnormalised posterior law of U, jointly with F_i = f_i + x when a cell i is pinned to x."""
         groups = self.bounds.after(self.sample, self.weights, counted, pin[0] if pin else None)
         if pin is None:
             inside, outside = split(self.urn, groups, counting=counting)
         else:
             cell, x = pin
-            pinned = [Group(1, float(self.weights[cell]), x, x)]
+            pinned = [CellGroup(1, float(self.weights[cell]), x, x)]
             inside, outside = split(self.urn, groups, pinned, counting=counting)
             if not self.bounds.low[cell] <= self.sample.counts[cell] + x <= self.bounds.high[cell]:
                 inside, outside = NEVER, mix([(0.0, inside), (0.0, outside)])
@@ -262,7 +262,7 @@ class MixturePosterior(Posterior):
                 result[i] = np.exp(law.log_probability - self.log_evidence)
         return result[which]
 
-    def untouched(self, counted: Mask) -> Law:
+    def untouched(self, counted: Mask) -> UntouchedLaw:
         """Return the exact law of how many of the counted cells gain nobody."""
         return self._law(counted)
 

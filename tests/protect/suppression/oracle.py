@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import IntArray
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.protect.suppression.insider_knowledge import Knowledge, knowledge_of
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, knowledge_of
 from discreet.protect.suppression.primary import Wish, demands_of, primary
 from discreet.protect.suppression.problem import BoolArray, Cells, Demands, lay_out
 from discreet.protect.suppression.suppress import Suppression
@@ -108,7 +108,7 @@ class Stated:
 
     cells: Cells
     demands: Demands
-    known: Knowledge
+    known: InsiderKnowledge
     cost: np.ndarray
     candidates: np.ndarray
     in_print: BoolArray

@@ -21,7 +21,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.random import Seed, spawn
 from discreet.feasible.draw.lattice import lattice_of
-from discreet.feasible.group_program import Model
+from discreet.feasible.group_program import GroupProgram
 from discreet.feasible.network.batch import Edges, oriented
 from discreet.feasible.reduction import Group
 
@@ -218,7 +218,7 @@ def _entropies(counts: IntArray, offset: IntArray, spread: IntArray, total: int)
 
 def _corners(group: Group, clock: Clock) -> list[IntArray]:
     """Return starting tables far apart: corners in random directions."""
-    model, rng = Model(group), np.random.default_rng(3)
+    model, rng = GroupProgram(group), np.random.default_rng(3)
     found = []
     for _ in range(CHAINS):
         x = model.best(rng.normal(size=group.variables.size), True, clock.left)

@@ -24,7 +24,7 @@ STATES = 6_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class ValueLaw:
     """The values that an unknown takes over all tables that fit, and the share of the tables with each."""
 
     values: IntArray
@@ -42,11 +42,11 @@ class Counted:
     """The number of tables that fit one group, and the law of each of its unknowns."""
 
     tables: int
-    laws: tuple[Law, ...]
+    laws: tuple[ValueLaw, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class _Layer:
+class _Filling:
     """One unknown filled in: for every way, the partial table before it, the value, and the partial table after it."""
 
     parent: IntArray
@@ -86,7 +86,7 @@ def count_tables(
     mark = np.random.default_rng(2).integers(1, 2**63, group.rhs.size, dtype=np.uint64)
     code = np.zeros(1, np.uint64)
     needs, ways = group.rhs[None, :].copy(), np.ones(1, np.int64)
-    layers: list[_Layer] = []
+    layers: list[_Filling] = []
     for step, j in enumerate(order.tolist()):
         mine = np.flatnonzero(sign[:, j])
         least, most = np.full(needs.shape[0], group.least[j]), np.full(needs.shape[0], group.most[j])
@@ -108,13 +108,13 @@ def count_tables(
         shift = (sign[mine, j].astype(np.uint64) * mark[mine]).sum(dtype=np.uint64)
         digest = code[parent] - value.astype(np.uint64) * shift
         code, first, child = np.unique(digest, return_index=True, return_inverse=True)
-        layers.append(_Layer(parent, value, child))
+        layers.append(_Filling(parent, value, child))
         ways = _gather(ways, parent, child, first.size)
         needs = needs[parent[first]]
         needs[:, mine] -= value[first][:, None] * sign[mine, j]
     if needs.shape[0] != 1:
-        return Counted(0, tuple(Law(np.zeros(0, np.int64), np.zeros(0)) for _ in order))
-    laws: list[Law | None] = [None] * order.size
+        return Counted(0, tuple(ValueLaw(np.zeros(0, np.int64), np.zeros(0)) for _ in order))
+    laws: list[ValueLaw | None] = [None] * order.size
     return _marginals(group, order, layers, ways[0], weights, laws, deadline)
 
 
@@ -137,10 +137,10 @@ def _check(deadline: float | None) -> None:
 def _marginals(
     group: Group,
     order: IntArray,
-    layers: list[_Layer],
+    layers: list[_Filling],
     tables: Any,
     weights: Mapping[int, FloatArray] | None,
-    laws: list[Law | None],
+    laws: list[ValueLaw | None],
     deadline: float | None,
 ) -> Counted:
     """Go forwards and backwards once more with weights, scaled so that nothing overflows."""
@@ -158,7 +158,7 @@ def _marginals(
         share: FloatArray = np.bincount(
             layer.value - group.least[j], weights=reach * forward[step][layer.parent]
         ).astype(np.float64)
-        laws[j] = Law(group.least[j] + np.flatnonzero(share), share[share > 0] / share.sum())
+        laws[j] = ValueLaw(group.least[j] + np.flatnonzero(share), share[share > 0] / share.sum())
         again = np.bincount(layer.parent, weights=reach, minlength=forward[step].size).astype(np.float64)
         back = again / again.max()
     return Counted(int(tables), tuple(law for law in laws if law is not None))

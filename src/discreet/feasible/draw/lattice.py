@@ -18,7 +18,7 @@ from discreet.core.clock import Clock
 from discreet.core.compiled import compiled
 from discreet.core.errors import LimitError
 from discreet.core.numerics import IntArray
-from discreet.feasible.group_program import Model
+from discreet.feasible.group_program import GroupProgram
 from discreet.feasible.reduction import Group
 from discreet.feasible.tableau.condensing import LateError, StuckError
 from discreet.feasible.tableau.solver import Solver
@@ -68,7 +68,7 @@ def lattice_of(group: Group, count: int, rng: np.random.Generator, clock: Clock)
     try:
         solver = Solver(group, np.zeros(n, np.int64), None, clock)
         if not solver.has_table:
-            x = Model(group, whole=True).best(np.zeros(n), True, clock.left)
+            x = GroupProgram(group, whole=True).best(np.zeros(n), True, clock.left)
             if x is not None:
                 solver.give(np.rint(x).astype(np.int64))
         if not solver.has_table or (solver.joined.scale != 1).any():

@@ -133,7 +133,7 @@ def check(equations: Equations, proof: Proof) -> bool:
 
 def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None = None) -> Proof | None:
     """Return a proof of a bound, None where the value has none, or none was found by a time by ``time.monotonic()``."""
-    from discreet.feasible.group_program import Model
+    from discreet.feasible.group_program import GroupProgram
 
     equations, reduced = found.equations, found.reduction
     bound = int(found.upper[position] if upper else found.lower[position])
@@ -156,7 +156,7 @@ def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None =
         simple = _complete(found, position, upper, bound, {int(group.equations[e]): Fraction(int(group.signs[entry]))})
         if simple is not None and not simple.searched:
             return simple
-    model = Model(group)
+    model = GroupProgram(group)
     costs = np.zeros(group.variables.size)
     costs[k] = 1.0
     left = None if deadline is None else max(deadline - time.monotonic(), 0.0)

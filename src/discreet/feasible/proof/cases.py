@@ -101,11 +101,11 @@ class _Splitting:
         single: np.ndarray,
         deadline: float | None,
     ) -> None:
-        from discreet.feasible.group_program import Model
+        from discreet.feasible.group_program import GroupProgram
 
         self.found, self.group, self.position, self.upper, self.bound = found, group, position, upper, bound
         self.single, self.left, self.deadline = single, MOST, deadline
-        self.model = Model(group)
+        self.model = GroupProgram(group)
         self.costs = np.zeros(group.variables.size)
         self.costs[int(np.flatnonzero(group.variables == position)[0])] = 1.0
 

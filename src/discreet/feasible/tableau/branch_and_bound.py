@@ -37,7 +37,7 @@ LONG, FAULTS = 20, 20
 """Exchanges after which they are taken back; errors after which another solver takes over."""
 
 
-class Stack(NamedTuple):
+class BranchStack(NamedTuple):
     """Room for branching: unknowns branched on, their kept ranges, values and exchanges before it."""
 
     branched: IntArray
@@ -139,7 +139,7 @@ def repair(t: Tableau, most: int) -> int:
 
 
 @compiled
-def attained(t: Tableau, pool: Pool, stack: Stack, k: int, sign: int, target: int, nodes: int) -> int:
+def attained(t: Tableau, pool: Pool, stack: BranchStack, k: int, sign: int, target: int, nodes: int) -> int:
     """Look for a table of whole numbers in which x[k] has the target value or lies beyond it.
 
     Fractional values are pushed to either side in turn (branch and bound, depth first). Going back takes back the
@@ -225,7 +225,7 @@ def rounded(t: Tableau, pool: Pool, bound: IntArray, k: int, sign: int, target: 
 def settle(
     t: Tableau,
     pool: Pool,
-    stack: Stack,
+    stack: BranchStack,
     wanted: IntArray,
     first: int,
     last: int,

@@ -13,7 +13,7 @@ from discreet.feasible.reduction import Group
 from discreet.feasible.tableau.branch_and_bound import (
     FOUND,
     UNDECIDED,
-    Stack,
+    BranchStack,
     attained,
     moves,
     note_corner,
@@ -213,9 +213,9 @@ class Solver:
         )
 
 
-def _stack(levels: int, size: int) -> Stack:
+def _stack(levels: int, size: int) -> BranchStack:
     numbers = [np.zeros(levels, np.int64) for _ in range(3)]
-    return Stack(numbers[0], numbers[1], np.zeros(levels), np.zeros(levels), np.zeros((levels, size)), numbers[2])
+    return BranchStack(numbers[0], numbers[1], np.zeros(levels), np.zeros(levels), np.zeros((levels, size)), numbers[2])
 
 
 def _nothing_seen(size: int) -> IntArray:

@@ -20,7 +20,7 @@ from discreet.core.random import Seed, generator, is_short
 from discreet.protect.additive import sums_of
 from discreet.protect.base import Original, Protected
 from discreet.protect.controlled_rounding.nearest import Rounded, nearest_rounding
-from discreet.protect.controlled_rounding.rounding_problem import Problem
+from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
 from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
 from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
@@ -69,7 +69,7 @@ class ControlledRounding:
         check_counts(original)
         base = int(self.base)
         full, kept = laid_out(original)
-        problem = Problem.of(sums_of(full), full.records, base)
+        problem = RoundingProblem.of(sums_of(full), full.records, base)
         if self.unbiased:
             values = unbiased_rounding(problem, generator(seed), self.time_limit, progress)
             # A single figure x becomes y with probability 1 − |x − y|/b, as by random rounding, but the figures of one
@@ -112,7 +112,7 @@ class ControlledRounding:
     ) -> Protected:
         return released(original, full, kept, values, self.name, self.parameters, (kind,), notes=notes, details=details)
 
-    def _inner_only(self, full: Tabulation, problem: Problem, progress: Progress | None) -> Rounded:
+    def _inner_only(self, full: Tabulation, problem: RoundingProblem, progress: Progress | None) -> Rounded:
         """Return a rounding of the inner cells to neighbours, with margins that are their sums and as near as found."""
         if full.names not in full.margins:
             raise LimitError(

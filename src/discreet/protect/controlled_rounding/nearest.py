@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.protect.controlled_rounding.rounding_problem import Problem
+from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
 
 CLOSE = 1e-6
 WIDEST = 64
@@ -37,7 +37,7 @@ class Rounded:
 class _Program:
     """A problem in HiGHS."""
 
-    def __init__(self, problem: Problem, costs: FloatArray | IntArray) -> None:
+    def __init__(self, problem: RoundingProblem, costs: FloatArray | IntArray) -> None:
         import highspy
 
         self.highspy = highspy
@@ -81,7 +81,7 @@ class _Program:
 
 
 def nearest_rounding(
-    problem: Problem, seconds: float, progress: Progress | None = None
+    problem: RoundingProblem, seconds: float, progress: Progress | None = None
 ) -> tuple[Rounded | None, float]:
     """Return the nearest controlled rounding, or the best found in time, and what no rounding's distance is below.
 
@@ -121,7 +121,7 @@ def whole_point(point: FloatArray) -> bool:
     return bool((np.abs(point - np.rint(point)) < CLOSE).all())
 
 
-def _relaxed(problem: Problem, radius: int, seconds: float) -> tuple[Rounded, float] | None:
+def _relaxed(problem: RoundingProblem, radius: int, seconds: float) -> tuple[Rounded, float] | None:
     """Return the nearest additive multiples when figures may go so many bases beyond their neighbours.
 
     A figure moves by v + p − q bases with v in {0, 1} and p, q in 0 … radius; each of p and q adds a base to the
@@ -134,7 +134,7 @@ def _relaxed(problem: Problem, radius: int, seconds: float) -> tuple[Rounded, fl
     gaps = -sums.gaps(values - residual) // base
     floors = (values - residual) // base
     row = sums.row
-    wide = Problem(
+    wide = RoundingProblem(
         sums,
         values,
         base,
@@ -158,7 +158,7 @@ def _relaxed(problem: Problem, radius: int, seconds: float) -> tuple[Rounded, fl
     return Rounded(published, radius, outcome == "optimal"), bound + float(residual.sum())
 
 
-def _checked(problem: Problem, point: FloatArray, proved: bool) -> Rounded:
+def _checked(problem: RoundingProblem, point: FloatArray, proved: bool) -> Rounded:
     steps = np.rint(point).astype(np.int64)
     published = problem.published(steps)
     # What a solver returns is checked in whole numbers, whatever its tolerances were.

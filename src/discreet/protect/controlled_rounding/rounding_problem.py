@@ -11,7 +11,7 @@ from discreet.protect.additive import Sums
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class RoundingProblem:
     """Figures that are no multiples of the base, and the equations Σ sign·u = rhs between their roundings.
 
     u is 1 where a figure goes up and 0 where it goes down; multiples of the base stay (zero-restricted rounding, Cox
@@ -30,7 +30,7 @@ class Problem:
     rhs: IntArray
 
     @classmethod
-    def of(cls, sums: Sums, values: IntArray, base: int) -> Problem:
+    def of(cls, sums: Sums, values: IntArray, base: int) -> RoundingProblem:
         """State the problem of figures that add up."""
         residual = values % base
         open_ = np.flatnonzero(residual)

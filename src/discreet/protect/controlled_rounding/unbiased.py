@@ -16,13 +16,13 @@ from discreet.core.errors import InfeasibleError, LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.controlled_rounding.nearest import _Program, whole_point
-from discreet.protect.controlled_rounding.rounding_problem import Problem
+from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
 
 EXACT = 1e-9
 """How far the mean of a mixture may be from the figures, as a share of the base, because of floating-point numbers."""
 
 
-def network_of(problem: Problem) -> tuple[IntArray, IntArray] | None:
+def network_of(problem: RoundingProblem) -> tuple[IntArray, IntArray] | None:
     """Return the ends of every open figure as an edge between equations, None where they form no network."""
     from discreet.feasible.network.orientation import orient
 
@@ -34,7 +34,7 @@ def network_of(problem: Problem) -> tuple[IntArray, IntArray] | None:
 
 
 def unbiased_rounding(
-    problem: Problem, rng: np.random.Generator, seconds: float, progress: Progress | None = None
+    problem: RoundingProblem, rng: np.random.Generator, seconds: float, progress: Progress | None = None
 ) -> IntArray:
     """Return published figures, drawn so that the mean of each is the figure itself."""
     if not problem.open.size:
@@ -49,7 +49,7 @@ def unbiased_rounding(
     return published
 
 
-def round_network(problem: Problem, edges: tuple[IntArray, IntArray], rng: np.random.Generator) -> IntArray:
+def round_network(problem: RoundingProblem, edges: tuple[IntArray, IntArray], rng: np.random.Generator) -> IntArray:
     """Return which figures of a network go up."""
     from discreet.protect.controlled_rounding.cycles import round_flow
 
@@ -63,7 +63,7 @@ def round_network(problem: Problem, edges: tuple[IntArray, IntArray], rng: np.ra
     return steps
 
 
-def mixture(problem: Problem, seconds: float, progress: Progress | None = None) -> tuple[IntArray, FloatArray]:
+def mixture(problem: RoundingProblem, seconds: float, progress: Progress | None = None) -> tuple[IntArray, FloatArray]:
     """Return controlled roundings (rows) and weights whose mean is the table, found by generating columns.
 
     The master program asks for weights with the least deviation of the mean; its prices name the rounding that helps
@@ -96,7 +96,7 @@ def draw_from_mixture(points: IntArray, weights: FloatArray, rng: np.random.Gene
     return drawn
 
 
-def _best(problem: Problem, costs: FloatArray, deadline: float) -> IntArray:
+def _best(problem: RoundingProblem, costs: FloatArray, deadline: float) -> IntArray:
     """Return the cheapest controlled rounding."""
     outcome, point, _ = _Program(problem, costs).solve(False, deadline - time.monotonic())
     if outcome != "optimal" or not whole_point(point):

@@ -71,7 +71,7 @@ def _settled(equations: Equations) -> tuple[IntArray, BoolArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _LinkedPart:
     """Open positions that are linked by equations, and the equations: sums with signs that equal ``rest``."""
 
     at: IntArray
@@ -125,7 +125,7 @@ class _Part:
         raise _nothing_found()
 
 
-def _parts(equations: Equations, values: IntArray, open_: BoolArray) -> Iterator[_Part]:
+def _parts(equations: Equations, values: IntArray, open_: BoolArray) -> Iterator[_LinkedPart]:
     """Split what is open into parts that share no equation."""
     from scipy.sparse import block_array, csr_array
     from scipy.sparse.csgraph import connected_components
@@ -148,7 +148,7 @@ def _parts(equations: Equations, values: IntArray, open_: BoolArray) -> Iterator
     for r1, c1 in ends.tolist():
         if r1 > r0:
             mine = at[c0:c1]
-            yield _Part(mine, matrix[r0:r1, c0:c1], rest[r0:r1], equations.lower[mine], equations.upper[mine])
+            yield _LinkedPart(mine, matrix[r0:r1, c0:c1], rest[r0:r1], equations.lower[mine], equations.upper[mine])
         r0, c0 = r1, c1
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.suppression.circuits import FOUND, workspace
-from discreet.protect.suppression.insider_knowledge import Knowledge, by_class
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
 from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import BoolArray, Problem
 
@@ -32,7 +32,7 @@ class Demanded:
     """
 
     problem: Problem
-    known: Knowledge
+    known: InsiderKnowledge
     progress: Progress | None = None
     cell: list[int] = field(default_factory=list)
     size: list[int] = field(default_factory=list)

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
-from discreet.protect.suppression.insider_knowledge import Knowledge
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.rescue import rescue
 from discreet.protect.suppression.unprotectable import cannot
@@ -29,7 +29,7 @@ SMALL, LARGE = 2000, 5000
 """The most secondary cells of a pattern that is gone through again and again, and in groups."""
 
 
-class Search(Demanded):
+class FastSearch(Demanded):
     """Meets demands by their cheapest circuits, and releases what they do not need."""
 
     # --- meeting them -------------------------------------------------------------------------------------
@@ -299,9 +299,9 @@ def _index(cell: IntArray | FloatArray, size: int) -> tuple[IntArray, IntArray]:
     return starts, np.argsort(whole, kind="stable")
 
 
-def fast(problem: Problem, known: Knowledge, *, progress: Progress | None = None) -> Search:
+def fast(problem: Problem, known: InsiderKnowledge, *, progress: Progress | None = None) -> FastSearch:
     """Find a safe pattern quickly."""
-    search = Search(problem, known, progress)
+    search = FastSearch(problem, known, progress)
     search.ask_outsider()
     search.meet()
     search.improve()

@@ -21,7 +21,7 @@ AT_ONCE = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Knowledge:
+class InsiderKnowledge:
     """Everybody who knows more than the outsider: for each, positions with the least and largest value they can have.
 
     The first attackers are respondents. Where the tables name them (``identified``), each has all cells that it
@@ -49,7 +49,7 @@ class Knowledge:
 
 def knowledge_of(
     cells: Cells, insiders: Insiders, attackers: Sequence[Attacker], response: str | None, sensitive: BoolArray
-) -> Knowledge:
+) -> InsiderKnowledge:
     """Return what respondents know, from the tables' own figures and from attackers that are named.
 
     A cell with one contributor is known to it; one of several knows that the cell holds at least its own contribution.
@@ -83,10 +83,12 @@ def knowledge_of(
         names.append(attacker.name)
     if not rows:
         none = np.zeros(0, np.int64)
-        return Knowledge((), none, none, none, none, none, none)
+        return InsiderKnowledge((), none, none, none, none, none, none)
     who, at, low, high, others = (np.concatenate(column) for column in zip(*rows, strict=True))
     least = at_least(cells, who, at, low)
-    return Knowledge(tuple(names), who, at, low, high, others, least, tuple(attackers), insiders, identified, response)
+    return InsiderKnowledge(
+        tuple(names), who, at, low, high, others, least, tuple(attackers), insiders, identified, response
+    )
 
 
 def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArray:
@@ -262,7 +264,7 @@ def _named(cells: Cells, attacker: Attacker) -> tuple[IntArray, IntArray, IntArr
     return at, ends[:, 0], ends[:, 1]
 
 
-def by_class(problem: Problem, known: Knowledge) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+def by_class(problem: Problem, known: InsiderKnowledge) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """Return who knows of which class how far it can move down and up; what cannot move is left out."""
     kept = problem.member[known.position] >= 0
     position = known.position[kept]

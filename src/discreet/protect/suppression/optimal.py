@@ -19,7 +19,7 @@ from discreet.core.progress import Progress
 from discreet.protect.suppression import scip
 from discreet.protect.suppression.circuits import FOUND
 from discreet.protect.suppression.demands import BOTH, DOWN, UP
-from discreet.protect.suppression.fast import Search
+from discreet.protect.suppression.fast import FastSearch
 from discreet.protect.suppression.master import Master
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.problem import BoolArray
@@ -32,7 +32,7 @@ SMALL = 700
 """The most open cells for which branch-and-cut by SCIP, where it is installed, is faster than rounds of HiGHS."""
 
 
-def optimal(search: Search, *, time_limit: float | None = None, progress: Progress | None = None) -> Pattern:
+def optimal(search: FastSearch, *, time_limit: float | None = None, progress: Progress | None = None) -> Pattern:
     """Improve a pattern until it is proved to be the cheapest, or until time is up."""
     return _Proof(search, time_limit, progress).run()
 
@@ -40,7 +40,7 @@ def optimal(search: Search, *, time_limit: float | None = None, progress: Progre
 class _Proof:
     """The best pattern known, the cuts found, and the lower bound that they prove."""
 
-    def __init__(self, search: Search, time_limit: float | None, progress: Progress | None) -> None:
+    def __init__(self, search: FastSearch, time_limit: float | None, progress: Progress | None) -> None:
         self.best, self.progress = search, progress
         self.problem = search.problem
         self.deadline = None if time_limit is None else time.monotonic() + time_limit
@@ -51,16 +51,16 @@ class _Proof:
         self.bound = self.base
         self.limited = False
 
-    def _demands(self) -> Search:
+    def _demands(self) -> FastSearch:
         """Return the demands that no safe pattern can do without, one way at a time."""
-        ways = Search(self.problem, self.best.known)
+        ways = FastSearch(self.problem, self.best.known)
         for cell in np.flatnonzero(self.problem.primary).tolist():
             ways.ask(cell, int(self.problem.upper[cell]), UP, 0)
             ways.ask(cell, int(self.problem.lower[cell]), DOWN, 0)
         self._insiders(ways, self.best, 0)
         return ways
 
-    def _insiders(self, ways: Search, search: Search, first: int) -> None:
+    def _insiders(self, ways: FastSearch, search: FastSearch, first: int) -> None:
         """Add the demands of insiders that a search met with; of a sliding level each side asks for its own only."""
         for k in range(first, len(search.cell)):
             cell, size = search.cell[k], search.size[k]
@@ -181,9 +181,9 @@ class _Proof:
         trial.improve(2)
         self._take(trial)
 
-    def _again(self, hidden: BoolArray, cost: FloatArray) -> Search:
+    def _again(self, hidden: BoolArray, cost: FloatArray) -> FastSearch:
         """Return a search for the same demands with some cells hidden already."""
-        trial = Search(self.problem, self.best.known)
+        trial = FastSearch(self.problem, self.best.known)
         trial.hidden = hidden.copy()
         trial.cost = np.where(hidden, trial.slight, cost)
         trial.ask_outsider()
@@ -193,7 +193,7 @@ class _Proof:
                 trial.ask(cell, size, way, who)
         return trial
 
-    def _take(self, trial: Search) -> None:
+    def _take(self, trial: FastSearch) -> None:
         """Keep a pattern if it is cheaper than the best one."""
         if trial.total < self.total:
             while trial.ask_insiders():

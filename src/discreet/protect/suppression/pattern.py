@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.numerics import IntArray
-from discreet.protect.suppression.insider_knowledge import Knowledge
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
 from discreet.protect.suppression.problem import BoolArray, Problem
 
 STATUSES = ("published", "primary", "secondary")
@@ -42,7 +42,7 @@ class Pattern:
     """
 
     problem: Problem
-    known: Knowledge
+    known: InsiderKnowledge
     hidden: BoolArray
     method: str
     bound: int
