@@ -30,6 +30,11 @@ class Clock:
         self.rung = np.zeros(1, np.int64)
         self._timer: Timer | None = None
 
+    @classmethod
+    def within(cls, seconds: float | None) -> Clock:
+        """Return a clock that rings in so many seconds, or never."""
+        return cls(None if seconds is None else time.monotonic() + seconds)
+
     @property
     def left(self) -> float | None:
         """Seconds that remain."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.sparse import parts, row_of
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -40,41 +41,41 @@ def explain(equations: Equations) -> InfeasibleError:
     conflicts. Whether fewer figures conflict is then asked for some seconds.
     """
     found = conflict(equations)
-    parts = [
+    named = [
         f"{equations.describe(i)} = {equations.text(int(equations.lower[i]))}"
         if equations.lower[i] == equations.upper[i]
         else f"{equations.describe(i)} between {equations.text(int(equations.lower[i]))} and "
         f"{equations.text(int(equations.upper[i]))}"
         for i in found.figures
     ]
-    shown = "; ".join(parts[:SHOWN]) + (f"; and {len(parts) - SHOWN} more" if len(parts) > SHOWN else "")
+    shown = "; ".join(named[:SHOWN]) + (f"; and {len(named) - SHOWN} more" if len(named) > SHOWN else "")
     rest = "none of them can be left out; fewer others may too" if found.needed else "some of them may do alone"
     size = "no fewer do" if found.smallest else rest
     return InfeasibleError(
-        f"no table fits what is published: {len(parts)} figures contradict each other, {size} ({shown}); correct one "
+        f"no table fits what is published: {len(named)} figures contradict each other, {size} ({shown}); correct one "
         "of them, or say how they were changed (rounded, perturbed)"
     )
 
 
 def conflict(equations: Equations, seconds: float = SECONDS) -> Conflict:
     """Return published figures that contradict each other, the fewest that do if that is found in time."""
-    end = time.monotonic() + PATIENCE
-    involved, rows = _around(equations, end)
+    clock = Clock.within(PATIENCE)
+    involved, rows = _around(equations, clock)
     stated = _stated(equations, involved)
-    kept = list(_moved(equations, stated, rows, end))
+    kept = list(_moved(equations, stated, rows, clock))
     for i in list(kept):
-        if time.monotonic() > end:
+        if clock.late:
             break
         rest = [k for k in kept if k != i]
-        if not _fits(equations, rest, rows, end):
+        if not _fits(equations, rest, rows, clock):
             kept = rest
-    needed = time.monotonic() <= end
+    needed = not clock.late
     # Fewer figures may conflict through equations that lie elsewhere.
     everywhere = np.arange(equations.starts.size - 1)
     fewest = None
     if everywhere.size <= MOST_ROWS:
         stated = _stated(equations, np.unique(equations.columns))
-        fewest = _fewest(equations, stated, everywhere, kept, time.monotonic() + seconds)
+        fewest = _fewest(equations, stated, everywhere, kept, Clock.within(seconds))
     return Conflict(tuple(kept if fewest is None else fewest), fewest is not None, needed or fewest is not None)
 
 
@@ -85,9 +86,7 @@ def _stated(equations: Equations, involved: IntArray) -> IntArray:
     return open_
 
 
-def _fewest(
-    equations: Equations, stated: IntArray, rows: IntArray, known: list[int], deadline: float
-) -> list[int] | None:
+def _fewest(equations: Equations, stated: IntArray, rows: IntArray, known: list[int], clock: Clock) -> list[int] | None:
     """Return the fewest figures that conflict, the known ones where no fewer do; None where time runs out.
 
     Any set of figures without which the rest can be true has one in common with every conflict. So the smallest choice
@@ -96,12 +95,12 @@ def _fewest(
     """
     sets: list[list[int]] = []
     while True:
-        chosen = _hitting(sets, deadline)
+        chosen = _hitting(sets, clock)
         if chosen is None:
             return None
         if len(chosen) >= len(known):
             return known
-        against = _against(equations, stated, rows, chosen, deadline)
+        against = _against(equations, stated, rows, chosen, clock)
         if against is None:
             return None
         if not against:
@@ -109,7 +108,7 @@ def _fewest(
         sets.append(against)
 
 
-def _hitting(sets: list[list[int]], deadline: float) -> list[int] | None:
+def _hitting(sets: list[list[int]], clock: Clock) -> list[int] | None:
     """Return the fewest figures with one of each set, None where time runs out."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -117,15 +116,14 @@ def _hitting(sets: list[list[int]], deadline: float) -> list[int] | None:
         return []
     figures = sorted({i for one in sets for i in one})
     matrix = np.array([[float(i in set(one)) for i in figures] for one in sets])
-    left = deadline - time.monotonic()
-    if left <= 0:
+    if clock.late:
         return None
     answer = milp(
         np.ones(len(figures)),
         constraints=LinearConstraint(matrix, 1.0, np.inf),
         bounds=Bounds(0, 1),
         integrality=np.ones(len(figures)),
-        options={"time_limit": left},
+        options={"time_limit": clock.left},
     )
     if answer.status != 0:
         return None
@@ -133,7 +131,7 @@ def _hitting(sets: list[list[int]], deadline: float) -> list[int] | None:
 
 
 def _against(
-    equations: Equations, stated: IntArray, rows: IntArray, chosen: list[int], deadline: float
+    equations: Equations, stated: IntArray, rows: IntArray, chosen: list[int], clock: Clock
 ) -> list[int] | None:
     """Return the fewest figures to let go of for the chosen ones to be true; none if they conflict; None if late."""
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -159,8 +157,7 @@ def _against(
             ends, np.concatenate([low[others], np.full(k, -np.inf)]), np.concatenate([np.full(k, np.inf), top])
         ),
     ]
-    left = deadline - time.monotonic()
-    if left <= 0:
+    if clock.late:
         return None
     answer = milp(
         np.concatenate([np.zeros(n), np.ones(k)]),
@@ -170,7 +167,7 @@ def _against(
             np.concatenate([np.where(held & ~free, high, np.inf), np.ones(k)]),
         ),
         integrality=np.ones(n + k),
-        options={"time_limit": left},
+        options={"time_limit": clock.left},
     )
     if answer.status == 2:
         return []
@@ -179,24 +176,16 @@ def _against(
     return [int(columns[others[j]]) for j in range(k) if answer.x[n + j] > 0.5]
 
 
-def _around(equations: Equations, end: float) -> tuple[IntArray, IntArray]:
+def _around(equations: Equations, clock: Clock) -> tuple[IntArray, IntArray]:
     """Return the positions and equations of the first connected part that nothing fits."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    row = np.repeat(np.arange(equations.starts.size - 1), np.diff(equations.starts))
+    row = row_of(equations.starts)
     moving = np.flatnonzero(equations.lower[equations.columns] != equations.upper[equations.columns])
-    size = equations.lower.size + equations.starts.size - 1
-    links = coo_array(
-        (np.ones(moving.size, np.int8), (equations.columns[moving], equations.lower.size + row[moving])),
-        shape=(size, size),
-    )
-    _, label = connected_components(links.tocsr(), directed=False)
-    of_row = label[equations.lower.size :]
+    size = equations.lower.size
+    _, of_row, _ = parts(row[moving], equations.columns[moving], equations.starts.size - 1, size)
     for part in np.unique(of_row):
         rows = np.flatnonzero(of_row == part)
         columns = np.unique(equations.columns[np.isin(row, rows)])
-        if not _fits(equations, columns.tolist(), rows, end):
+        if not _fits(equations, columns.tolist(), rows, clock):
             return columns, rows
     everything = np.arange(equations.starts.size - 1)
     return np.unique(equations.columns), everything
@@ -213,7 +202,7 @@ def _program(equations: Equations, rows: IntArray) -> tuple[IntArray, IntArray, 
     return columns, lengths, matrix
 
 
-def _fits(equations: Equations, figures: list[int], rows: IntArray, end: float) -> bool:
+def _fits(equations: Equations, figures: list[int], rows: IntArray, clock: Clock) -> bool:
     """Say whether some whole values fit the ranges of these figures, all others being free, or may where it is late."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -228,12 +217,12 @@ def _fits(equations: Equations, figures: list[int], rows: IntArray, end: float) 
         constraints=LinearConstraint(matrix, zero, zero),
         bounds=Bounds(low, high),
         integrality=np.ones(columns.size),
-        options={"time_limit": max(end - time.monotonic(), 0.01)},
+        options={"time_limit": max(clock.left or 0.0, 0.01)},
     )
     return bool(answer.status != 2)
 
 
-def _moved(equations: Equations, stated: IntArray, rows: IntArray, end: float) -> list[int]:
+def _moved(equations: Equations, stated: IntArray, rows: IntArray, clock: Clock) -> list[int]:
     """Return a set of figures that conflict, started from the multipliers of the least repair."""
     from scipy.optimize import linprog
     from scipy.sparse import eye_array, hstack
@@ -244,13 +233,13 @@ def _moved(equations: Equations, stated: IntArray, rows: IntArray, end: float) -
     cost = np.concatenate([np.zeros(columns.size), np.ones(2 * rows.size)])
     high = [None if u >= UNBOUNDED else float(u) for u in equations.upper[columns]]
     ranges = [*zip(equations.lower[columns].astype(float), high, strict=True), *[(0, None)] * (2 * rows.size)]
-    left = {"time_limit": max(end - time.monotonic(), 0.01)}
+    left = {"time_limit": max(clock.left or 0.0, 0.01)}
     answer = linprog(cost, A_eq=stuck, b_eq=zero, bounds=ranges, method="highs", options=left)
     if answer.status == 0 and answer.fun > 1e-7:
         y: FloatArray = np.asarray(answer.eqlin.marginals)
         pull = np.abs(matrix.T @ y) > 1e-9  # type: ignore[attr-defined]
         first: list[int] = columns[pull & np.isin(columns, stated)].tolist()
-        if not _fits(equations, first, rows, end):
+        if not _fits(equations, first, rows, clock):
             return first
     every: list[int] = columns[np.isin(columns, stated)].tolist()
     return every

@@ -8,7 +8,6 @@ looked at closely.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -105,7 +104,7 @@ def doubtful(
         if progress is not None:
             progress(done, total, "levels looked at for insiders")
 
-    with Clock(None if time_limit is None else time.monotonic() + time_limit) as clock:
+    with Clock.within(time_limit) as clock:
         for group in todo:
             place[group.variables] = np.arange(group.variables.size)
             mine = facts.chosen(place[facts.at] >= 0)

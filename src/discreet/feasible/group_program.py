@@ -13,13 +13,21 @@ from typing import Any
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.highs import Program
+from discreet.core.numerics import FloatArray, IntArray, as_fractions
 from discreet.feasible.reduction import Group
 from discreet.feasible.tableau.solver import NOT_SEEN, Found
 from discreet.table.kinds import UNBOUNDED
 
 CLOSE = 1e-6
-DENOMINATORS = 60
+CORNERS = {
+    "presolve": "off",
+    "simplex_strategy": 4,
+    # Perturbed bounds help one hard problem, and cost time on thousands of easy ones.
+    "primal_simplex_bound_perturbation_multiplier": 0.0,
+    "dual_simplex_cost_perturbation_multiplier": 0.0,
+}
+INTEGERS = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.5}
 LARGE = 10**9
 """Numbers from here on are beyond the tolerances of floating-point solvers: that nothing fits is not believed."""
 
@@ -32,36 +40,17 @@ class GroupProgram:
     """A group as a linear or integer program."""
 
     def __init__(self, group: Group, whole: bool = False) -> None:
-        import highspy
-
-        self.group, self.highspy = group, highspy
-        n, m = group.variables.size, group.rhs.size
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = n, m
-        lp.col_cost_ = np.zeros(n)
-        lp.col_lower_ = group.lower.astype(np.float64)
-        lp.col_upper_ = np.where(group.upper >= UNBOUNDED, highspy.kHighsInf, group.upper.astype(np.float64))
-        lp.row_lower_ = lp.row_upper_ = group.rhs.astype(np.float64)
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        lp.a_matrix_.start_ = group.starts.astype(np.int32)
-        lp.a_matrix_.index_ = group.columns.astype(np.int32)
-        lp.a_matrix_.value_ = group.signs.astype(np.float64)
-        if whole:
-            lp.integrality_ = [highspy.HighsVarType.kInteger] * n
-        self.solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        self.solver.silent()
-        self.solver.setOptionValue("threads", 1)
-        if not whole:
-            self.solver.setOptionValue("presolve", "off")
-            self.solver.setOptionValue("simplex_strategy", 4)
-            # Perturbed bounds help one hard problem, and cost time on thousands of easy ones.
-            self.solver.setOptionValue("primal_simplex_bound_perturbation_multiplier", 0.0)
-            self.solver.setOptionValue("dual_simplex_cost_perturbation_multiplier", 0.0)
-        else:
-            self.solver.setOptionValue("mip_rel_gap", 0.0)
-            self.solver.setOptionValue("mip_abs_gap", 0.5)
-        self.solver.passModel(lp)
-        self.every = np.arange(n, dtype=np.int32)
+        self.group = group
+        self.program = Program(
+            group.rows,
+            costs=np.zeros(group.variables.size),
+            lower=group.lower,
+            upper=np.where(group.upper >= UNBOUNDED, np.inf, group.upper),
+            least=group.rhs,
+            most=group.rhs,
+            whole=whole,
+            options=INTEGERS if whole else CORNERS,
+        )
         known = np.abs(np.concatenate([group.lower, group.upper, group.rhs]))
         self.exact = int(known[known < UNBOUNDED].max(initial=0)) < LARGE
 
@@ -70,23 +59,11 @@ class GroupProgram:
 
         Of large numbers the solver cannot tell that none exists.
         """
-        kind = self.highspy.ObjSense
-        self.solver.changeObjectiveSense(kind.kMaximize if largest else kind.kMinimize)
-        self.solver.changeColsCost(self.every.size, self.every, costs)
-        if seconds is not None:
-            # HiGHS counts the time of all runs of a model together.
-            self.solver.setOptionValue("time_limit", self.solver.getRunTime() + max(seconds, 0.01))
-        self.solver.run()
-        status, kinds = self.solver.getModelStatus(), self.highspy.HighsModelStatus
-        if status == kinds.kInfeasible and self.exact:
+        self.program.set_costs(costs, largest=largest)
+        outcome = self.program.run(seconds)
+        if outcome == "infeasible" and self.exact:
             raise NothingFitsError
-        if status != kinds.kOptimal:
-            return None
-        return np.asarray(self.solver.getSolution().col_value)
-
-    def multipliers(self) -> FloatArray:
-        """Return the multipliers of the equations that prove the last bound."""
-        return np.asarray(self.solver.getSolution().row_dual)
+        return self.program.point if outcome == "optimal" else None
 
 
 class RangeProgram:
@@ -102,7 +79,7 @@ class RangeProgram:
         # One model for each width of the margin: from one question to the next, little changes in either.
         self.models = [(GroupProgram(group), np.full((2, group.variables.size), np.nan)) for _ in range(2)]
         for model, _ in self.models:
-            model.solver.setOptionValue("simplex_strategy", 1)
+            model.program.set_options(simplex_strategy=1)
 
     def attain(self, ranges: IntArray, seconds: float) -> FloatArray | None:
         """Return values that fit and lie in the given ranges; None where there are none, or time ran out."""
@@ -111,28 +88,17 @@ class RangeProgram:
         for (model, before), widest in zip(self.models, (self.MARGIN, 0), strict=True):
             margin = np.minimum((most - least) / 8, widest)
             ends = np.stack([least + margin, most - margin])
-            changed = model.every[(ends != before).any(axis=0)]
-            model.solver.changeColsBounds(changed.size, changed, *ends[:, changed])
+            changed = np.flatnonzero((ends != before).any(axis=0))
+            model.program.set_ranges(changed, *ends[:, changed])
             before[:] = ends
-            model.solver.setOptionValue("time_limit", model.solver.getRunTime() + max(seconds, 0.01))
-            model.solver.run()
-            if model.solver.getModelStatus() == model.highspy.HighsModelStatus.kOptimal:
-                return np.asarray(model.solver.getSolution().col_value)
+            if model.program.run(seconds) == "optimal":
+                return model.program.point
         return None
-
-
-def whole_multipliers(y: FloatArray) -> tuple[IntArray, int] | None:
-    """Return multipliers as whole numbers over a small common denominator."""
-    for D in range(1, DENOMINATORS + 1):
-        Y = np.rint(y * D)
-        if (np.abs(y * D - Y) < 1e-5).all():
-            return Y.astype(np.int64), D
-    return None
 
 
 def proved(group: Group, y: FloatArray, k: int, upper: bool) -> int | None:
     """Return the whole-number bound on an unknown that multipliers of the equations prove, whatever they are."""
-    small = whole_multipliers(y)
+    small = as_fractions(y)
     if small is None:
         return None
     Y, D = small
@@ -180,7 +146,7 @@ class _Corners:
         np.minimum(self.reached[0], x, out=self.reached[0])
         np.maximum(self.reached[1], x, out=self.reached[1])
         if further[0].any() or further[1].any():
-            self.bases.append(self.model.solver.getBasis())
+            self.bases.append(self.model.program.solver.getBasis())
             for side in (0, 1):
                 self.nearest[side, further[side]] = len(self.bases) - 1
         table = np.rint(x).astype(np.int64)
@@ -212,7 +178,7 @@ class _Corners:
                 continue
             near = int(self.nearest[side, k])
             if near >= 0 and (self.at is None or sign * (self.reached[side, k] - self.at[k]) > 0.5):
-                self.model.solver.setBasis(self.bases[near])
+                self.model.program.solver.setBasis(self.bases[near])
             costs = np.zeros(self.group.variables.size)
             costs[k] = 1.0
             x = self.model.best(costs, bool(side), self.clock.left)
@@ -220,7 +186,7 @@ class _Corners:
                 continue
             self.at = x
             self.note(x)
-            sure = proved(self.group, self.model.multipliers(), k, bool(side))
+            sure = proved(self.group, self.model.program.multipliers, k, bool(side))
             self.relaxed[side, k] = x[k]
             if sure is None:
                 sure = math.floor(x[k] + CLOSE) if side else math.ceil(x[k] - CLOSE)

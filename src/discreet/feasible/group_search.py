@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Lock
@@ -48,7 +47,7 @@ class GroupSearch:
             raise RequestError(f"workers is {workers}; give 1 or more")
         self.equations, self.wanted, self.progress = equations, wanted, progress
         self.groups = [group for group in groups if not group.is_tree and wanted[group.variables].any()]
-        self.clock = Clock(None if time_limit is None else time.monotonic() + time_limit)
+        self.clock = Clock.within(time_limit)
         self.workers = workers or available_cores()
         self.done = 0
         self.todo = sum(int(wanted[group.variables].sum()) for group in self.groups)

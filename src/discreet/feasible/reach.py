@@ -6,12 +6,12 @@ or above an upper one. One such table is enough: a search may stop there, long b
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
@@ -94,7 +94,7 @@ def reach_levels(
     answer[within & ~inside[chief] & (answer == UNDECIDED)] = REACHED
     if seen is not None:
         answer[(answer == UNDECIDED) & (sign * seen >= sign * level)] = REACHED
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    clock = Clock.within(time_limit)
     pending = answer == UNDECIDED
     while pending.any():
         goal = np.stack([np.full(inside.size, UNBOUNDED), np.full(inside.size, -UNBOUNDED)])
@@ -102,10 +102,11 @@ def reach_levels(
         np.maximum.at(goal[1], chief[pending[1]], needs[1][pending[1]])
         wanted = np.zeros(inside.size, bool)
         wanted[chief[pending.any(axis=0)]] = True
-        left = None if deadline is None else deadline - time.monotonic()
         far = np.stack([np.full(inside.size, UNBOUNDED), np.full(inside.size, -UNBOUNDED)])
         bound, settled = -far, np.zeros((2, inside.size), bool)
-        for group, found in GroupSearch(equations, reduced.groups, wanted, left, workers, progress).run(goal=goal):
+        for group, found in GroupSearch(equations, reduced.groups, wanted, clock.left, workers, progress).run(
+            goal=goal
+        ):
             if found is not None:
                 mine = group.variables
                 far[:, mine], bound[:, mine], settled[:, mine] = found.seen, found.bound, found.settled > 0

@@ -6,7 +6,6 @@ needs, so partial tables with the same needs are counted together (dynamic progr
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -14,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import LimitError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, index_ranges
+from discreet.core.sparse import row_of
 from discreet.feasible.reduction import Group
 from discreet.table.kinds import UNBOUNDED
 
@@ -74,14 +75,13 @@ def count_tables(
     """
     if (group.most >= UNBOUNDED).any() or (group.least <= -UNBOUNDED).any():
         raise LimitError("infinitely many tables fit, because some value has no bound; publish a total, or bound it")
-    order = _order(group, deadline)
-    _check(deadline)
-    rows = np.repeat(np.arange(group.rhs.size), np.diff(group.starts))
-    sign = np.zeros((group.rhs.size, group.variables.size), np.int64)
-    sign[rows, group.columns] = group.signs
+    clock = Clock(deadline)
+    order = _order(group, clock)
+    _check(clock)
+    sign = group.dense()
     # What the unknowns that are still to come can add to each equation, at least and at most.
     rest_low, rest_high = (
-        _rest(sign, ends, order, deadline) for ends in ((group.least, group.most), (group.most, group.least))
+        _rest(sign, ends, order, clock) for ends in ((group.least, group.most), (group.most, group.least))
     )
     mark = np.random.default_rng(2).integers(1, 2**63, group.rhs.size, dtype=np.uint64)
     code = np.zeros(1, np.uint64)
@@ -97,13 +97,12 @@ def count_tables(
             most = np.minimum(most, b if s > 0 else -a)
         fan = np.maximum(most - least + 1, 0)
         total = int(fan.sum())
-        _check(deadline)
+        _check(clock)
         if total > STATES:
             raise LimitError(
                 f"more than {STATES:,} partial tables have to be told apart; estimate, or use law interval"
             )
-        parent = np.repeat(np.arange(needs.shape[0]), fan)
-        value = np.arange(total) - np.repeat(np.cumsum(fan) - fan, fan) + np.repeat(least, fan)
+        parent, value = index_ranges(least, least + fan)
         # Needs are told apart by a random linear combination of 64 bits, which one value changes by a multiple.
         shift = (sign[mine, j].astype(np.uint64) * mark[mine]).sum(dtype=np.uint64)
         digest = code[parent] - value.astype(np.uint64) * shift
@@ -115,22 +114,22 @@ def count_tables(
     if needs.shape[0] != 1:
         return Counted(0, tuple(ValueLaw(np.zeros(0, np.int64), np.zeros(0)) for _ in order))
     laws: list[ValueLaw | None] = [None] * order.size
-    return _marginals(group, order, layers, ways[0], weights, laws, deadline)
+    return _marginals(group, order, layers, ways[0], weights, laws, clock)
 
 
-def _rest(sign: IntArray, ends: tuple[IntArray, IntArray], order: IntArray, deadline: float | None) -> IntArray:
+def _rest(sign: IntArray, ends: tuple[IntArray, IntArray], order: IntArray, clock: Clock) -> IntArray:
     """Return the sum of the terms of each equation from every step on, with plus and minus terms at given ends."""
-    _check(deadline)
+    _check(clock)
     terms = np.where(sign > 0, sign * ends[0], sign * ends[1])
-    _check(deadline)
+    _check(clock)
     sums = np.zeros((sign.shape[0], order.size + 1), np.int64)
     np.cumsum(terms[:, order[::-1]], axis=1, out=sums[:, 1:])
     return sums[:, ::-1]
 
 
-def _check(deadline: float | None) -> None:
+def _check(clock: Clock) -> None:
     """Give up where time has run out."""
-    if deadline is not None and time.monotonic() > deadline:
+    if clock.late:
         raise LimitError("time ran out while tables were counted; allow more time, or use law interval")
 
 
@@ -141,18 +140,18 @@ def _marginals(
     tables: Any,
     weights: Mapping[int, FloatArray] | None,
     laws: list[ValueLaw | None],
-    deadline: float | None,
+    clock: Clock,
 ) -> Counted:
     """Go forwards and backwards once more with weights, scaled so that nothing overflows."""
     forward = [np.ones(1)]
     for step, layer in enumerate(layers):
-        _check(deadline)
+        _check(clock)
         ways = forward[-1][layer.parent] * _weight(weights, int(order[step]), layer.value, group)
         ahead = np.bincount(layer.child, weights=ways, minlength=int(layer.child.max()) + 1)
         forward.append(ahead / ahead.max())
     back: FloatArray = np.ones(1)
     for step in range(order.size - 1, -1, -1):
-        _check(deadline)
+        _check(clock)
         layer, j = layers[step], int(order[step])
         reach = back[layer.child] * _weight(weights, j, layer.value, group)
         share: FloatArray = np.bincount(
@@ -180,9 +179,9 @@ def _gather(ways: Any, parent: IntArray, child: IntArray, size: int) -> Any:
     return total
 
 
-def _order(group: Group, deadline: float | None) -> IntArray:
+def _order(group: Group, clock: Clock) -> IntArray:
     """Return an order of the unknowns that keeps few equations open at a time."""
-    rows = np.repeat(np.arange(group.rhs.size), np.diff(group.starts))
+    rows = row_of(group.starts)
     touches: list[list[int]] = [[] for _ in range(group.variables.size)]
     for e, j in zip(rows.tolist(), group.columns.tolist(), strict=True):
         touches[j].append(e)
@@ -212,7 +211,7 @@ def _order(group: Group, deadline: float | None) -> IntArray:
         best = heappop(heap)[-1]
         if not pending[best]:
             continue
-        _check(deadline)
+        _check(clock)
         pending[best] = False
         order.append(best)
         for e in touches[best]:

@@ -7,12 +7,12 @@ linear program or by hand does not matter: a proof is checked by adding up.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.proof.cases import Cases, conditions, holds, split
 from discreet.feasible.proof.combination import combine, evaluate, expand, fractions, inwards, take_out
@@ -159,10 +159,10 @@ def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None =
     model = GroupProgram(group)
     costs = np.zeros(group.variables.size)
     costs[k] = 1.0
-    left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+    left = Clock(deadline).left
     if left == 0.0 or (model.best(costs, upper, left) is None and left is not None):
         return None
-    y = fractions(model.multipliers())
+    y = fractions(model.program.multipliers)
     multipliers = {e: value for e, value in zip(group.equations.tolist(), y, strict=True) if value}
     proof = _complete(found, position, upper, bound, multipliers)
     if proof is None or not proof.searched:

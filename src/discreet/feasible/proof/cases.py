@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.numerics import FloatArray
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.proof.combination import Range, combine, evaluate, expand, fractions, inwards
@@ -104,7 +104,7 @@ class _Splitting:
         from discreet.feasible.group_program import GroupProgram
 
         self.found, self.group, self.position, self.upper, self.bound = found, group, position, upper, bound
-        self.single, self.left, self.deadline = single, MOST, deadline
+        self.single, self.left, self.clock = single, MOST, Clock(deadline)
         self.model = GroupProgram(group)
         self.costs = np.zeros(group.variables.size)
         self.costs[int(np.flatnonzero(group.variables == position)[0])] = 1.0
@@ -113,7 +113,7 @@ class _Splitting:
         """Close a case, or split it further."""
         from discreet.feasible.group_program import NothingFitsError
 
-        seconds = self._seconds()
+        seconds = self.clock.left
         if self.left == 0 or seconds == 0.0:
             return None
         self._ranges(narrowed)
@@ -123,7 +123,7 @@ class _Splitting:
             return self._closed_by_ray(narrowed, before)
         if x is None:
             return None
-        y = fractions(self.model.multipliers())
+        y = fractions(self.model.program.multipliers)
         closed = self._closed(narrowed, y)
         if closed is not None:
             return closed
@@ -137,21 +137,18 @@ class _Splitting:
         above = None if below is None else self.visit(narrowed | {at: (value + 1, high)}, y)
         return None if below is None or above is None else Split(at, value, below, above)
 
-    def _seconds(self) -> float | None:
-        """Return the time that remains."""
-        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
-
     def _ranges(self, narrowed: dict[int, Range]) -> None:
         """Give the ranges of a case to the model."""
-        ends = {int(at): k for k, at in enumerate(self.group.variables.tolist())}
-        for k in range(self.group.variables.size):
-            low, high = int(self.group.lower[k]), int(self.group.upper[k])
-            self.model.solver.changeColBounds(k, float(low), self._end(high))
-        for at, (low, high) in narrowed.items():
-            self.model.solver.changeColBounds(ends[at], float(low), self._end(high))
+        low, high = self._ends(narrowed)
+        self.model.program.set_ranges(np.arange(low.size), low, high)
 
-    def _end(self, high: int) -> float:
-        return float(self.model.highspy.kHighsInf) if high >= UNBOUNDED else float(high)
+    def _ends(self, narrowed: dict[int, Range]) -> tuple[FloatArray, FloatArray]:
+        """Return the ranges of the group's unknowns in a case."""
+        low, high = self.group.lower.astype(np.float64), self.group.upper.astype(np.float64)
+        for k, at in enumerate(self.group.variables.tolist()):
+            if at in narrowed:
+                low[k], high[k] = narrowed[at]
+        return low, np.where(high >= UNBOUNDED, np.inf, high)
 
     def _closed(self, narrowed: dict[int, Range], y: list[Fraction]) -> Closed | None:
         """Return the case as closed if multipliers of the group's equations prove the bound in it."""
@@ -182,19 +179,18 @@ class _Splitting:
     def _shortfall(self, narrowed: dict[int, Range]) -> FloatArray | None:
         """Return multipliers that show that nothing fits: those of the least that the equations have to be off by."""
         from scipy.optimize import linprog
-        from scipy.sparse import csr_array, eye_array, hstack
+        from scipy.sparse import eye_array, hstack
 
-        g = self.group
+        g, seconds = self.group, self.clock.left
         m, n = g.rhs.size, g.variables.size
-        matrix = csr_array((g.signs.astype(np.float64), g.columns, g.starts), shape=(m, n))
-        ends = [narrowed.get(int(at), (int(g.lower[k]), int(g.upper[k]))) for k, at in enumerate(g.variables.tolist())]
-        ranges = [(low, None if high >= UNBOUNDED else high) for low, high in ends] + [(0, None)] * (2 * m)
+        matrix = g.rows.matrix(n).astype(np.float64)
+        ranges = [*zip(*self._ends(narrowed), strict=True), *[(0, None)] * (2 * m)]
         answer = linprog(
             np.concatenate([np.zeros(n), np.ones(2 * m)]),
             A_eq=hstack([matrix, eye_array(m), -eye_array(m)]),
             b_eq=g.rhs.astype(np.float64),
             bounds=ranges,
             method="highs",
-            options={} if self.deadline is None else {"time_limit": max(self._seconds() or 0.0, 0.01)},
+            options={} if seconds is None else {"time_limit": max(seconds, 0.01)},
         )
         return np.asarray(answer.eqlin.marginals) if answer.status == 0 else None

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray
+from discreet.core.numerics import FloatArray, as_fractions
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -73,9 +73,7 @@ def expand(
 
 def fractions(y: FloatArray) -> list[Fraction]:
     """Return multipliers as fractions with a small common denominator, if there is one."""
-    from discreet.feasible.group_program import whole_multipliers
-
-    small = whole_multipliers(np.asarray(y))
+    small = as_fractions(np.asarray(y))
     if small is None:
         return [Fraction(float(value)).limit_denominator(1000) for value in y]
     return [Fraction(int(value), small[1]) for value in small[0]]

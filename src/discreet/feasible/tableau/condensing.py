@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.sparse import row_of
 from discreet.feasible.reduction import Group
 from discreet.feasible.tableau.simplex import FAILED, LATE, NOTHING_FITS, solve
 from discreet.table.kinds import UNBOUNDED
@@ -99,7 +100,7 @@ def condense(group: Group, stop: IntArray) -> Condensed:
     """Solve the equations of a group in whole numbers, and join unknowns that move together, until told to stop."""
     n, m = group.variables.size, group.rhs.size
     M = np.zeros((m, n + 1), np.int64)
-    M[np.repeat(np.arange(m), np.diff(group.starts)), group.columns] = group.signs
+    M[row_of(group.starts), group.columns] = group.signs
     M[:, n] = group.rhs
     pivots = np.zeros(m, np.int64)
     code = solve(M, np.minimum(group.most - group.least, 100), pivots, stop)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
+from discreet.core.sparse import distinct_rows, starts_of
 from discreet.protect.suppression.circuits import FOUND, workspace
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
 from discreet.protect.suppression.pattern import Circuit, Pattern
@@ -61,8 +62,7 @@ class Demanded:
         who, at, down, up = by_class(p, self.known)
         order = np.lexsort((at, who))
         self.facts = (who[order], at[order], down[order], up[order])
-        ends = np.cumsum(np.bincount(who + 1, minlength=len(self.known) + 1))
-        self.known_start: IntArray = np.concatenate([[0], ends]).astype(np.int64)
+        self.known_start: IntArray = starts_of(np.bincount(who + 1, minlength=len(self.known) + 1))
         self.together: dict[int, tuple[int, list[int]]] = {}
         self.asked: set[tuple[int, int, int, int]] = set()
         self.tried: BoolArray = np.zeros(p.size, bool)
@@ -141,9 +141,9 @@ class Demanded:
         serves = ((ways == way) | (ways == BOTH)) & ((attacker == 0) | (attacker > len(self.known)))
         # Demands that ask for the same are served by the circuits of all of them.
         asked = np.stack([np.array(self.cell, np.int64), np.array(self.size, np.int64)])[:, serves]
-        _, alike = np.unique(asked, axis=1, return_inverse=True)
+        _, alike = distinct_rows(asked.T)
         group = np.full(ways.size, -1)
-        group[serves] = alike.ravel()
+        group[serves] = alike
         circuits = np.bincount(group[serves])
         first = np.full(circuits.size, ways.size)
         np.minimum.at(first, group[serves], np.flatnonzero(serves))
@@ -152,9 +152,8 @@ class Demanded:
         cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64) * way, self.pool[2, live]
         order = np.argsort(at, kind="stable")
         begin, end = np.searchsorted(at[order], cell, "left"), np.searchsorted(at[order], cell, "right")
-        entry = np.repeat(np.arange(cell.size), end - begin)
-        offset = np.arange(entry.size) - np.repeat(np.cumsum(end - begin) - (end - begin), end - begin)
-        fact = order[begin[entry] + offset]
+        entry, place = index_ranges(begin, end)
+        fact = order[place]
         broken = (move[entry] > up[fact]) | (-move[entry] > down[fact])
         pairs = np.unique(np.stack([q[entry[broken]], who[fact[broken]]]), axis=1)
         undone, times = np.unique(np.stack([group[pairs[0]], pairs[1]]), axis=1, return_counts=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
+from discreet.core.sparse import row_of, starts_of
 from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
 from discreet.protect.suppression.problem import Problem
@@ -243,7 +244,7 @@ class FastSearch(Demanded):
         """Return the secondary cells of every equation that has several, the dearest groups first."""
         p = self.problem
         entry = np.flatnonzero((self.hidden & ~p.primary & ~p.free)[p.columns])
-        row = np.repeat(np.arange(p.starts.size - 1), np.diff(p.starts))[entry]
+        row = row_of(p.starts)[entry]
         count = np.bincount(row, minlength=p.starts.size - 1)
         keep = (count[row] > 1) & (count[row] <= 12)
         row, cells = row[keep], p.columns[entry[keep]]
@@ -295,8 +296,7 @@ def _singles(cells: IntArray) -> tuple[IntArray, IntArray]:
 def _index(cell: IntArray | FloatArray, size: int) -> tuple[IntArray, IntArray]:
     """Return the demands of every class in compressed rows."""
     whole = np.asarray(cell, np.int64)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(whole, minlength=size))]).astype(np.int64)
-    return starts, np.argsort(whole, kind="stable")
+    return starts_of(np.bincount(whole, minlength=size)), np.argsort(whole, kind="stable")
 
 
 def fast(problem: Problem, known: InsiderKnowledge, *, progress: Progress | None = None) -> FastSearch:

@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray, whole_where_near
+from discreet.core.sparse import components, row_of
 from discreet.protect.suppression.problem import BoolArray, Cells, Problem
 from discreet.table.attacker import Attacker
 from discreet.table.kinds import UNBOUNDED
@@ -103,7 +104,7 @@ def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArr
     if not at.size or equations.starts.size < 2 or floor.max() <= 0:
         return low
     first, size = equations.starts[:-1], floor.size
-    equation = np.repeat(np.arange(first.size), np.diff(equations.starts))
+    equation = row_of(equations.starts)
     whole, part = equations.columns[first], np.ones(equations.columns.size, bool)
     part[first] = False
     parts = coo_array(
@@ -198,9 +199,6 @@ def _around(
     the same, and nobody else contributed as much, they are those of one respondent; where both cells are as large,
     they have all respondents in common. So cells in different tables may be known to be those of one respondent.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     space, positions = cells.equations.space, cells.equations.positions
     inside, codes = [], []
     for axis, stride in zip(space.axes, space.strides, strict=True):
@@ -225,8 +223,7 @@ def _around(
                 i, j = np.nonzero(held(at[outer][:, None], at[same][None, :]) & (equal | single[outer][:, None]))
                 alike.append((outer[i], same[j]))
     i, j = (np.concatenate(side) for side in zip(*alike, strict=True)) if alike else (at[:0], at[:0])
-    links = coo_array((np.ones(i.size), (i, j)), shape=(at.size, at.size)).tocsr()
-    respondent = connected_components(links, directed=False)[1] if at.size else at
+    respondent = components(i, j, at.size)[1] if at.size else at
     # Every respondent's cells with the sensitive ones that contain one of them.
     pairs = [np.zeros((2, 0), np.int64)]
     for p in np.flatnonzero(sensitive[: positions.size]).tolist():

@@ -8,11 +8,11 @@ numbers, one by one. The fast method provides the first pattern, and again bette
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
@@ -43,7 +43,7 @@ class _Proof:
     def __init__(self, search: FastSearch, time_limit: float | None, progress: Progress | None) -> None:
         self.best, self.progress = search, progress
         self.problem = search.problem
-        self.deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.clock = Clock.within(time_limit)
         self.fixed: BoolArray = self.problem.primary | self.problem.free
         self.base = int(self.problem.price[self.fixed].sum())
         self.master = Master(self.problem.price, np.flatnonzero(~self.fixed))
@@ -82,7 +82,7 @@ class _Proof:
             small = int((self.master.low < self.master.high).sum()) <= SMALL
             if not (self._branch() if small and scip.available() else self._whole_numbers()):
                 break
-        if self.bound < self.total and self._late():
+        if self.bound < self.total and self.clock.late:
             self.limited = True
         return self.best.pattern("optimal", min(self.bound, self.total), self.limited)
 
@@ -93,13 +93,7 @@ class _Proof:
         self._tell()
 
     def _over(self) -> bool:
-        return self.bound >= self.total or self._late()
-
-    def _late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
-
-    def _left(self) -> float | None:
-        return None if self.deadline is None else self.deadline - time.monotonic()
+        return self.bound >= self.total or self.clock.late
 
     # --- real numbers -------------------------------------------------------------------------------------
 
@@ -133,7 +127,7 @@ class _Proof:
         asked = np.arange(len(self.demands.cell))
         stale = 0
         for step in range(ROUNDS):
-            if self._late():
+            if self.clock.late:
                 return
             value, y, dual = self.master.solve()
             self._raise(value)
@@ -207,7 +201,7 @@ class _Proof:
 
     def _branch(self) -> bool:
         """Solve what is left by branch-and-cut; return false if time ran out or SCIP could not say."""
-        bound, shares = scip.branch_and_cut(self.master, self._met, self._left(), float(self.total - self.base))
+        bound, shares = scip.branch_and_cut(self.master, self._met, self.clock.left, float(self.total - self.base))
         self._raise(bound)
         if shares is not None and self.bound < self.total:
             return self._complete(self._spread(shares) > 0.5)
@@ -246,9 +240,9 @@ class _Proof:
         chosen[columns[inside]] = True
         found = float(self.master.price[inside].sum())
         for cells, cuts in self.master.parts():
-            if self._late():
+            if self.clock.late:
                 return False
-            bound, part = self.master.whole(cells, cuts, self._left())
+            bound, part = self.master.whole(cells, cuts, self.clock.left)
             found += bound
             if part is None:
                 if np.isinf(bound):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
@@ -146,7 +146,7 @@ class Suppression:
         return works
 
     def _found(self, originals: Original | Sequence[Original], progress: Progress | None) -> Pattern:
-        begun = time.monotonic()
+        clock = Clock.within(self.time_limit)
         tables = tabulations(originals, self.zeros == "suppressible" or any(_zeros(rule) for rule in self.rules))
         cells = lay_out(tables, self.response, self.least, self.above_zero)
         found = [primary(table, self.rules, self.combine, self.response, self.risk, self.levels) for table in tables]
@@ -169,8 +169,7 @@ class Suppression:
         from discreet.protect.suppression.optimal import optimal
 
         # What the first pattern took counts, too.
-        left = None if self.time_limit is None else max(self.time_limit - (time.monotonic() - begun), 0.0)
-        return optimal(search, time_limit=left, progress=progress)
+        return optimal(search, time_limit=clock.left, progress=progress)
 
     def publish(self, pattern: Pattern) -> Protected:
         """Return the release of a pattern, with marks in place of what it hides: no value of those cells enters it."""
