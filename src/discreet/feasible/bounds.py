@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.feasible.contradiction import explain
 from discreet.feasible.group_search import GroupSearch
 from discreet.feasible.reduction import ConflictError, Reduction, reduce
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import IntArray, index_ranges
+from discreet.core.numerics import BoolArray, IntArray, index_ranges
 from discreet.core.sparse import Rows, row_of
 from discreet.feasible.crowd import Facts
 from discreet.table.equations import Equations
 
-BoolArray = npt.NDArray[np.bool_]
 AT_ONCE = 5_000_000
 """How many pairs of a figure and what somebody knows of it are looked at at once."""
 

@@ -12,17 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.clock import Clock
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.progress import Progress
 from discreet.feasible.contradiction import explain
 from discreet.feasible.reduction import ConflictError, Group, reduce
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
-BoolArray = npt.NDArray[np.bool_]
 SIGN = np.array([[-1], [1]])
 NODES = 100
 """Branches to look for a table of whole numbers."""

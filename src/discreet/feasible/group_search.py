@@ -8,11 +8,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.parallel import available_cores
 from discreet.core.progress import Progress
 from discreet.feasible.contradiction import explain
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from discreet.feasible.network.batch import Edges
     from discreet.feasible.tableau.solver import Found
 
-BoolArray = npt.NDArray[np.bool_]
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 Network: TypeAlias = "tuple[Group, Edges]"

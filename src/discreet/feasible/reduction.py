@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.numerics import IntArray
 from discreet.core.sparse import Rows, digests, parts, row_of, starts_of
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
-BoolArray = npt.NDArray[np.bool_]
 PASSES = 60
 """Rounds of narrowing before the search for bounds begins; they only save work."""
 

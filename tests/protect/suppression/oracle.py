@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.core.errors import InfeasibleError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, knowledge_of
 from discreet.protect.suppression.primary import Wish, demands_of, primary
-from discreet.protect.suppression.problem import BoolArray, Cells, Demands, lay_out
+from discreet.protect.suppression.problem import Cells, Demands, lay_out
 from discreet.protect.suppression.suppress import Suppression
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy

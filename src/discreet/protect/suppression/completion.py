@@ -10,16 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.errors import DataError, LimitError
 from discreet.core.highs import Program
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import Rows, parts, row_of
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 def fit(equations: Equations, wanted: IntArray | None = None) -> IntArray:

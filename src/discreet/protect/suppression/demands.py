@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray, IntArray, index_ranges
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
 from discreet.core.sparse import distinct_rows, starts_of
-from discreet.protect.suppression.circuits import FOUND, workspace
+from discreet.protect.suppression.circuits import FOUND, Instance, workspace
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
+from discreet.protect.suppression.meeting import Asked, Held, pay, probe
 from discreet.protect.suppression.pattern import Circuit, Pattern
-from discreet.protect.suppression.problem import BoolArray, Problem
+from discreet.protect.suppression.problem import Problem
 
 BOTH, UP, DOWN = 0, 1, -1
 FEW = 3
@@ -50,10 +51,12 @@ class Demanded:
         )
         self.slight: FloatArray = SLIGHT * (1.0 + spread / 2**24)
         self.cost: FloatArray = np.where(self.hidden, self.slight, p.price.astype(np.float64))
-        self.least: FloatArray = np.minimum(p.down, p.up)
         dear = p.price[~p.free & ~p.primary]
         base, most = (float(np.quantile(dear, 0.1)), float(dear.max())) if dear.size else (1.0, 1.0)
-        self.arrays = (p.starts, p.columns, p.signs, p.begins, p.rows, p.down, p.up, self.least, base, most)
+        self.instance = Instance(
+            p.starts, p.columns, p.signs, p.begins, p.rows, p.down, p.up, np.minimum(p.down, p.up), p.price,
+            self.slight, p.primary, base, most,
+        )  # fmt: skip
         self.work = workspace(p.size, p.starts.size - 1)
         self.head = np.full(p.size, -1, np.int64)
         self.where = np.zeros((0, 2), np.int64)
@@ -69,11 +72,14 @@ class Demanded:
 
     # --- demands ------------------------------------------------------------------------------------------
 
-    def demands(self) -> tuple[IntArray | FloatArray, ...]:
+    def demands(self) -> Asked:
         """Return the demands as the kernels take them."""
-        _, at, down, up = self.facts
         columns = (np.array(column, np.int64) for column in (self.cell, self.size, self.way, self.attacker))
-        return (*columns, self.known_start, at, down, up)
+        return Asked(*columns, self.known_start, *self.facts[1:])
+
+    def held(self, cost: FloatArray | None = None) -> Held:
+        """Return the pattern as the kernels take it, at other costs than usual if some are given."""
+        return Held(self.hidden, self.cost if cost is None else cost, self.where, self.head, self.tried)
 
     def ask(self, cell: int, size: int, way: int, attacker: int) -> None:
         """Add a demand unless it is there."""
@@ -98,14 +104,12 @@ class Demanded:
 
     def _shared(self, cell: int, lower: int, upper: int, wide: int) -> tuple[int, int]:
         """Share a sliding level between both sides: as much above as can be reached, the rest below."""
-        from discreet.protect.suppression import meeting
-
         reached, beyond = upper, wide - lower + 1
         while reached < beyond - 1:
             middle = wide - lower if beyond > wide - lower else (reached + beyond) // 2
             one = [np.array([item], np.int64) for item in (cell, middle, UP, 0)]
-            demands = (*one, self.known_start, *self.facts[1:])
-            outcome = meeting.probe(np.zeros(1, np.int64), self.arrays, demands, self.cost, self.work)[1][0]
+            asked = Asked(*one, self.known_start, *self.facts[1:])
+            outcome = probe(np.zeros(1, np.int64), self.instance, asked, self.cost, self.work)[1][0]
             if outcome == FOUND:
                 reached = middle
             else:
@@ -261,8 +265,6 @@ def lower_bound(problem: Problem) -> int:
     In every equation with one sensitive cell another must be suppressed. Each such equation is given as much as all
     cells that could serve it can still pay; nobody pays more than the own cost, so that the sum is a lower bound.
     """
-    from discreet.protect.suppression.meeting import pay
-
     fixed = problem.primary | problem.free
     left = problem.price.astype(np.int64).copy()
     return int(problem.price[fixed].sum()) + int(pay(problem.starts, problem.columns, fixed, problem.primary, left))

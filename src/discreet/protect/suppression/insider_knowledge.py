@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.numerics import FloatArray, IntArray, whole_where_near
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_near
 from discreet.core.sparse import components, row_of
-from discreet.protect.suppression.problem import BoolArray, Cells, Problem
+from discreet.protect.suppression.problem import Cells, Problem
 from discreet.table.attacker import Attacker
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.respondents import contributes, in_one_cell, joint_stakes

@@ -14,15 +14,16 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.suppression import scip
 from discreet.protect.suppression.circuits import FOUND
+from discreet.protect.suppression.cuts import separate
 from discreet.protect.suppression.demands import BOTH, DOWN, UP
 from discreet.protect.suppression.fast import FastSearch
 from discreet.protect.suppression.master import Master
+from discreet.protect.suppression.meeting import probe
 from discreet.protect.suppression.pattern import Pattern
-from discreet.protect.suppression.problem import BoolArray
 from discreet.protect.suppression.sliding import sliding_cut
 
 ROUNDS = 400
@@ -105,14 +106,10 @@ class _Proof:
         self._separate(order, y, True)
 
     def _separate(self, order: IntArray, y: FloatArray, sharp: bool) -> int:
-        from discreet.protect.suppression.cuts import separate
-
         ways = self.demands
         size, way = np.array(ways.size, np.int64), np.array(ways.way, np.int64)
         order = order[np.lexsort((order, size[order], way[order]))]
-        starts, cells, values, _ = separate(
-            order, ways.arrays, ways.demands(), y, self.fixed, ways.slight, sharp, ways.work
-        )
+        starts, cells, values, _ = separate(order, ways.instance, ways.demands(), y, self.fixed, sharp, ways.work)
         rows = ((cells[a:b], values[a:b]) for a, b in pairwise(starts))
         return self.master.add(rows)
 
@@ -268,27 +265,15 @@ class _Proof:
 
     def _unmet(self, chosen: BoolArray) -> IntArray:
         """Return the demands that suppressing the chosen cells alone does not meet over real numbers or whole ones."""
-        from discreet.protect.suppression import meeting
-
         ways = self.demands
         cost = np.where(chosen, ways.slight, np.inf)
         asked = np.arange(len(ways.cell))
-        outcome = meeting.probe(asked, ways.arrays, ways.demands(), cost, ways.work)[1]
+        outcome = probe(asked, ways.instance, ways.demands(), cost, ways.work)[1]
         unmet: IntArray = asked[outcome != FOUND]
         return unmet
 
     def _met_in_whole_numbers(self, q: int, chosen: BoolArray) -> bool:
-        from discreet.protect.suppression import meeting
-        from discreet.protect.suppression.rescue import rescue
-
-        ways = self.demands
-        _, at, down, up = ways.facts
-        start, stop = ways.known_start[ways.attacker[q]], ways.known_start[ways.attacker[q] + 1]
-        cost = np.where(chosen, ways.slight, np.inf)
-        known = (at[start:stop], down[start:stop], up[start:stop])
-        count = meeting.settle(q, np.inf, ways.arrays, ways.demands(), cost, ways.work, 0)[1]
-        asked = ways.work[5][:count]
-        return rescue(self.problem, ways.cell[q], ways.size[q], ways.way[q], cost, known, asked) is not None
+        return self.demands.rescued(q, np.where(chosen, self.demands.slight, np.inf)) is not None
 
     def _slide(self, chosen: BoolArray) -> list[tuple[IntArray, FloatArray]]:
         """Return cuts for the sliding levels that a pattern does not keep."""

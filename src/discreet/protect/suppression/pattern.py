@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import row_of, starts_of
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
-from discreet.protect.suppression.problem import BoolArray, Problem
+from discreet.protect.suppression.problem import Problem
 
 STATUSES = ("published", "primary", "secondary")
 FEW = 3

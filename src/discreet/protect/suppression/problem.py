@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError, RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import Rows, components, digests, row_of
 from discreet.protect.suppression.completion import fit
 from discreet.protect.suppression.proportional_fit import spread
@@ -23,8 +23,6 @@ from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.tabulation import Tabulation
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

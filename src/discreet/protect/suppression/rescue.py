@@ -8,9 +8,9 @@ import numpy as np
 
 from discreet.core.errors import LimitError
 from discreet.core.highs import Program
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, row_of
-from discreet.protect.suppression.problem import BoolArray, Problem
+from discreet.protect.suppression.problem import Problem
 
 STEPS = (4, 6, 1_000_000)
 """How many equations away from the cell circuits may lead, one attempt after another."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.highs import Program
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, parts, row_of
-from discreet.protect.suppression.problem import BoolArray, Problem
+from discreet.protect.suppression.problem import Problem
 
 
 def sliding_cut(
