@@ -20,8 +20,8 @@ from discreet.core.random import Seed
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.feasible.candidates import Fitting
 from discreet.feasible.crowd import Facts, doubtful
-from discreet.feasible.levels import OUT_OF_REACH, REACHED, reach_levels
-from discreet.feasible.proof import prove
+from discreet.feasible.proof.bound_proof import prove
+from discreet.feasible.reach import OUT_OF_REACH, REACHED, reach_levels
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 

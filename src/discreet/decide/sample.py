@@ -20,7 +20,7 @@ from discreet.decide.verdict import Check, failed
 from discreet.measures.estimate import Estimate, estimate
 from discreet.models import LogLinear, PolyaUrn
 from discreet.models.population import check_size
-from discreet.uniques.report import PopulationUniques, population_uniques
+from discreet.uniques.population_uniques import PopulationUniques, population_uniques
 
 
 @dataclass(frozen=True, eq=False)

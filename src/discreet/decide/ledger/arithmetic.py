@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet.decide.ledger.findings import Term
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.proof import Proof, prove
+from discreet.feasible.proof.bound_proof import Proof, prove
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
