@@ -11,11 +11,11 @@ from tests.report import examples
 
 from discreet.report import notebook, write_pictures, write_report
 from discreet.report.bars import charts_of
-from discreet.report.grid import HIDDEN, details_of, grids_of
 from discreet.report.guard import readable
 from discreet.report.html import html_report
 from discreet.report.riskmap import HEIGHT, WIDTH, map_of
 from discreet.report.scale import step_of
+from discreet.report.table_pages import HIDDEN, details_of, grids_of
 
 
 def internal(data: dict[str, object]) -> dict[str, object]:

@@ -8,8 +8,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from discreet.report.cells import LISTED
-from discreet.report.grid import details_of, grids_of
 from discreet.report.scale import STEPS
+from discreet.report.table_pages import details_of, grids_of
 from discreet.report.view import WORDS, view_of
 
 if TYPE_CHECKING:

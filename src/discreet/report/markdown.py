@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.report.bars import SHOWN
-from discreet.report.grid import Grid
+from discreet.report.table_pages import Grid
 from discreet.report.view import view_of
 
 PAGES = 3

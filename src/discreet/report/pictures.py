@@ -9,9 +9,9 @@ from typing import Any
 from discreet.core.errors import RequestError
 from discreet.report.bars import SHOWN, TERMS, Chart, charts_of
 from discreet.report.edition import edition_of
-from discreet.report.grid import Grid, details_of, grids_of
 from discreet.report.riskmap import points_of
 from discreet.report.scale import STEPS
+from discreet.report.table_pages import Grid, details_of, grids_of
 from discreet.report.view import CONFIDENTIAL
 
 FORMATS = ("svg", "png")

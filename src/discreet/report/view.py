@@ -7,11 +7,11 @@ from typing import Any
 
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
 from discreet.report.cells import listed, packed, panel_rows
-from discreet.report.grid import Grid, details_of, grids_of
 from discreet.report.made import made_blocks
 from discreet.report.numbers import amount, measure
 from discreet.report.riskmap import map_of, rows_of
 from discreet.report.scale import STEPS
+from discreet.report.table_pages import Grid, details_of, grids_of
 
 VERDICTS = {
     "release": ("Release as it is", "M6.5 12.5l3.7 3.7 7.3-8"),

@@ -187,7 +187,7 @@ def read_contributions(
 ) -> Contributions:
     """Read contributions from a CSV or Parquet file; see :meth:`Contributions.from_arrow`."""
     from discreet.core.errors import DiscreetError
-    from discreet.table.files import read_arrow_rows
+    from discreet.table.table_reader import read_arrow_rows
 
     arrow, where = read_arrow_rows(path, encoding=encoding, delimiter=delimiter)
     try:

@@ -16,9 +16,9 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where
 from discreet.table.dimension import Dimension
-from discreet.table.files import read_arrow
 from discreet.table.frames import to_arrow
 from discreet.table.table import Table
+from discreet.table.table_reader import read_arrow
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,12 +99,12 @@ class Release:
         Hidden figures stand as the mark, intervals as columns ``lower`` and ``upper``, and where figures are hidden or
         changed, a column ``published_as`` says how they were made and what a mark means. Parquet keeps hierarchies and
         parameters too. Several linked tables become numbered files; the names of all that was written are returned.
-        :func:`~discreet.table.release_files.read_release` reads them back. A release that was made for a trial is
+        :func:`~discreet.table.release_reader.read_release` reads them back. A release that was made for a trial is
         written only with ``trial=True``, and then says so: in the column ``published_as``, or in the note of Parquet.
         """
         if not trial:
             self.refuse_trial("written")
-        from discreet.table.release_writing import write_release
+        from discreet.table.release_writer import write_release
 
         return write_release(self, path, value=value, mark=mark)
 

@@ -344,7 +344,7 @@ class Table:
         >>> table.with_structural_zeros([{"age": "child", "married": "yes"}]).possible
         3
         """
-        from discreet.table.structural import positions_of
+        from discreet.table.structural_zeros import positions_of
 
         found = positions_of(self, combinations, encoding=encoding, delimiter=delimiter)
         added = np.union1d(self.impossible, found)
@@ -437,7 +437,7 @@ class Table:
         >>> Table.from_array([[3, 0], [1, 5]], ["area", "sex"]).to_frame(layout="wide").values.tolist()
         [['1', 3, 0], ['2', 1, 5]]
         """
-        from discreet.table.export import frame_from_table
+        from discreet.table.table_writer import frame_from_table
 
         return frame_from_table(self, backend, layout=layout, zeros=zeros, count=count)
 
@@ -454,7 +454,7 @@ class Table:
         Parquet keeps categories that nobody is in, and structural zeros, at the cost of the non-empty cells.
         CSV keeps them where it lists empty cells, and structural zeros in the long layout; see :meth:`to_frame`.
         """
-        from discreet.table.files import write_table
+        from discreet.table.table_reader import write_table
 
         write_table(self, path, layout=layout, zeros=zeros, count=count)
 

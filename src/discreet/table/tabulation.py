@@ -360,14 +360,14 @@ class Tabulation(Frozen):
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Return a frame with a row per cell: a column per dimension, then every figure."""
-        from discreet.table.export import frame_from_arrow
-        from discreet.table.tabulation_file import arrow_from_tabulation
+        from discreet.table.table_writer import frame_from_arrow
+        from discreet.table.tabulation_reader import arrow_from_tabulation
 
         return frame_from_arrow(arrow_from_tabulation(self), backend)
 
     def write(self, path: str | Path) -> None:
         """Write a Parquet file, which keeps everything, or a CSV file, whole or not at all."""
-        from discreet.table.tabulation_file import write_tabulation
+        from discreet.table.tabulation_reader import write_tabulation
 
         write_tabulation(self, path)
 

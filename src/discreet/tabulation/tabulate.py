@@ -15,7 +15,7 @@ from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 from discreet.table.respondents import Respondents, respondents_of
 from discreet.table.tabulation import Tabulation
-from discreet.table.tabulation_file import tabulation_from_columns
+from discreet.table.tabulation_reader import tabulation_from_columns
 from discreet.tabulation.engine import get_engine
 from discreet.tabulation.plan import Plan, make_plan
 from discreet.tabulation.sources import Source, source_of
@@ -297,7 +297,7 @@ def _hierarchies(given: Any, total: str) -> list[Hierarchy | Prefixes]:
     found: list[Hierarchy | Prefixes] = []
     for one in given if isinstance(given, list | tuple) else [given]:
         if isinstance(one, str | Path):
-            from discreet.table.hierarchy_files import read_hierarchy
+            from discreet.table.hierarchy_reader import read_hierarchy
 
             found.append(read_hierarchy(one, total=total))
         elif isinstance(one, Hierarchy | Prefixes):

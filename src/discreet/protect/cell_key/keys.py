@@ -92,8 +92,8 @@ def secret_words(secret: str | bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 
 def _arrow(records: Any) -> Any:
-    from discreet.table.files import read_arrow
     from discreet.table.frames import to_arrow
+    from discreet.table.table_reader import read_arrow
 
     return read_arrow(records) if isinstance(records, str | Path) else to_arrow(records)
 

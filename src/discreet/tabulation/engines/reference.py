@@ -27,7 +27,7 @@ class ReferenceSession:
         if source.kind == "arrow":
             rows = source.native
         elif source.kind in ("csv", "parquet"):
-            from discreet.table.files import read_arrow
+            from discreet.table.table_reader import read_arrow
 
             rows = read_arrow(source.paths[0], encoding=source.encoding, delimiter=source.delimiter)
         else:

@@ -52,7 +52,7 @@ def _text(file: Path, encoding: str) -> str:
 
 
 def _from_table(file: Path, total: str, encoding: str, delimiter: str | None) -> Hierarchy:
-    from discreet.table.files import read_arrow
+    from discreet.table.table_reader import read_arrow
 
     arrow = read_arrow(file, encoding=encoding, delimiter=delimiter)
     if not arrow.num_rows:

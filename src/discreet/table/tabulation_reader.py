@@ -145,7 +145,7 @@ def is_tabulation(path: str | Path) -> bool:
 
 def read_tabulation(path: str | Path) -> Tabulation:
     """Read a tabulation that was written as Parquet; it equals what was written."""
-    from discreet.table.files import read_arrow
+    from discreet.table.table_reader import read_arrow
 
     arrow = read_arrow(path)
     if b"discreet" not in (arrow.schema.metadata or {}):

@@ -134,11 +134,11 @@ def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] |
     try:
         note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
         if note.get("kind") == "tabulation":
-            from discreet.table.tabulation_file import tabulation_from_arrow
+            from discreet.table.tabulation_reader import tabulation_from_arrow
 
             return tabulation_from_arrow(arrow).table(*(dimensions or ()))
         if note.get("kind") == "release":
-            from discreet.table.release_writing import release_from_arrow
+            from discreet.table.release_writer import release_from_arrow
 
             published = release_from_arrow(arrow, note).table
             return published.margin(*dimensions) if dimensions else published
@@ -182,7 +182,7 @@ def write_table(
     count: str = "count",
 ) -> None:
     """Write a table as CSV or Parquet, by the file's ending, whole or not at all."""
-    from discreet.table.export import arrow_from_table, long_arrow
+    from discreet.table.table_writer import arrow_from_table, long_arrow
 
     file = Path(path)
     if file.suffix.lower() == ".parquet":

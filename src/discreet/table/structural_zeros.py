@@ -21,7 +21,7 @@ def positions_of(table: Table, combinations: Any, **reading: Any) -> IntArray:
     See :meth:`Table.with_structural_zeros` for what combinations may be; `reading` says how to read a file.
     """
     if isinstance(combinations, str | Path):
-        from discreet.table.files import read_arrow
+        from discreet.table.table_reader import read_arrow
 
         arrow = read_arrow(combinations, **reading)
         rows, source = arrow.to_pylist(), f"{combinations}: "
