@@ -29,7 +29,7 @@ from discreet.table.equations import Equations, draws_of, parts_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
-from discreet.table.respondents import contributes, in_one_cell
+from discreet.table.stakes import contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 

@@ -83,6 +83,15 @@ class Axis:
         """The finest categories, those that records are in."""
         return tuple(self.codes[i] for i in self.leaf_codes)
 
+    @cached_property
+    def over(self) -> tuple[tuple[int, ...], ...]:
+        """For each finest category the nodes that contain it, itself among them; for groups none."""
+        found: list[list[int]] = [[] for _ in self.codes]
+        for node, leaves in enumerate(self.under):
+            for leaf in leaves:
+                found[leaf].append(node)
+        return tuple(tuple(nodes) for nodes in found)
+
     @property
     def dimension(self) -> Dimension:
         """The dimension whose categories are all nodes."""

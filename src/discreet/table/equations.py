@@ -7,6 +7,7 @@ dimension, so that hidden figures meet only where they share a total, and fall i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from discreet.core.errors import DataError, InfeasibleError, LimitError, Request
 from discreet.core.numerics import IntArray, whole_where_near
 from discreet.table.blocks import Asked, lay_blocks
 from discreet.table.figures import Figures, decimal_text
+from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.overlay import Overlay, places
 from discreet.table.relations import relations_of
@@ -63,8 +65,8 @@ class Equations:
     def find(self, cell: Mapping[str, object]) -> int:
         """Return the index of a cell among the positions."""
         position = self.space.position(cell)
-        at = int(np.searchsorted(self.positions, position))
-        if at == self.positions.size or self.positions[at] != position:
+        at = int(locate(self.positions, np.array(position)))
+        if at < 0:
             raise RequestError(
                 f"cell {self.space.describe(position)} is crossed by no published table; ask about the dimensions "
                 "together (about=, --about)"
@@ -73,8 +75,7 @@ class Equations:
 
     def locate(self, positions: IntArray) -> IntArray:
         """Return the indices of positions of the space, -1 where none is stated."""
-        at = np.minimum(np.searchsorted(self.positions, positions), self.positions.size - 1)
-        return np.where((positions >= 0) & (self.positions[at] == positions), at, -1)
+        return locate(self.positions, positions)
 
     def rows_of(self, part: Figures) -> IntArray:
         """Return where the rows of a published table stand."""
@@ -298,12 +299,12 @@ def equations_of(
     blocks = lay_blocks(space, parts, about, asked)
     grids = []
     for block in blocks:
-        size = int(np.prod([float(len(axis.stated)) for axis in block.axes.values()]))
+        size = math.prod(len(axis.stated) for axis in block.axes.values())
         if size > LARGEST:
             raise LimitError(
                 f"{' × '.join(block.axes)} has {size:,} cells, more than {LARGEST:,}; ask about fewer dimensions"
             )
-        grids.append(space.grid(block.axes))
+        grids.append(space.cross({name: axis.stated for name, axis in block.axes.items()}))
     positions = grids[0] if len(grids) == 1 else np.unique(np.concatenate(grids))
     decimals = max(part.decimals for part in parts)
     scale = 10**decimals

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
+from discreet.table.frequencies import Frequencies
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT, ROUNDINGS, SUPPRESSED, Kind
-from discreet.table.table import Table
-
-if TYPE_CHECKING:
-    from discreet.table.tabulation import Tabulation
+from discreet.table.tabulation import Tabulation
 
 Absent: TypeAlias = Literal["empty", "unpublished"]
 
@@ -142,7 +140,7 @@ class Figures:
         return cls(labels, codes, values, hidden.astype(np.int64), (kind, SUPPRESSED), **about)
 
     @classmethod
-    def of_table(cls, table: Table, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
+    def of_table(cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
         """Return the inner counts of a table as figures of one kind; empty cells are published as empty.
 
         Empty cells are listed with ``zeros``, and always where a figure of 0 need not mean that a cell is empty.
@@ -153,7 +151,7 @@ class Figures:
             # A zero is a figure like any other once values were moved; only structural zeros are known to be empty.
             cells = np.setdiff1d(np.arange(table.size), table.impossible)
             values = table.at(cells)
-        codes = np.stack([table.codes(name, cells) for name in table.names], axis=1)
+        codes = np.stack(table.grid.decode(cells), axis=1)
         labels = {dimension.name: dimension.categories for dimension in table.dimensions}
         return cls(labels, codes, values, np.zeros(values.size, np.int64), (kind, SUPPRESSED), **about)
 
@@ -180,7 +178,7 @@ class Figures:
             mark: what a reader knows of those that are hidden.
             about: the name and other fields of the figures.
 
-        >>> from discreet.table.tabulation import Tabulation
+        >>> from discreet.table.table import Table
         >>> by_sex = Tabulation.from_table(Table.from_array([3, 5], {"sex": ["m", "f"]}))
         >>> Figures.of_tabulation(by_sex, hidden=[False, True, True])
         release: sex (3), 3 figures, 2 hidden (exact, suppressed)

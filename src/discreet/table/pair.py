@@ -8,6 +8,8 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray, NumberArray, sorted_union
+from discreet.table.grid import look_up
+from discreet.table.guess import best_guess
 from discreet.table.release import Release, published
 from discreet.table.table import Table
 
@@ -45,18 +47,12 @@ def pair(original: Table, released: Table | Release) -> Pair:
             f"cell {original.describe(cell)} is impossible in the original, but the released table puts people "
             "there; take it off the structural zeros or correct the release"
         )
-    before, after = np.zeros(cells.size, np.int64), np.zeros(cells.size, np.int64)
-    before[np.searchsorted(cells, original.cells)] = original.counts
-    after[np.searchsorted(cells, figures.cells)] = figures.counts
-    return Pair(original, cells, before, after)
+    return Pair(original, cells, original.at(cells), figures.at(cells))
 
 
 def _guessed(original: Table, release: Release) -> Pair:
     """Join an original with what a reader guesses of it."""
-    from discreet.table.guess import best_guess
-
     guess = best_guess(release, original)
     cells = sorted_union(original.cells, guess.cells)
-    after = np.zeros(cells.size)
-    after[np.searchsorted(cells, guess.cells)] = guess.values
+    after = look_up(guess.cells, guess.values, cells)
     return Pair(original, cells, original.at(cells), after, int(guess.open.sum()))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from discreet.core.numerics import IntArray
 from discreet.table.additive_axis import AdditiveAxis
 from discreet.table.blocks import Block
+from discreet.table.grid import locate
 
 
 def relations_of(
@@ -19,7 +20,7 @@ def relations_of(
     columns, lengths, signs = [], [], []
     for block, grid in zip(blocks, grids, strict=True):
         axes = list(block.axes.values())
-        places = np.arange(positions.size) if len(grids) == 1 else np.searchsorted(positions, grid)
+        places = np.arange(positions.size) if len(grids) == 1 else locate(positions, grid)
         shaped = places.reshape([len(axis.stated) for axis in axes])
         for i, axis in enumerate(axes):
             along = np.moveaxis(shaped, i, 0).reshape(len(axis.stated), -1)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.arrow_files import read_arrow_rows
 from discreet.table.columns import Coded, coded_arrow, refuse_unmarked
 from discreet.table.counts import Where
 from discreet.table.figures import Absent, Figures
@@ -22,9 +23,9 @@ from discreet.table.frames import to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import ABOVE_ZERO, EXACT, INTERVAL, SUPPRESSED, Kind
 from discreet.table.release import Release
-from discreet.table.release_writer import TRIAL_MARK, kind_from_text, note_of, release_from_arrow
+from discreet.table.release_parquet import note_of, release_from_arrow
+from discreet.table.release_writer import TRIAL_MARK, kind_from_text
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
-from discreet.table.table_reader import read_arrow_rows
 
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")

@@ -1,4 +1,4 @@
-"""Releases in files: CSV with suppression marks for people, Parquet that keeps everything that is published.
+"""Releases to files: CSV with suppression marks for people, Parquet that keeps everything that is published.
 
 The key ``discreet`` of a Parquet file's metadata holds a JSON note ``{"kind": "release", "schema": 1, …}`` with the
 kinds of figures, hierarchies, method and parameters. Neither file holds anything that is not in the release.
@@ -6,8 +6,7 @@ kinds of figures, hierarchies, method and parameters. Neither file holds anythin
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.core.errors import DataError, RequestError
-from discreet.core.files import write_whole
+from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
-from discreet.table.counts import numpy_from_arrow
-from discreet.table.dimension import Dimension
+from discreet.table.arrow_writer import refuse_format, write_csv, write_parquet
 from discreet.table.figures import Figures
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.frequencies import Frequencies
 from discreet.table.kinds import EXACT, INTERVAL, UNBOUNDED, Kind
-from discreet.table.release import Release
 from discreet.table.roles import ENDS, PUBLISHED_AS
-from discreet.table.table import DENSE_LIMIT, Table
 
 SCHEMA = 1
 """The version of the note that a Parquet file of a release carries."""
@@ -33,24 +28,62 @@ TRIAL_MARK = " trial"
 """What the column ``published_as`` of a CSV file says after the kinds of figures of a trial."""
 
 
-def write_release(release: Release, path: str | Path, *, value: str = "count", mark: str = "x") -> tuple[Path, ...]:
-    """Write a release; see :meth:`Release.write`."""
+def write_figures(
+    parts: Sequence[Figures],
+    path: str | Path,
+    about: Mapping[str, Any],
+    inner: Frequencies | None,
+    *,
+    value: str = "count",
+    mark: str = "x",
+) -> tuple[Path, ...]:
+    """Write published tables, each to a file of its own; see :meth:`Release.write`.
+
+    Args:
+        parts: the tables.
+        path: the file; several are numbered.
+        about: method, parameters, and whether it is a trial.
+        inner: the inner counts where all of them are published.
+        value: what the column of figures is called.
+        mark: what stands in place of hidden figures in a CSV file.
+    """
     file = Path(path)
     suffix = file.suffix.lower()
     if suffix not in (".csv", ".txt", ".parquet"):
-        raise RequestError(f"{file}: '{file.suffix}' is not a format that is written; give .csv or .parquet")
-    parts = release.parts()
-    if not release.figures and release.inner is not None and suffix != ".parquet" and release.inner.size <= DENSE_LIMIT:
-        # Empty cells are written out, so that categories in which nobody is are not lost.
-        parts = (Figures.of_table(release.inner, release.kind, zeros=True, name=release.method),)
+        raise refuse_format(file, ".csv", ".parquet")
     names = [file] if len(parts) == 1 else [file.with_stem(f"{file.stem}-{i}") for i in range(1, len(parts) + 1)]
-    columns = [_columns(part, value, mark if suffix != ".parquet" else None, release.trial) for part in parts]
+    columns = [_columns(part, value, mark if suffix != ".parquet" else None, about["trial"]) for part in parts]
     for name, part, data in zip(names, parts, columns, strict=True):
         if suffix == ".parquet":
-            _write_parquet(name, release if len(parts) == 1 else None, part, data, value, release)
+            note = {**about, **_note(part, value, inner if len(parts) == 1 else None)}
+            write_parquet(pa.table(data), name, {"kind": "release", "schema": SCHEMA, **note})
         else:
-            _write_csv(name, data)
+            plain = {
+                name: column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+                for name, column in data.items()
+            }
+            write_csv(pa.table(plain), name)
     return tuple(names)
+
+
+def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, Any]:
+    """Return what a Parquet file says of its figures beside the columns."""
+    return {
+        "name": part.name,
+        "count": value,
+        "dimensions": list(part.names),
+        "decimals": part.decimals,
+        "total": part.total,
+        "absent": part.absent,
+        "kinds": [kind.to_dict() for kind in part.kinds],
+        "hierarchies": {name: [tree.to_dict() for tree in trees] for name, trees in part.hierarchies.items()},
+        "inner": None
+        if inner is None
+        else {
+            "categories": {d.name: list(d.categories) for d in inner.dimensions},
+            "impossible": inner.impossible.tolist(),
+        },
+    }
 
 
 def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, Any]:
@@ -144,135 +177,3 @@ def kind_from_text(text: str) -> Kind:
         return Kind(name, **given)
     except TypeError:
         raise RequestError(f"{PUBLISHED_AS} is {text!r}, with a parameter that kinds do not have") from None
-
-
-def _write_csv(file: Path, data: Mapping[str, Any]) -> None:
-    import pyarrow.csv as pcsv
-
-    plain = {
-        name: column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-        for name, column in data.items()
-    }
-    quoting = pcsv.WriteOptions(quoting_style="needed", quoting_header="needed")
-    write_whole(file, lambda temporary: pcsv.write_csv(pa.table(plain), temporary, quoting))
-
-
-def _write_parquet(
-    file: Path, whole: Release | None, part: Figures, data: dict[str, Any], value: str, release: Release
-) -> None:
-    import pyarrow.parquet as pq
-
-    inner = None if whole is None else whole.inner
-    note = {
-        "kind": "release",
-        "schema": SCHEMA,
-        "method": release.method,
-        "parameters": dict(release.parameters),
-        "trial": release.trial,
-        "name": part.name,
-        "count": value,
-        "dimensions": list(part.names),
-        "decimals": part.decimals,
-        "total": part.total,
-        "absent": part.absent,
-        "kinds": [kind.to_dict() for kind in part.kinds],
-        "hierarchies": {name: [tree.to_dict() for tree in trees] for name, trees in part.hierarchies.items()},
-        "inner": None
-        if inner is None
-        else {
-            "categories": {d.name: list(d.categories) for d in inner.dimensions},
-            "impossible": inner.impossible.tolist(),
-        },
-    }
-    arrow = pa.table(data).replace_schema_metadata({b"discreet": json.dumps(note, default=_plain).encode()})
-    write_whole(file, lambda temporary: pq.write_table(arrow, temporary))
-
-
-def _plain(item: Any) -> Any:
-    """Return arrays and numbers of NumPy as JSON knows them, and anything else as its text."""
-    return item.tolist() if isinstance(item, np.ndarray | np.generic) else str(item)
-
-
-def note_of(arrow: pa.Table) -> dict[str, Any] | None:
-    """Return the note of a release's Parquet file, None where it is none."""
-    try:
-        note: dict[str, Any] = json.loads((arrow.schema.metadata or {}).get(b"discreet", b"{}"))
-    except ValueError:
-        return None
-    return note if isinstance(note, dict) and note.get("kind") == "release" else None
-
-
-def method_of(path: Path) -> str | None:
-    """Return how the release was made that a file holds, None where nothing in the file says that it is one."""
-    import pyarrow.parquet as pq
-
-    try:
-        if path.suffix.lower() != ".parquet":
-            with path.open("rb") as stream:
-                return "its figures say how they were made" if PUBLISHED_AS.encode() in stream.readline(2**16) else None
-        note = note_of(pq.read_schema(path).empty_table())
-    except (pa.ArrowException, OSError):
-        return None
-    return None if note is None else str(note.get("method", ""))
-
-
-def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
-    """Rebuild a release from the columns and the note of its Parquet file."""
-    if note.get("schema") != SCHEMA:
-        raise DataError(
-            f"written in version {note.get('schema')!r} of the format, but version {SCHEMA} is read here; "
-            "update discreet, or write the release as CSV"
-        )
-    try:
-        labels, codes = {}, []
-        for name in note["dimensions"]:
-            column = arrow[name].unify_dictionaries().combine_chunks()
-            column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-            labels[name] = tuple(column.dictionary.to_pylist())
-            codes.append(np.asarray(column.indices, np.int64))
-        kind = np.asarray(arrow[PUBLISHED_AS].combine_chunks().indices, np.int64)
-        scale = 10 ** note["decimals"]
-        figures = Figures(
-            labels,
-            np.stack(codes, axis=1),
-            _units(arrow[ENDS[0]], scale) + _units(arrow[note["count"]], scale)
-            if ENDS[0] in arrow.column_names and ENDS[0] not in labels
-            else _units(arrow[note["count"]], scale),
-            kind,
-            tuple(Kind.from_dict(data) for data in note["kinds"]),
-            name=note["name"],
-            decimals=note["decimals"],
-            total=note["total"],
-            hierarchies={
-                name: tuple(Hierarchy.from_dict(t) for t in trees) for name, trees in note["hierarchies"].items()
-            },
-            absent=note["absent"],
-            upper=_units(arrow[ENDS[1]], scale) if ENDS[1] in arrow.column_names and ENDS[1] not in labels else None,
-        )
-        inner = None if note["inner"] is None else _inner(figures, note["inner"])
-        return Release(inner, note["method"], note["parameters"], (figures,), trial=bool(note.get("trial")))
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-        raise DataError("the file's own note about its figures is damaged; write it again") from None
-
-
-def _units(column: pa.ChunkedArray, scale: int) -> IntArray:
-    """Return figures in units of the last decimal, 0 where there is none."""
-    numbers = numpy_from_arrow(column.fill_null(0)) if len(column) else np.zeros(0)
-    return np.rint(numbers * scale).astype(np.int64) if scale > 1 else numbers.astype(np.int64)
-
-
-def _inner(figures: Figures, note: Mapping[str, Any]) -> Table:
-    """Return the inner counts among the figures as a table."""
-    dimensions = tuple(Dimension(name, tuple(found)) for name, found in note["categories"].items())
-    position = np.zeros(len(figures), np.int64)
-    inside = np.ones(len(figures), bool)
-    for dimension in dimensions:
-        place = {label: i for i, label in enumerate(dimension.categories)}
-        recode = np.array([place.get(label, -1) for label in figures.labels[dimension.name]], np.int64)
-        code = recode[figures.codes[:, figures.names.index(dimension.name)]]
-        inside &= code >= 0
-        position = position * len(dimension.categories) + code
-    inside &= figures.values != 0
-    order = np.argsort(position[inside])
-    impossible = np.array(note["impossible"], np.int64)
-    return Table(dimensions, position[inside][order], figures.values[inside][order], impossible)

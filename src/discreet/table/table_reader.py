@@ -1,27 +1,26 @@
-"""CSV and Parquet files to tables and back."""
+"""CSV and Parquet files to tables."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
-from discreet.core.files import write_whole
-from discreet.table.columns import Margins, coded_arrow, table_from_columns
+from discreet.table.arrow_files import read_arrow_rows
+from discreet.table.columns import Margins, coded_arrow, frequencies_from_columns
 from discreet.table.counts import Where, counts_from_arrow
 from discreet.table.dimension import Dimension
-from discreet.table.frames import possible_from_arrow, table_from_arrow
+from discreet.table.frames import frequencies_from_arrow, possible_from_arrow
+from discreet.table.release_parquet import release_from_arrow
 from discreet.table.roles import POSSIBLE, Layout
 from discreet.table.table import Table
-
-SCHEMA = 1
-"""The version of the metadata that a Parquet file of a table carries."""
+from discreet.table.table_writer import SCHEMA
+from discreet.table.tabulation_reader import tabulation_from_arrow
 
 
 def read_table(
@@ -58,20 +57,22 @@ def read_table(
         impossible: a file of combinations that cannot occur, with a column per dimension.
     """
     file = Path(path)
-    arrow, where = _read(file, encoding, delimiter)
+    arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter)
     try:
         if arrow.schema.metadata and b"discreet" in arrow.schema.metadata:
             table = _from_own_parquet(arrow, where, dimensions)
         else:
-            table = table_from_arrow(
-                arrow,
-                where,
-                dimensions=dimensions,
-                count=count,
-                layout=layout,
-                total=total,
-                totals=totals,
-                margins=margins,
+            table = Table.of(
+                frequencies_from_arrow(
+                    arrow,
+                    where,
+                    dimensions=dimensions,
+                    count=count,
+                    layout=layout,
+                    total=total,
+                    totals=totals,
+                    margins=margins,
+                )
             )
     except DiscreetError as error:
         raise type(error)(f"{file}: {error}") from None
@@ -80,66 +81,12 @@ def read_table(
     return table.with_structural_zeros(impossible, encoding=encoding, delimiter=delimiter)
 
 
-def read_arrow(path: str | Path, *, encoding: str = "utf-8", delimiter: str | None = None) -> pa.Table:
-    """Read a CSV file as columns of text, or a Parquet file as it is."""
-    return _read(Path(path), encoding, delimiter)[0]
-
-
-def read_arrow_rows(
-    path: str | Path, *, encoding: str = "utf-8", delimiter: str | None = None
-) -> tuple[pa.Table, Where]:
-    """Read a file as :func:`read_arrow` does, and say what its rows are called in messages."""
-    return _read(Path(path), encoding, delimiter)
-
-
-def _read(file: Path, encoding: str, delimiter: str | None) -> tuple[pa.Table, Where]:
-    """Return the columns of a file, and what its rows are called in messages."""
-    if os.path.isdir(file):
-        raise RequestError(f"{file} is a folder; name a CSV or Parquet file")
-    if not os.path.exists(file):
-        raise RequestError(f"{file} does not exist; check the name and the folder")
-    suffix = file.suffix.lower()
-    if suffix not in (".csv", ".txt", ".tsv", ".parquet", ".xlsx"):
-        raise RequestError(f"{file}: '{suffix}' is not a format that is read; give a .csv, .parquet or .xlsx file")
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise RequestError(f"{file} cannot be read ({error.strerror}); check its permissions") from None
-    if not content.strip():
-        raise DataError(f"{file} is empty; a table needs at least one cell")
-    if suffix == ".parquet":
-        return _parquet(content, file), lambda row: f"row {row + 1}"
-    if suffix == ".xlsx":
-        from discreet.table.excel import columns_of_sheet
-
-        return columns_of_sheet(content, file), lambda row: f"row {row + 2}"
-    from discreet.table.csv_text import CsvText
-
-    text = CsvText.of(content, file, encoding, delimiter)
-    return text.columns(), lambda row: f"line {text.line(row)}"
-
-
-def _parquet(content: bytes, file: Path) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    try:
-        # Not pq.read_table, which imports pandas.
-        return pq.ParquetFile(pa.BufferReader(content)).read()
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(f"{file} is not a whole Parquet file ({reason}); write it again") from None
-
-
 def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] | None) -> Table:
     try:
         note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
         if note.get("kind") == "tabulation":
-            from discreet.table.tabulation_reader import tabulation_from_arrow
-
             return tabulation_from_arrow(arrow).table(*(dimensions or ()))
         if note.get("kind") == "release":
-            from discreet.table.release_writer import release_from_arrow
-
             published = release_from_arrow(arrow, note).table
             return published.margin(*dimensions) if dimensions else published
         schema = note.get("schema")
@@ -164,43 +111,12 @@ def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] |
         nobody = np.zeros(0, np.int64)
         return Table(tuple(Dimension(*item) for item in wanted.items()), nobody, nobody, nobody)
     marked = POSSIBLE in names and POSSIBLE not in categories
-    return table_from_columns(
-        {name: coded_arrow(name, arrow[name], where) for name in wanted},
-        counts_from_arrow(arrow[count], where),
-        where=where,
-        categories=wanted,
-        possible=possible_from_arrow(arrow[POSSIBLE], where) if marked else None,
+    return Table.of(
+        frequencies_from_columns(
+            {name: coded_arrow(name, arrow[name], where) for name in wanted},
+            counts_from_arrow(arrow[count], where),
+            where=where,
+            categories=wanted,
+            possible=possible_from_arrow(arrow[POSSIBLE], where) if marked else None,
+        )
     )
-
-
-def write_table(
-    table: Table,
-    path: str | Path,
-    *,
-    layout: Literal["long", "wide"] = "long",
-    zeros: bool = True,
-    count: str = "count",
-) -> None:
-    """Write a table as CSV or Parquet, by the file's ending, whole or not at all."""
-    from discreet.table.table_writer import arrow_from_table, long_arrow
-
-    file = Path(path)
-    if file.suffix.lower() == ".parquet":
-        import pyarrow.parquet as pq
-
-        note = {
-            "schema": SCHEMA,
-            "count": count,
-            "dimensions": [{"name": d.name, "categories": list(d.categories)} for d in table.dimensions],
-        }
-        arrow = long_arrow(table, zeros=False, count=count, coded=True)
-        arrow = arrow.replace_schema_metadata({b"discreet": json.dumps(note).encode()})
-        write_whole(file, lambda temporary: pq.write_table(arrow, temporary))
-    elif file.suffix.lower() in (".csv", ".txt"):
-        import pyarrow.csv as pcsv
-
-        arrow = arrow_from_table(table, layout=layout, zeros=zeros, count=count)
-        quoting = pcsv.WriteOptions(quoting_style="needed", quoting_header="needed")
-        write_whole(file, lambda temporary: pcsv.write_csv(arrow, temporary, quoting))
-    else:
-        raise RequestError(f"{file}: '{file.suffix}' is not a format that is written; give .csv or .parquet")

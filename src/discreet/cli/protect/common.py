@@ -229,7 +229,7 @@ def _totals_of_parts(
     file: Path | None, parts: Mapping[str, Sequence[str]], reading: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return which totals of parts a long file has."""
-    from discreet.table.table_reader import read_arrow
+    from discreet.table.arrow_files import read_arrow
 
     if file is None or not parts:
         return {}

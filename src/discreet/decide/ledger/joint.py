@@ -274,10 +274,7 @@ class Work:
 
     def _inner_of(self, block: frozenset[str]) -> IntArray:
         space = self.equations.space
-        inner = np.zeros(1, np.int64)
-        for axis, stride in zip(space.axes, space.strides, strict=True):
-            codes = np.array(axis.leaves if axis.name in block else (0,), np.int64)
-            inner = (inner[:, None] + stride * codes).ravel()
+        inner = space.cross({axis.name: axis.leaves for axis in space.axes if axis.name in block})
         # Tables of a part of a dimension leave out what they do not cross.
         at = self.equations.locate(inner)
         return at[at >= 0]

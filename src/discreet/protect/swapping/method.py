@@ -85,10 +85,9 @@ class RecordSwapping:
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be filled: in every area what is in one of them."""
-        stride = self._stride(table)
-        areas = table.codes(self.area)
-        others = np.unique(table.cells - stride * areas)
-        every = (others[None, :] + stride * np.arange(len(self._areas(table)))[:, None]).ravel()
+        area, areas = table.axis(self.area), len(self._areas(table))
+        others = np.unique(table.grid.moved(table.cells, area, 0))
+        every = table.grid.moved(np.tile(others, areas), area, np.repeat(np.arange(areas), others.size))
         return np.setdiff1d(every, table.impossible)
 
     @drawn
@@ -157,16 +156,9 @@ class RecordSwapping:
         people: list[float] = table.sums([self.area], table.counts)[0].tolist()
         return people
 
-    def _stride(self, table: Table) -> int:
-        stride: int = int(np.prod(table.shape[table.axis(self.area) + 1 :], dtype=np.int64))
-        return stride
-
     def _units(self, table: Table, people: IntArray) -> Units:
         def code(names: Sequence[str]) -> IntArray:
-            found = np.zeros(people.size, np.int64)
-            for name in names:
-                found = found * len(table.dimensions[table.axis(name)]) + table.codes(name, people)
-            return found
+            return table.grid.project(people, [table.axis(name) for name in names])
 
         rare = [name for name in (self.keys or table.names) if name != self.area]
         alike = counts_in(code([self.area, *rare]))
@@ -176,7 +168,8 @@ class RecordSwapping:
         """Return the table in which partners have each other's area."""
         moved = np.flatnonzero(swaps.partner >= 0)
         cells = people.copy()
-        cells[moved] += self._stride(table) * (units.area[swaps.partner[moved]] - units.area[moved])
+        area = table.axis(self.area)
+        cells[moved] = table.grid.moved(people[moved], area, units.area[swaps.partner[moved]])
         found, counts = np.unique(cells, return_counts=True)
         clash = np.intersect1d(found, table.impossible)
         if clash.size:
