@@ -95,7 +95,7 @@ def test_it_is_judged_in_assessments_and_comparisons() -> None:
 
 
 def test_every_profile_judges_respondents() -> None:
-    from discreet.decide.policy_files import profiles
+    from discreet.decide.policy_texts import profiles
 
     for name in profiles():
         policy = dc.Policy.load(name)

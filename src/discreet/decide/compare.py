@@ -306,7 +306,7 @@ def compare_points(
         "audits": audits,
         "time_limit": time_limit,
     }
-    return make_record(made, request, source)
+    return replace(made, record=make_record(made, request, source), source=source)
 
 
 class _Kept:

@@ -17,17 +17,21 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator
+from discreet.core.random import Seed, generator, is_short
 from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import check_share, counts_of, release_counts
-from discreet.protect.swapping.pairs import Swaps, Units, choose
+from discreet.protect.inner_counts import counts_of, release_counts
+from discreet.protect.record_rows import arrow_records
+from discreet.protect.swapping.pairs import Swaps, Units, choose, counts_in
+from discreet.protect.swapping.records import SwappedRecords, swap_arrow, swap_records
 from discreet.protect.swapping.report import SwapReport
+from discreet.protect.swapping.swap_plan import SwapPlan
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
+from discreet.table.records import count_records
 
 
 @dataclass(frozen=True)
-class RecordSwapping:
+class RecordSwapping(SwapPlan):
     """Swapping of a share of all people, or households, between areas, risky ones first.
 
     Attributes:
@@ -45,28 +49,7 @@ class RecordSwapping:
     (True, 4)
     """
 
-    area: str
-    match: tuple[str, ...] = ()
-    rate: float = 0.05
-    keys: tuple[str, ...] | None = None
-    threshold: int = 3
-    household: str | None = None
-    carry: tuple[str, ...] = ()
     name: ClassVar[str] = "record-swapping"
-
-    def __post_init__(self) -> None:
-        """Check the rate, the threshold and the names."""
-        check_share(self.rate, "the swap rate")
-        if isinstance(self.threshold, bool) or not isinstance(self.threshold, int | np.integer) or self.threshold < 1:
-            raise RequestError(f"the threshold of risk is {self.threshold!r}; give a whole number of 1 or more")
-        for field in ("match", "keys", "carry"):
-            given = getattr(self, field)
-            if isinstance(given, str):
-                raise RequestError(f"{field} is {given!r}, one name; give a list of names")
-            if given is not None:
-                object.__setattr__(self, field, tuple(given))
-        if self.area in self.match:
-            raise RequestError(f"{self.area!r} is the area that is swapped, so that partners cannot match on it")
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -81,7 +64,7 @@ class RecordSwapping:
         if self.household is not None or self.carry:
             raise RequestError("a table has neither households nor finer areas; swap records")
         check_anybody(table)
-        self._check_areas([str(c) for c, n in zip(self._areas(table), self._people(table), strict=True) if n])
+        self.check_areas([str(c) for c, n in zip(self._areas(table), self._people(table), strict=True) if n])
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be filled: in every area what is in one of them."""
@@ -119,10 +102,8 @@ class RecordSwapping:
             details=report.to_dict(),
         )
 
-    def records(self, records: Any, seed: Seed = None) -> Any:
+    def records(self, records: Any, seed: Seed = None) -> SwappedRecords:
         """Swap the records of a frame or file once; see :func:`~discreet.protect.swapping.records.swap_records`."""
-        from discreet.protect.swapping.records import swap_records
-
         return swap_records(records, self, seed)
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
@@ -135,19 +116,6 @@ class RecordSwapping:
             swaps = choose(units, pairs, self.threshold, rng)
             drawn[draw] = self._tabled(table, people, units, swaps).at(support)
         return drawn
-
-    def pairs(self, units: int) -> int:
-        """Return how many pairs change places among a number of units.
-
-        >>> RecordSwapping("area", rate=0.1).pairs(100)
-        5
-        """
-        return int(self.rate * units / 2 + 1e-9)
-
-    def _check_areas(self, areas: Sequence[str]) -> None:
-        if len(areas) < 2:
-            only = f"only {areas[0]}" if areas else "none"
-            raise DataError(f"there is nobody to swap with: of the areas of {self.area!r}, {only} has people in it")
 
     def _areas(self, table: Table) -> tuple[str, ...]:
         return table.dimensions[table.axis(self.area)].categories
@@ -180,17 +148,6 @@ class RecordSwapping:
         return table.with_counts(found, counts)
 
 
-def counts_in(codes: IntArray) -> IntArray:
-    """Return for every element how many have its value.
-
-    >>> counts_in(np.array([3, 5, 3])).tolist()
-    [2, 1, 2]
-    """
-    _, which, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    found: IntArray = counts[which]
-    return found
-
-
 def record_swapping(
     original: Original,
     area: str,
@@ -218,3 +175,14 @@ def record_swapping(
     """
     chosen = None if keys is None else tuple(keys)
     return RecordSwapping(area, tuple(match), rate, chosen, threshold).apply(original, seed).release
+
+
+def swap_and_count(records: Any, method: RecordSwapping, by: Sequence[str], seed: Seed = None) -> Protected:
+    """Swap records and release the table of some of their columns, the area among them or not."""
+    arrow = arrow_records(records)
+    original = count_records(arrow, by).table
+    swapped, report, largest = swap_arrow(arrow, method, seed)
+    categories = {dimension.name: dimension.categories for dimension in original.dimensions}
+    inner = count_records(swapped, by, categories=categories).table
+    done = method.published(original, inner, by, method.pairs(report.units) * largest, report)
+    return done.as_trial() if is_short(seed) else done
