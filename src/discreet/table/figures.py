@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
+from discreet.table.decimals import decimal_text
 from discreet.table.frequencies import Frequencies
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT, ROUNDINGS, SUPPRESSED, Kind
@@ -298,15 +299,3 @@ def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntAr
     near = np.maximum(4 * np.finfo(np.float64).eps * np.abs(chosen.sums), 1e-9)
     decimals = next((d for d in range(7) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all()), 6)
     return np.rint(chosen.sums * 10**decimals).astype(np.int64), decimals
-
-
-def decimal_text(value: int, decimals: int) -> str:
-    """Return a whole number of last decimals as people write it.
-
-    >>> decimal_text(-1250, 2), decimal_text(7, 0)
-    ('-12.50', '7')
-    """
-    if not decimals:
-        return str(value)
-    sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
-    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -13,14 +12,14 @@ import numpy.typing as npt
 from discreet.core.errors import DataError, LimitError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.dimension import Dimension, grid_of
-from discreet.table.grid import Grid, add_up, look_up, recode
+from discreet.table.grid import OnGrid, add_up, look_up, recode
 
 DENSE_LIMIT = 50_000_000
 """The largest number of cells that is laid out as a dense array."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frequencies:
+class Frequencies(OnGrid):
     """The cells of a frequency table and their geometry; a :class:`~discreet.table.Table` adds readers and writers."""
 
     dimensions: tuple[Dimension, ...]
@@ -67,25 +66,10 @@ class Frequencies:
 
     # --- what is in it ------------------------------------------------------------------------------------
 
-    @cached_property
-    def grid(self) -> Grid:
-        """The geometry of all combinations of categories."""
-        return grid_of(self.dimensions)
-
     @property
-    def names(self) -> tuple[str, ...]:
-        """The dimensions' names."""
-        return tuple(dimension.name for dimension in self.dimensions)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The number of categories of each dimension."""
-        return self.grid.shape
-
-    @property
-    def size(self) -> int:
-        """The number of combinations of categories, structural zeros included."""
-        return self.grid.size
+    def categories_by_name(self) -> dict[str, tuple[str, ...]]:
+        """The categories of each dimension."""
+        return {dimension.name: dimension.categories for dimension in self.dimensions}
 
     @property
     def possible(self) -> int:

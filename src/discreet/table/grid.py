@@ -158,6 +158,35 @@ class Grid:
         return ", ".join(f"{name}={label}" for name, label in self.label(position).items())
 
 
+class OnGrid:
+    """What has named dimensions and a grid over them."""
+
+    @property
+    def categories_by_name(self) -> Mapping[str, Sequence[str]]:
+        """The categories of each dimension."""
+        raise NotImplementedError
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The geometry of all combinations of categories."""
+        return Grid.of(self.categories_by_name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The dimensions' names."""
+        return self.grid.names
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of categories of each dimension."""
+        return self.grid.shape
+
+    @property
+    def size(self) -> int:
+        """The number of combinations of categories, those that cannot occur included."""
+        return self.grid.size
+
+
 def locate(listed: IntArray, wanted: IntArray, order: IntArray | None = None) -> IntArray:
     """Return where numbers stand in a list without repeats, -1 where it lacks them.
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.table.arrow_writer import refuse_format, write_csv, write_parquet
+from discreet.table.decimals import decimal_texts
 from discreet.table.figures import Figures
 from discreet.table.frequencies import Frequencies
 from discreet.table.kinds import EXACT, INTERVAL, UNBOUNDED, Kind
@@ -124,20 +125,6 @@ def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[s
 def _numbers(values: IntArray, decimals: int, nothing: npt.NDArray[np.bool_]) -> pa.Array:
     numbers = values if decimals == 0 else values / 10**decimals
     return pa.array(numbers, mask=np.asarray(nothing, bool))
-
-
-def decimal_texts(values: IntArray, decimals: int) -> npt.NDArray[Any]:
-    """Return whole numbers of last decimals as people write them.
-
-    >>> decimal_texts(np.array([-5, 1250]), 2).tolist()
-    ['-0.05', '12.50']
-    """
-    if not decimals:
-        return values.astype("U20")
-    whole, part = np.divmod(np.abs(values), 10**decimals)
-    sign = np.where(values < 0, "-", "")
-    points = np.char.add(np.char.add(sign, whole.astype("U20")), ".")
-    return np.char.add(points, np.char.zfill(part.astype("U20"), decimals))
 
 
 def kind_text(kind: Kind, values: IntArray) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.table.additive_axis import AdditiveAxis
-from discreet.table.grid import Grid
+from discreet.table.grid import OnGrid
 from discreet.table.joint_axis import joint_axis
 
 if TYPE_CHECKING:
@@ -18,20 +17,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Space:
+class Space(OnGrid):
     """All axes; a position is one label along each, numbered in row-major order."""
 
     axes: tuple[AdditiveAxis, ...]
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The dimensions' names."""
-        return tuple(axis.name for axis in self.axes)
-
-    @cached_property
-    def grid(self) -> Grid:
-        """The geometry of all combinations of labels."""
-        return Grid.of({axis.name: axis.nodes for axis in self.axes})
+    def categories_by_name(self) -> dict[str, tuple[str, ...]]:
+        """The labels along each dimension."""
+        return {axis.name: axis.nodes for axis in self.axes}
 
     def axis(self, name: str) -> int:
         """Return the place of a dimension."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +17,7 @@ from discreet.table.axis import Axis
 from discreet.table.dimension import Dimension
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.frozen import Frozen
-from discreet.table.grid import Grid, add_up, locate, recode
+from discreet.table.grid import Grid, OnGrid, add_up, locate, recode
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.respondents import Respondents
 from discreet.table.table import Table
@@ -26,7 +25,7 @@ from discreet.table.unit_levels import Level, LevelName, Response
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tabulation(Frozen):
+class Tabulation(OnGrid, Frozen):
     """The cells of every margin wanted, as columns: counts, sums, and the largest contributions to each.
 
     ``cells`` are sorted positions, row-major over the nodes of the axes, of the cells that hold records; position 0 is
@@ -54,6 +53,8 @@ class Tabulation(Frozen):
     def __post_init__(self) -> None:
         """Check that all columns have a figure per cell, and freeze them."""
         size = self.grid.size
+        if len(self.names) < len(self.axes):
+            raise DataError(f"dimension names are {[axis.name for axis in self.axes]}; every name must be unique")
         self._freeze()
         if self.cells.size and (self.cells[0] < 0 or self.cells[-1] >= size or (np.diff(self.cells) <= 0).any()):
             raise DataError("cell positions must be sorted, unique and inside the tabulation")
@@ -98,7 +99,7 @@ class Tabulation(Frozen):
         for name in trees:
             table.axis(name)
         axes = tuple(_axis(d, trees.get(d.name, ()), total) for d in table.dimensions)
-        grid = _grid(axes)
+        grid = Grid(tuple(len(axis) for axis in axes))
         maps = [[np.zeros(len(axis), np.int64), *axis.level_maps()] for axis in axes]
         codes = [
             recode(dimension.categories, axis.codes)[table.codes(dimension.name)]
@@ -160,29 +161,14 @@ class Tabulation(Frozen):
 
     # --- what is in it ------------------------------------------------------------------------------------
 
-    @cached_property
-    def grid(self) -> Grid:
-        """The geometry of all combinations of nodes."""
-        return _grid(self.axes)
+    @property
+    def categories_by_name(self) -> dict[str, tuple[str, ...]]:
+        """The nodes of each dimension."""
+        return {axis.name: axis.codes for axis in self.axes}
 
     def __len__(self) -> int:
         """Return the number of cells, margins included."""
         return int(self.cells.size)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The dimensions' names."""
-        return tuple(axis.name for axis in self.axes)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The number of nodes of each dimension."""
-        return self.grid.shape
-
-    @property
-    def size(self) -> int:
-        """The number of combinations of nodes."""
-        return self.grid.size
 
     @property
     def levels(self) -> dict[LevelName, Level]:
@@ -417,7 +403,3 @@ def _axis(dimension: Dimension, trees: Hierarchy | Sequence[Hierarchy], total: s
                 f"{nearest(category, axis.leaves)}"
             )
     return axis
-
-
-def _grid(axes: Sequence[Axis]) -> Grid:
-    return Grid.of({axis.name: axis.codes for axis in axes})
