@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, LimitError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.table.dimension import Dimension, grid_of
+from discreet.table.dimension import Dimension
 from discreet.table.grid import OnGrid, add_up, look_up, recode
 
 DENSE_LIMIT = 50_000_000
@@ -153,7 +154,7 @@ class Frequencies(OnGrid):
             raise RequestError("name the dimensions to keep; the grand total is table.total")
         axes = [self.axis(name) for name in names]
         dims = tuple(self.dimensions[axis] for axis in axes)
-        size = grid_of(dims).size
+        size = math.prod(self.shape[axis] for axis in axes)
         cells, counts = add_up(self.grid.project(self.cells, axes), self.counts, size)
         lost, times = np.unique(self.grid.project(self.impossible, axes), return_counts=True)
         return type(self)(dims, cells, counts, lost[times == self.size // size])

@@ -41,7 +41,7 @@ class Grid:
         Raises:
             LimitError: when positions do not fit into 64 bits.
         """
-        if self.size > np.iinfo(np.int64).max:
+        if self.size >= 2**63:
             raise LimitError(
                 f"the dimensions span {self.size:.3g} cells, more than positions can number; leave some out"
             )
@@ -74,13 +74,15 @@ class Grid:
         >>> Grid((2, 3)).encode([[1, -1], [2, 0]]).tolist()
         [5, -1]
         """
-        position, missing = np.zeros((), np.int64), np.zeros((), bool)
+        position, incomplete = np.zeros((), np.int64), []
         for length, column in zip(self.shape, codes, strict=True):
             code = np.asarray(column, np.int64)
             position = position * length + code
             if code.size and code.min() < 0:
-                missing = missing | (code < 0)
-        return np.where(missing, -1, position) if missing.ndim or missing else position
+                incomplete.append(code)
+        for code in incomplete:
+            position = np.where(code < 0, -1, position)
+        return position
 
     def decode(self, positions: IntArray) -> tuple[IntArray, ...]:
         """Return the codes of positions, a column for each dimension.
@@ -92,7 +94,8 @@ class Grid:
 
     def code(self, positions: IntArray, axis: int) -> IntArray:
         """Return the codes of positions along one dimension."""
-        codes: IntArray = positions // self.strides[axis]
+        stride = self.strides[axis]
+        codes: IntArray = positions // stride if stride > 1 else positions
         return codes % self.shape[axis] if axis else codes
 
     def moved(self, positions: IntArray, axis: int, to: npt.ArrayLike) -> IntArray:
@@ -150,8 +153,8 @@ class Grid:
 
     def label(self, position: int) -> dict[str, str]:
         """Return the categories of one combination, by dimension."""
-        codes = self.decode(np.array(position, np.int64))
-        return {name: found[int(code)] for (name, found), code in zip(self.labels.items(), codes, strict=True)}
+        sizes = zip(self.labels.items(), self.strides, self.shape, strict=True)
+        return {name: found[position // stride % length] for (name, found), stride, length in sizes}
 
     def describe(self, position: int) -> str:
         """Return the categories of one combination as a phrase."""
@@ -200,9 +203,10 @@ def locate(listed: IntArray, wanted: IntArray, order: IntArray | None = None) ->
     """
     if not listed.size:
         return np.full(wanted.shape, -1)
-    at = np.minimum(np.searchsorted(listed, wanted, sorter=order), listed.size - 1)
-    at = at if order is None else order[at]
-    return np.where(listed[at] == wanted, at, -1)
+    ordered = listed if order is None else listed[order]
+    # Without the last one, every number is sent to a place that exists.
+    at = np.searchsorted(ordered[:-1], wanted)
+    return np.where(ordered[at] == wanted, at if order is None else order[at], -1)
 
 
 def look_up(listed: IntArray, values: npt.NDArray[Number], wanted: IntArray) -> npt.NDArray[Number]:
@@ -211,10 +215,10 @@ def look_up(listed: IntArray, values: npt.NDArray[Number], wanted: IntArray) -> 
     >>> look_up(np.array([2, 5]), np.array([30, 40]), np.array([5, 3])).tolist()
     [40, 0]
     """
+    if not listed.size:
+        return np.zeros(wanted.shape, values.dtype)
     at = locate(listed, wanted)
-    found, there = np.zeros(wanted.shape, values.dtype), at >= 0
-    found[there] = values[at[there]]
-    return found
+    return np.where(at >= 0, values[at], np.zeros((), values.dtype))
 
 
 def recode(labels: Iterable[str], among: Iterable[str]) -> IntArray:

@@ -47,7 +47,10 @@ def pair(original: Table, released: Table | Release) -> Pair:
             f"cell {original.describe(cell)} is impossible in the original, but the released table puts people "
             "there; take it off the structural zeros or correct the release"
         )
-    return Pair(original, cells, original.at(cells), figures.at(cells))
+    before, after = np.zeros(cells.size, np.int64), np.zeros(cells.size, np.int64)
+    before[np.searchsorted(cells, original.cells)] = original.counts
+    after[np.searchsorted(cells, figures.cells)] = figures.counts
+    return Pair(original, cells, before, after)
 
 
 def _guessed(original: Table, release: Release) -> Pair:

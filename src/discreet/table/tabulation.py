@@ -260,7 +260,8 @@ class Tabulation(OnGrid, Frozen):
         """
         axes = [self.axis(name) for name in names or self.names]
         leaves = Grid(tuple(axis.leaf_codes.size for axis in axes))
-        return leaves.encode([locate(axis.leaf_codes, self.codes(axis.name)[rows]) for axis in axes])
+        places = [locate(axis.leaf_codes, np.arange(len(axis))) for axis in axes]
+        return leaves.encode([place[self.codes(axis.name)[rows]] for place, axis in zip(places, axes, strict=True)])
 
     def check_publishable(self) -> None:
         """Refuse to publish from a tabulation that holds plain and weighted figures side by side.
