@@ -170,10 +170,9 @@ def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
         code = cells.codes(axis.name)
         tree = axis.hierarchies[0]
         above, level = np.full(len(axis), -1), np.full(len(axis), -1)
-        place = {label: i for i, label in enumerate(axis.codes)}
         for label, up, deep in zip(tree.codes, tree.parents, tree.levels, strict=True):
-            above[place[label]] = place[tree.codes[up]] if up >= 0 else 0
-            level[place[label]] = deep
+            above[axis.places[label]] = axis.places[tree.codes[up]] if up >= 0 else 0
+            level[axis.places[label]] = deep
         # A dimension is broken down only where all before it are at their finest.
         inside &= (level[code] >= 0) & (finished | (code == 0))
         depth += level[code]

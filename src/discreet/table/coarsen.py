@@ -14,7 +14,7 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.table.axis import Axis
 from discreet.table.dimension import Dimension, grid_of
-from discreet.table.grid import Grid, add_up, locate
+from discreet.table.grid import Grid, add_up, locate, recode
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
 from discreet.table.table import Table
@@ -55,8 +55,7 @@ def groups_of(name: str, categories: tuple[str, ...], groups: Mapping[str, str])
                 "is, and would be taken for it; name the group otherwise"
             )
     labels = tuple(dict.fromkeys(mine))
-    place = {label: i for i, label in enumerate(labels)}
-    return labels, np.array([place[group] for group in mine], np.int64)
+    return labels, recode(mine, labels)
 
 
 def coarsened_table(table: Table, recoding: Recoding) -> Table:
@@ -139,9 +138,7 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
 def _leaves(old: Axis, new: Axis, groups: Mapping[str, str]) -> IntArray:
     """Return the node of the new axis for the total and every leaf of the old one, -1 for others."""
     found = np.full(len(old), -1, np.int64)
-    at = {code: i for i, code in enumerate(new.codes)}
-    for leaf in old.leaf_codes.tolist():
-        found[leaf] = at[groups.get(old.codes[leaf], old.codes[leaf])]
+    found[old.leaf_codes] = recode([groups.get(leaf, leaf) for leaf in old.leaves], new.codes)
     found[0] = 0
     return found
 
@@ -165,7 +162,7 @@ def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, boo
         raise RequestError(
             f"dimension {axis.name!r}: the group {clash!r} has the name of a larger one in the hierarchy; rename it"
         )
-    at = {code: i for i, code in enumerate(axis.codes)}
+    at = axis.places
     trees: list[Hierarchy] = []
     for tree in axis.hierarchies:
         pairs: dict[str, str] = {}
@@ -181,7 +178,7 @@ def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, boo
             grown = Hierarchy.from_parents(pairs, total=tree.total)
             trees.append(grown.as_part() if tree.part else grown)
     new = Axis(axis.name, tuple(trees))
-    found = {code: i for i, code in enumerate(new.codes)}
+    found = new.places
     # A group that an old node consists of takes that node's figures, which are right even where units do not add up.
     same = {next(iter(inside[i])) for i in range(len(axis)) if i not in of and whole[i] and len(inside[i]) == 1}
     result = np.full(len(axis), -1, np.int64)

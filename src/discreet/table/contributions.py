@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray, index_ranges
+from discreet.core.numerics import FloatArray, IntArray, index_ranges, sorted_runs
 from discreet.table.arrow_files import read_arrow_rows
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where, numpy_from_arrow
@@ -155,10 +155,8 @@ class Contributions:
             mine = np.isin(unit, [self.units.index(member) for member in members])
             parts.append((position[mine], np.full(int(mine.sum()), len(self.units) + number), values[mine]))
         position, unit, values = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        order = np.lexsort((unit, position))
-        position, unit, values = position[order], unit[order], values[order]
-        start = np.flatnonzero(np.r_[True, (np.diff(position) != 0) | (np.diff(unit) != 0)])
-        return position[start], unit[start], np.add.reduceat(values, start)
+        order, start = sorted_runs(position, unit)
+        return position[order[start]], unit[order[start]], np.add.reduceat(values[order], start)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, sorted_runs
 from discreet.table.axis import Axis
 from discreet.table.frozen import Frozen
-from discreet.table.grid import Grid
+from discreet.table.grid import Grid, recode
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +41,22 @@ class Respondents(Frozen):
 
     def moved(self, position: IntArray) -> Respondents:
         """Return the respondents with another position for each entry, added up where positions coincide."""
-        order = np.lexsort((position, self.unit))
-        unit, cell = self.unit[order], position[order]
-        start = np.flatnonzero(np.r_[True, (np.diff(unit) != 0) | (np.diff(cell) != 0)][: unit.size])
+        order, start = sorted_runs(self.unit, position)
         records, amounts = self.records[order], self.amounts[:, order]
         if start.size:
             records, amounts = np.add.reduceat(records, start), np.add.reduceat(amounts, start, axis=1)
-        return Respondents(self.names, unit[start], cell[start], records, amounts)
+        return Respondents(self.names, self.unit[order[start]], position[order[start]], records, amounts)
+
+
+def named_units(column: Any) -> tuple[tuple[str, ...], IntArray]:
+    """Return the different names of an Arrow column, sorted, and the place of every entry among them."""
+    import pyarrow as pa
+
+    coded = column.cast(pa.string()).dictionary_encode()
+    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+    labels: list[str] = coded.dictionary.to_pylist()
+    names = tuple(sorted(labels))
+    return names, recode(labels, names)[coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
 
 
 def respondents_of(
@@ -59,17 +68,9 @@ def respondents_of(
     amounts: FloatArray,
 ) -> Respondents:
     """Return respondents from entries of the full cross: whose they are, an Arrow column, and a leaf for each axis."""
-    import pyarrow as pa
-
-    coded = units.cast(pa.string()).combine_chunks().dictionary_encode()
-    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    labels: list[str] = coded.dictionary.to_pylist()
-    order = sorted(range(len(labels)), key=labels.__getitem__)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    unit = rank[coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
+    names, unit = named_units(units)
     grid, parts = Grid(tuple(len(axis) for axis in axes)), []
-    whole = Respondents(tuple(labels[i] for i in order), unit, np.zeros(unit.size, np.int64), records, amounts)
+    whole = Respondents(names, unit, np.zeros(unit.size, np.int64), records, amounts)
     for margin in finest:
         kept = [code if axis.name in margin else np.zeros_like(code) for axis, code in zip(axes, codes, strict=True)]
         parts.append(whole.moved(grid.encode(kept)))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import LimitError
-from discreet.core.numerics import FloatArray, IntArray, index_ranges
+from discreet.core.numerics import FloatArray, IntArray, index_ranges, sorted_runs
 from discreet.table.axis import Axis
 from discreet.table.grid import Grid, locate
 from discreet.table.respondents import Respondents
@@ -49,9 +49,8 @@ def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntA
         parts.append(_added(row[listed], known.unit[mine[listed]], amount[mine[listed]]))
     row, unit, amount = (np.concatenate(column) for column in zip(*parts, strict=True))
     # What several finest margins have in common they say alike.
-    order = np.lexsort((unit, row))
-    row, unit, amount = row[order], unit[order], amount[order]
-    once = np.r_[True, (np.diff(row) != 0) | (np.diff(unit) != 0)][: row.size]
+    order, start = sorted_runs(row, unit)
+    once = order[start]
     return row[once], unit[once], amount[once]
 
 
@@ -62,10 +61,9 @@ def _above(axis: Axis) -> tuple[IntArray, IntArray]:
 
 
 def _added(row: IntArray, unit: IntArray, amount: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    order = np.lexsort((unit, row))
-    row, unit, amount = row[order], unit[order], amount[order]
-    start = np.flatnonzero(np.r_[True, (np.diff(row) != 0) | (np.diff(unit) != 0)][: row.size])
-    return row[start], unit[start], np.add.reduceat(amount, start) if start.size else amount
+    order, start = sorted_runs(row, unit)
+    once = order[start]
+    return row[once], unit[once], np.add.reduceat(amount[order], start) if start.size else amount
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +131,12 @@ def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], respo
         kept = (place[row] >= 0) & ((others == 0) | (amount <= sums[row] * (1 + 1e-12)))
         parts.append((number[unit[kept]], place[row[kept]], amount[kept], others[kept]))
     unit, at, amount, others = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((at, unit))
-    unit, at, amount, others = unit[order], at[order], amount[order], others[order]
-    start = np.flatnonzero(np.r_[True, (np.diff(unit) != 0) | (np.diff(at) != 0)][: unit.size])
+    order, start = sorted_runs(unit, at)
     if start.size:
         # Where tables differ about the same sum, the respondent is given more.
-        amount, others = np.maximum.reduceat(amount, start), np.minimum.reduceat(others, start)
-    return Stakes(tuple(_said(name) for name in index), unit[start], at[start], amount, others)
+        amount, others = np.maximum.reduceat(amount[order], start), np.minimum.reduceat(others[order], start)
+    once = order[start]
+    return Stakes(tuple(_said(name) for name in index), unit[once], at[once], amount, others)
 
 
 def _said(name: str) -> str:

@@ -16,7 +16,7 @@ from discreet.table.axis import Axis
 from discreet.table.counts import numpy_from_arrow
 from discreet.table.grid import Grid
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.respondents import Respondents
+from discreet.table.respondents import Respondents, named_units
 from discreet.table.tabulation import Tabulation
 from discreet.table.tabulation_writer import SCHEMA
 
@@ -28,15 +28,10 @@ def _respondents(arrow: pa.Table, cells: Any, responses: Sequence[str]) -> Respo
     lists = [arrow[name].combine_chunks() for name in ("respondent:name", "respondent:records")]
     lists += [arrow[f"respondent:sum:{name}"].combine_chunks() for name in responses]
     row = np.repeat(np.arange(arrow.num_rows), lists[0].value_lengths().to_numpy(zero_copy_only=False).astype(np.int64))
-    names = lists[0].flatten().dictionary_encode()
-    labels = names.dictionary.to_pylist()
-    order = sorted(range(len(labels)), key=labels.__getitem__)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
+    names, unit = named_units(lists[0].flatten())
     figures = [one.flatten().to_numpy(zero_copy_only=False) for one in lists[1:]]
     amounts = np.stack(figures[1:]) if responses else np.zeros((0, row.size))
-    unit = rank[names.indices.to_numpy(zero_copy_only=False).astype(np.int64)] if row.size else np.zeros(0, np.int64)
-    whole = Respondents(tuple(labels[i] for i in order), unit, cells[row], figures[0].astype(np.int64), amounts)
+    whole = Respondents(names, unit, cells[row], figures[0].astype(np.int64), amounts)
     return whole.moved(whole.cell)
 
 

@@ -92,8 +92,7 @@ def _axis_map(dimension: DimensionSpec, keys: Sequence[Key], missing: Missing, p
     own = [_ending(row) for row in rows]
     trees = _hierarchies(dimension, rows, own, place)
     axis = Axis(dimension.name, tuple(trees))
-    at = {code: i for i, code in enumerate(axis.codes)}
-    leaf = np.array([at[code] for code in own], np.int64)
+    leaf = np.array([axis.places[code] for code in own], np.int64)
     leaves = set(axis.leaf_codes.tolist())
     for code, node in zip(own, leaf.tolist(), strict=True):
         if node not in leaves:
