@@ -182,7 +182,9 @@ def test_sums_that_may_be_small_are_held_against_the_limit_whether_they_are_or_n
 
 
 def test_rules_that_must_all_hold_leave_open_why_a_table_was_protected() -> None:
-    text = RULES.format(as_is="if safe").replace("threshold = 3", 'threshold = 3\ngroup_disclosure = 0\ncombine = "all"')
+    text = RULES.format(as_is="if safe").replace(
+        "threshold = 3", 'threshold = 3\ngroup_disclosure = 0\ncombine = "all"'
+    )
     table = dc.Table.from_array([[2, 0], [1, 5], [2, 9]], ["x", "y"])
     found = dc.assess(table, Policy.from_text(text), seed=1, trial=True)
     assert found.verdict == "withhold"

@@ -196,7 +196,7 @@ def load(
         table = datasets.load(example)
         return table if impossible is None else table.with_structural_zeros(impossible)
     assert path is not None
-    from discreet.table.files import read_table
+    from discreet.table.table_reader import read_table
 
     return read_table(
         path,

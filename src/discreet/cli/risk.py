@@ -163,8 +163,8 @@ def risk(
 
 def _released(path: Path, reading: dict[str, Any]) -> Any:
     """Read what is published: a file that says so is a release, with what was merged or hidden in it."""
-    from discreet.table.release_files import read_release
-    from discreet.table.release_writing import method_of
+    from discreet.table.release_parquet import method_of
+    from discreet.table.release_reader import read_release
 
     if path.suffix.lower() == ".parquet" and method_of(path):
         return read_release(path)

@@ -26,7 +26,8 @@ from discreet.protect.rounding import grand_totals, inner_of
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
-from discreet.table.figures import Figures, decimal_text, units_of
+from discreet.table.decimals import decimal_text
+from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.tabulation import Tabulation
 
