@@ -179,7 +179,11 @@ def test_an_assessment_knows_by_its_policy_that_zeros_are_shown(
 
 def test_marks_that_may_stand_for_zeros_say_so(tmp_path: Path) -> None:
     table = dc.Table.from_array([[1, 0, 9], [0, 1, 9], [9, 9, 9]], {"r": list("abc"), "c": list("xyz")})
-    release = dc.suppress(table, Threshold(2), zeros="suppressible").release
+    found = dc.suppress(table, Threshold(2), zeros="suppressible")
+    # Whoever is counted knows that the own cell is none.
+    assert "What respondents work out with their own contributions was not judged." in str(found)
+    assert "not judged" not in str(dc.suppress(table, Threshold(2)))
+    release = found.release
     release.write(tmp_path / "release.csv")
     for one in (release, dc.read_release(tmp_path / "release.csv")):
         assert {kind.least for kind in one.parts()[0].kinds if kind.name == "suppressed"} - {None} == {0}
