@@ -28,6 +28,10 @@ from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, rol
 
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
+NOTE = re.compile(
+    r"\W*(sources?|(foot)?notes?|remarks?|legend|quellen?|anmerkung(en)?|hinweise?)\b|[*†©]|\(?[0-9a-z]\) ", re.I
+)
+"""How notes below tables begin."""
 """A mark with what it means: c=1..7."""
 
 
@@ -166,6 +170,7 @@ def figures_from_arrow(
         texts = _texts(arrow[read.figure], where)
         if not {PUBLISHED_AS, *ENDS} & set(read.dimensions):
             beside = {name: _texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in arrow.column_names}
+    _refuse_notes(labels, texts, where)
     stated = beside.get(PUBLISHED_AS)
     negative = stated is not None or (margins or kind).name == "perturbed"
     ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
@@ -307,6 +312,19 @@ def _texts(column: Any, where: Where) -> npt.NDArray[Any]:
     else:
         texts = ["" if v is None else str(v).strip() for v in column.to_pylist()]
     return np.array(texts, dtype=object)
+
+
+def _refuse_notes(labels: Mapping[str, Coded], texts: npt.NDArray[Any], where: Where) -> None:
+    """Refuse a note below a table: taken for a category with a hidden figure, it would leave all others open."""
+    for coded in labels.values():
+        noted = np.array([NOTE.match(label) is not None for label in coded.categories], bool)
+        rows = np.flatnonzero(noted[coded.codes] & (texts == ""))
+        if rows.size:
+            row = int(rows[0])
+            raise DataError(
+                f"{where(row)}: {coded.categories[int(coded.codes[row])]!r} looks like a note, and has no figure; "
+                "leave it out, or give hidden figures a mark such as x"
+            )
 
 
 def _parse(
