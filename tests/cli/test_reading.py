@@ -202,6 +202,23 @@ def test_a_hidden_count_beside_a_total_by_a_code_is_not_called_safe(tmp_path: Pa
     assert len(dc.read_release(file).parts()[0].labels["section"]) == 3
 
 
+@pytest.mark.parametrize(
+    "note", ["Source: the office", "* by place of residence", "1) without students", "Quelle: Amt"]
+)
+def test_a_note_below_a_table_is_no_hidden_figure(note: str, tmp_path: Path) -> None:
+    """Seven less four are three: a note that was taken for one more hidden figure left it anything up to that."""
+    for text in (f"area,count\nn,x\ns,4\nTotal,7\n{note},\n", f"area,m,f\nn,x,3\ns,4,5\nTotal,7,8\n{note},,\n"):
+        file = written(tmp_path, text)
+        for command in ("audit", "ledger add", "ledger check"):
+            assert "looks like a note, and has no figure; leave it out" in refused(
+                run(*COMMANDS[command](file, tmp_path))
+            )
+        with pytest.raises(DiscreetError, match="looks like a note"):
+            dc.read_release(file)
+        file.write_text(text.replace(f"{note},", f"{note},x").replace("x,\n", "x,x\n"))
+        assert dc.read_release(file).parts()[0].hidden.sum() > 1
+
+
 def test_codes_are_no_statistics(tmp_path: Path) -> None:
     file = written(tmp_path, "activity,size,count\n01.1,1,5\n01.2,1,6\n10.5,2,7\n01.1,2,3\n")
     assert dc.read_table(file).names == ("activity", "size")

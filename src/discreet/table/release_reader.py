@@ -30,6 +30,10 @@ from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, rol
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
 """A mark with what it means: c=1..7."""
+NOTE = re.compile(
+    r"\W*(sources?|(foot)?notes?|remarks?|legend|quellen?|anmerkung(en)?|hinweise?)\b|[*†©]|\(?[0-9a-z]\) ", re.I
+)
+"""How notes below tables begin."""
 
 
 def read_release(
@@ -169,6 +173,7 @@ def figures_from_arrow(
             beside = {
                 name: figure_texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in arrow.column_names
             }
+    _refuse_notes(labels, texts, where)
     stated = beside.get(PUBLISHED_AS)
     negative = stated is not None or (margins or kind).name == "perturbed"
     ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
@@ -271,6 +276,19 @@ def _scaled(kind: Kind, scale: int) -> Kind:
         least=None if kind.least is None else kind.least * scale,
         most=None if kind.most is None else kind.most * scale,
     )
+
+
+def _refuse_notes(labels: Mapping[str, Coded], texts: npt.NDArray[Any], where: Where) -> None:
+    """Refuse a note below a table: taken for a category with a hidden figure, it would leave all others open."""
+    for coded in labels.values():
+        noted = np.array([NOTE.match(label) is not None for label in coded.categories], bool)
+        rows = np.flatnonzero(noted[coded.codes] & (texts == ""))
+        if rows.size:
+            row = int(rows[0])
+            raise DataError(
+                f"{where(row)}: {coded.categories[int(coded.codes[row])]!r} looks like a note, and has no figure; "
+                "leave it out, or give hidden figures a mark such as x"
+            )
 
 
 def _trees(
