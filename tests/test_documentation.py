@@ -131,8 +131,8 @@ def test_options_that_the_readme_promises() -> None:
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_the_picture_of_the_layers_is_the_contract(page: str) -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    layers = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = next(contract["layers"] for contract in settings["contracts"] if contract["id"] == "layers")
     pictures = re.findall(r"^```\n(cli\b.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     drawn = [[re.split(r"\s{2,}", line)[0] for line in picture.strip().splitlines()] for picture in pictures]
     assert drawn == [layers]
