@@ -24,7 +24,9 @@ PROTECTIONS = (
 def own(random: Random) -> str:
     """Return the text of a policy with random rules, limits and one or two protections."""
     rules = [f"threshold = {random.choice((2, 3, 3, 5))}"]
-    rules += random.choice(([], ["group_disclosure = 0"], ["group_disclosure = 1"], ["group_disclosure = 0", 'combine = "all"']))
+    rules += random.choice(
+        ([], ["group_disclosure = 0"], ["group_disclosure = 1"], ["group_disclosure = 0", 'combine = "all"'])
+    )
     limits = random.choice((["dr = 0.7"], ["dr = 0.7"], ["dr = 1.0"], ["width = 1"], ["width = 2"], []))
     limits += random.choice(([], [], ["r2 = 0.5"], ["r2 = 0.3"]))
     zeros, as_is = random.choice(("safe", "safe", "unsafe")), random.choice(("if safe", "never"))

@@ -16,7 +16,7 @@ from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
-from discreet.decide.choice import Choice, Reasons, may_be_small, only_small, told_by_passing
+from discreet.decide.choice import ASKED, Choice, Reasons, may_be_small, only_small, told_by_passing
 from discreet.decide.insiders import Inside, respondents_know
 from discreet.decide.known import STATES, Known
 from discreet.decide.policy import Policy
@@ -79,7 +79,7 @@ def gather(
     proofs: int = PROOFS,
     workers: int | None = None,
     progress: Progress | None = None,
-    choice: Choice = Choice(),
+    choice: Choice = ASKED,
 ) -> Evidence:
     """Audit a release, and measure its risk and what it lost; readers know how it came to be published (``choice``)."""
     cells = np.zeros(0, np.int64) if found is None else found.cells
@@ -100,7 +100,7 @@ def gather(
     )
     possible = subject.table.possible if subject.table is not None and subject.table.total else 0
     told = not subject.magnitudes and told_by_passing(audited, policy, choice, possible)
-    known = _known(subject, policy, release, listed, found, cells, audited, choice, told)
+    known = _known(subject, policy, release, listed, found, cells, audited, choice, possible)
     inside = None
     if found is not None:
         asked = {"about": _about(subject, listed) if cells.size else (), "sums": sums, "candidates": candidates}
@@ -235,7 +235,7 @@ def _known(
     cells: IntArray,
     audited: Audit,
     choice: Choice,
-    told: bool,
+    possible: int,
 ) -> Known:
     """Put together what a reader knows of every sensitive cell."""
     n = cells.size
@@ -253,14 +253,15 @@ def _known(
     lower[has], upper[has] = columns.lower[rows], columns.upper[rows]
     if subject.magnitudes or policy.limits.dr is not None:
         bits[has], bound[has] = columns.bits[rows], columns.bound[rows]
-    reasons = Reasons.of(audited, policy) if choice.protected and not subject.magnitudes and has.any() else None
-    if reasons is not None:
-        bits[has] = reasons.bits(rows, bits[has])
-        k = np.flatnonzero(judged == only_small(audited, policy))
+    reasons = None
+    if not subject.magnitudes and policy.limits.dr is not None:
+        reasons = Reasons.of(audited, policy, choice, possible)
+        bits[has], bound[has] = reasons.bits(rows, bits[has]), bound[has] | reasons.bounds
+    small = only_small(audited, policy) if choice.protected and not subject.magnitudes else -1
+    if small >= 0:
+        k = np.flatnonzero(judged == small)
         lower[k] = np.maximum(lower[k], 0.0 if policy.zeros == "unsafe" else 1.0)
         upper[k] = np.minimum(upper[k], np.ceil(policy.rules.threshold or np.inf) - 1)
-    if told:
-        bits[bits > 0] = np.nan
     single, finished = (columns.values[rows] <= 1) | (lower[has] == upper[has]), columns.finished[rows]
     names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
     state[has] = np.select([single, finished], names[:2], names[2])
@@ -294,10 +295,8 @@ def _rivals(
     columns = audited.findings
     rows = np.setdiff1d(may_be_small(audited, policy), judged)
     bits = np.zeros(0)
-    if policy.limits.dr is not None:
-        bits = columns.bits[rows]
-        if reasons is not None:
-            bits = np.append(reasons.bits(rows, bits), reasons.bits_of_sums(release))
+    if reasons is not None:
+        bits = np.append(reasons.bits(rows, columns.bits[rows]), reasons.bits_of_sums(release))
     dr = float(disclosure_risk(bits).max(initial=0.0))
     return dr, float((columns.upper[rows] - columns.lower[rows]).min(initial=math.inf))
 
