@@ -13,7 +13,7 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (audited, 8),
     (suppressed, 4),
     (assessed, 8),
-    (proposed, 4),
+    (proposed, 7),
     (magnitudes, 6),
     (linked, 2),
     (released_before, 2),

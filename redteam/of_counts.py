@@ -143,7 +143,7 @@ def assessed(bench: Bench) -> Iterator[Case]:
         return
     if at.method.name == "suppress":
         at = replace(at, method=replace(at.method, policy=at.policy))
-    yield from _judged(made, at, least_of(made.evidence.release, at.policy), "assess")
+    yield from _judged(made, at, at.method.least, "assess")
 
 
 def _policy(bench: Bench) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.decide.choice import r2_ceiling
+from discreet.decide.passing import Ranges
 from discreet.decide.policy import Policy
 
 RULES = """
@@ -105,7 +105,9 @@ def test_no_original_within_its_ranges_has_a_higher_r2_than_the_ceiling(seed: in
     counts[0] += 1
     release = dc.protect.random_rounding(dc.Table.from_array(counts, ["x"]), base=3, seed=2**100 + seed)
     weights = ((0.1, 0.8, 0.1), (0.6, 0.2, 0.2))[seed % 2]
-    ceiling = r2_ceiling(dc.audit(release), weights, counts.size)
+    ranges = Ranges.of(dc.audit(release), counts.size)
+    assert ranges is not None
+    ceiling = ranges.ceiling(weights)
     worst = 0.0
     for x in itertools.product(*(range(max(y - 2, 0), y + 3) for y in release.table.to_array().tolist())):
         if sum(x):

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
-from discreet.decide.choice import Choice
+from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Evidence, gather, sensitive_cells
 from discreet.decide.plain import plain, release_data
 from discreet.decide.policy import Policy, make_text
@@ -208,7 +208,7 @@ class _Run:
         found: Sensitivity | None,
         protected: Protected | None,
         method: Method | None,
-        choice: Choice = Choice(),
+        choice: Choice = ASKED,
     ) -> _Judged:
         evidence = gather(
             self.subject,
@@ -223,7 +223,7 @@ class _Run:
         )
         return _Judged(evidence, check(self.subject, self.policy, found, evidence), protected, method)
 
-    def _protected(self, method: Method, found: Sensitivity | None, choice: Choice = Choice()) -> _Judged:
+    def _protected(self, method: Method, found: Sensitivity | None, choice: Choice = ASKED) -> _Judged:
         protected = method.apply(self.subject.original, self.request.seed, progress=self.progress)
         return self._judge(protected.release, found, protected, method, choice)
 

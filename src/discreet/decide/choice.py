@@ -8,8 +8,8 @@ q = 1 − Π_{j≠i} (1 − s_j) and 1: the other cells, or something else that 
 The bits told here are the least over all such weights.
 
 That a release met the policy tells something too, where that depends on the true counts and not on the published
-figures alone: by the limit on R2, and by protections that were tried before it and did not meet the policy. Where this
-may be so, nothing is claimed of readers who know it.
+figures alone. By the limit on R2 originals are ruled out, whose chance is bounded (:mod:`discreet.decide.passing`); of
+a protection that was taken because others before it did not meet the policy, nothing is claimed to readers who know it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ import numpy.typing as npt
 from discreet.auditing.laws.base import entropy
 from discreet.auditing.laws.method import Shape
 from discreet.auditing.result import Audit
-from discreet.core.numerics import FloatArray, IntArray, xlogx
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.decide.passing import Ranges, chance_of_failing
 from discreet.decide.policy import Policy
-from discreet.measures.entropy import size_term
 from discreet.table.equations import equations_of
-from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 
 FEW = 10
@@ -47,54 +46,28 @@ class Choice:
     later: bool = False
 
 
-def told_by_passing(audited: Audit, policy: Policy, choice: Choice, possible: int) -> bool:
-    """Say whether readers may learn more of the true counts from a release that passes than its figures tell.
+ASKED = Choice()
+"""A method that somebody asked for, whatever the table."""
+
+
+def told_by_passing(audited: Audit, policy: Policy, choice: Choice, cells: int) -> bool:
+    """Say whether a release that passes may narrow intervals further than its figures do.
 
     Args:
         audited: what the figures leave open.
         policy: what a release has to meet.
         choice: how the release came to be published.
-        possible: the number K of cells that anybody can be in; R2 has no meaning, and no limit, below 2.
+        cells: the number K of cells that anybody can be in; R2 has no meaning, and no limit, below 2.
     """
     if choice.later:
         return True
     limit = policy.limits.r2
-    if limit is not None and possible > 1 and r2_ceiling(audited, policy.weights, possible) > limit:
-        return True
+    if limit is not None and cells > 1:
+        ranges = Ranges.of(audited, cells)
+        if ranges is None or ranges.ceiling(policy.weights) > limit:
+            return True
     others = policy.rules.group_disclosure is not None or limit is not None
     return choice.protected and others and _can_be_small(audited, policy).size < 2
-
-
-def r2_ceiling(audited: Audit, weights: tuple[float, float, float], K: int) -> float:
-    """Return what R2 is at most, whatever the true counts within their ranges are.
-
-    With d empty cells in the original and e in the release, zeros give at most (d/K)^(max(d,e)/min(d,e)). Concentration
-    is at most that of R1, 1 − H(X)/log K, where N·H(X) = N·log N − Σ x·log x; given N, the last sum is at most that of
-    counts which are raised from their least to their largest value one after the other, the steepest first. Between two
-    of them it is linear, a + b·N, so that H is least at an end or at N = −a.
-    """
-    equations = audited.findings.equations
-    at = np.flatnonzero(Shape.of(equations).cell[: equations.positions.size])
-    low, high = (ends[at].astype(np.float64) for ends in (equations.lower, equations.upper))
-    filled = high > 0
-    fixed = K - int(filled.sum())
-    if fixed < 0 or (high >= UNBOUNDED).any():
-        return 1.0
-    low, high, shown = low[filled], high[filled], equations.figures_at(at[filled])[2]
-    empty = fixed + int((shown == 0).sum())
-    d = np.arange(max(fixed, 1), fixed + int((low == 0).sum()) + 1)
-    zeros = float(np.max((d / K) ** (np.maximum(d, empty) / np.minimum(d, empty)))) if d.size and empty else 0.0
-    gap = high - low
-    slope = (xlogx(high) - xlogx(low)) / np.maximum(gap, 1.0)
-    order = np.argsort(-slope)
-    steep = slope[order]
-    people = low.sum() + np.concatenate([[0.0], np.cumsum(gap[order])])
-    sums = xlogx(low).sum() + np.concatenate([[0.0], np.cumsum(steep * gap[order])])
-    turning = np.clip(steep * people[:-1] - sums[:-1], people[:-1], people[1:])
-    N = np.maximum(np.concatenate([people, turning]), 1.0)
-    H = np.maximum(np.log(N) - np.interp(N, people, sums) / N, 0.0)
-    concentration, size = 1 - H.min() / np.log(K), size_term(N).max()
-    return float(np.dot(weights, (zeros, concentration, size)))
 
 
 def only_small(audited: Audit, policy: Policy) -> int:
@@ -136,26 +109,28 @@ def may_be_small(audited: Audit, policy: Policy) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """Why a table was protected: how likely each cell is small, as far as readers see.
+    """Why a release was published: how likely each cell is small, and how likely the policy was met, to readers.
 
     ``sure`` is true where some figure says of itself that it is small: then being protected tells nothing. ``none`` is
     log(1 − s) of every position, 0 where it is no cell by itself; ``case`` numbers the laws of such cells by the rows
-    of the audit, -1 for others, and ``single`` has the bits that each leaves. ``known`` is false where the policy does
-    not say that a small cell alone is a reason.
+    of the audit, -1 for others, and ``single`` has the bits that each leaves. ``known`` is false where nothing can be
+    said. ``failing`` is at most the chance that an original behind the figures would not have been published so.
     """
 
     audited: Audit
     policy: Policy
+    choice: Choice
     shape: Shape
     known: bool
     sure: bool
     none: FloatArray
     case: IntArray
     single: FloatArray
+    failing: float
 
     @classmethod
-    def of(cls, audited: Audit, policy: Policy) -> Reasons:
-        """Weigh every cell of an audit under the law ``"method"``."""
+    def of(cls, audited: Audit, policy: Policy, choice: Choice, cells: int) -> Reasons:
+        """Weigh every cell of an audit under the law ``"method"``; the original has K cells."""
         findings, rules = audited.findings, policy.rules
         threshold = rules.threshold or 1.0
         equations = findings.equations
@@ -164,48 +139,59 @@ class Reasons:
         code, kinds, published = equations.figures_at(findings.at)
         lone = np.flatnonzero(shape.lone[findings.at] & (findings.who == 0) & np.isfinite(findings.upper))
         columns = (code[lone], published[lone], findings.lower[lone], findings.upper[lone])
-        cases, number = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-        weights, small = [], []
+        cases, number, times = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True, return_counts=True)
+        laws, small = [], []
         for which, y, low, high in cases.astype(np.int64).tolist():
             values = np.arange(low, high + 1)
             stated = which < len(kinds) and kinds[which].stated
-            weights.append(kinds[which].likelihood(y, values) if stated else np.zeros(0))
+            weights = kinds[which].likelihood(y, values) if stated else np.zeros(0)
+            laws.append((values, weights / weights.sum() if stated else weights))
             small.append((values < threshold) & ((values > 0) | (policy.zeros == "unsafe")))
-        chances = np.array([_share(w, s) for w, s in zip(weights, small, strict=True)])
+        chances = np.array([float(p[s].sum()) if p.size else 0.0 for (_, p), s in zip(laws, small, strict=True)])
         none, case = np.zeros(equations.lower.size), np.full(findings.at.size, -1)
         # Kept away from minus infinity; a cell that is surely small was noticed above.
         logs = np.log1p(-np.minimum(chances, 1 - 1e-15))
         none[findings.at[lone]], case[lone] = logs[number.ravel()], number.ravel()
         rest = 1 - np.exp(none.sum() - logs)
-        single = [_least(w, s, q) if w.size else np.nan for w, s, q in zip(weights, small, rest.tolist(), strict=True)]
+        bits = [_least(p, s, q) if p.size else np.nan for (_, p), s, q in zip(laws, small, rest.tolist(), strict=True)]
         known = rules.threshold is not None and (rules.combine == "any" or rules.group_disclosure is None)
-        return cls(audited, policy, shape, known, sure, none, case, np.array(single))
+        known = not choice.later and (known or not choice.protected)
+        every = [(values, p, int(n)) for (values, p), n in zip(laws, times, strict=True)]
+        failing = _failing(audited, policy, cells, shape, lone, every)
+        if choice.protected and not sure:
+            failing = min(failing / max(-np.expm1(none.sum()), 1e-300), 1.0)
+        return cls(audited, policy, choice, shape, known, sure, none, case, np.array(bits), failing)
+
+    @property
+    def bounds(self) -> bool:
+        """Whether at least so many bits are left, and perhaps more."""
+        return bool(self.failing) or (self.choice.protected and not self.sure)
 
     def bits(self, entry: IntArray, bits: FloatArray) -> FloatArray:
-        """Return the bits that are left once a reader knows why the table was protected.
+        """Return the bits that are left once a reader knows why the release was published.
 
         Args:
             entry: the rows of the audit that are asked about.
             bits: what is left before that; NaN where it is not known.
         """
+        findings = self.audited.findings
         if not self.known:
-            return np.full(bits.size, np.nan)
-        if self.sure:
-            return bits
-        at = self.audited.findings.at[entry]
-        found = self._of_sums(self.shape, self.none, at, bits)
-        mine = self.case[entry]
-        found = np.where(mine >= 0, self.single[mine], found) if self.single.size else found
-        found = np.where(np.isnan(bits) | self.shape.tied[at], np.nan, found)
-        least: FloatArray = np.where(np.isnan(found), np.nan, np.fmin(found, bits))
-        return least
+            return np.where(bits > 0, np.nan, bits)
+        found = bits
+        if self.choice.protected and not self.sure:
+            at = findings.at[entry]
+            found = self._of_sums(self.shape, self.none, at, bits)
+            mine = self.case[entry]
+            found = np.where(mine >= 0, self.single[mine], found) if self.single.size else found
+            found = np.where(np.isnan(bits) | self.shape.tied[at], np.nan, np.minimum(found, bits))
+        return self._passed(found, findings.upper[entry] - findings.lower[entry] + 1)
 
     def bits_of_sums(self, release: Release) -> FloatArray:
         """Return the bits left of all sums that may be small, and that nothing is published about.
 
         Such a sum is asked about where it is sensitive in truth. Held against all of them, limits tell nothing of that.
         """
-        if not self.known or self.sure:
+        if not self.known or not self.choice.protected or self.sure:
             return np.zeros(0)
         findings = self.audited.findings
         every = equations_of(release)
@@ -216,8 +202,9 @@ class Reasons:
         none[at], bits[at] = self.none[findings.at[rows]], np.nan_to_num(findings.bits[rows])
         low, high = (shape.sums(ends.astype(np.float64), shape.derived) for ends in (every.lower, every.upper))
         least = 0.0 if self.policy.zeros == "unsafe" else 1.0
-        sums = shape.derived[(high >= least) & (low < (self.policy.rules.threshold or 1.0)) & (low < high)]
-        return self._of_sums(shape, none, sums, shape.most(bits, sums))
+        some = (high >= least) & (low < (self.policy.rules.threshold or 1.0)) & (low < high)
+        sums = shape.derived[some]
+        return self._passed(self._of_sums(shape, none, sums, shape.most(bits, sums)), (high - low + 1)[some])
 
     def _of_sums(self, shape: Shape, none: FloatArray, at: IntArray, bits: FloatArray) -> FloatArray:
         """Return the bits left of sums of cells: H′ ≥ q·H + log q for any weights between q and 1."""
@@ -226,10 +213,44 @@ class Reasons:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(other > 0, np.maximum(other * bits + np.log2(other), 0.0), 0.0)
 
+    def _passed(self, bits: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the bits left of m values once originals of a chance of at most δ are ruled out.
 
-def _share(weights: FloatArray, some: npt.NDArray[np.bool_]) -> float:
-    """Return the share of some values in the weight of all; 0 where there is none."""
-    return float(weights[some].sum() / weights.sum()) if weights.size and weights.sum() > 0 else 0.0
+        H(X) ≤ H(X | passed) + δ·log m + h(δ), where h is the entropy of whether it passed; it rises up to δ = 1/2.
+        """
+        if not self.failing:
+            return bits
+        if self.failing > 0.5:
+            return np.where(bits > 0, np.nan, bits)
+        chance = entropy(np.array([self.failing, 1 - self.failing]))
+        return np.maximum(bits - chance - self.failing * np.log2(np.maximum(values, 1.0)), 0.0)
+
+
+def _failing(
+    audited: Audit,
+    policy: Policy,
+    cells: int,
+    shape: Shape,
+    lone: IntArray,
+    laws: list[tuple[IntArray, FloatArray, int]],
+) -> float:
+    """Return at most the chance of originals that are above the limit on R2, or that have nobody in them."""
+    equations, findings = audited.findings.equations, audited.findings
+    inside = np.flatnonzero(shape.cell[: equations.positions.size])
+    certain = equations.lower[inside][equations.exact[inside]].astype(np.float64)
+    independent = all(p.size for _, p, _ in laws) and lone.size + certain.size == inside.size
+    nobody = 0.0
+    if independent and not certain.any():
+        nobody = float(np.prod([p[values == 0].sum() ** times for values, p, times in laws]))
+    limit = policy.limits.r2
+    if limit is None or cells < 2:
+        return nobody
+    ranges = Ranges.of(audited, cells)
+    if ranges is not None and ranges.ceiling(policy.weights) <= limit:
+        return nobody
+    if ranges is None or not independent or np.unique(findings.at[lone]).size != lone.size:
+        return 1.0
+    return min(nobody + chance_of_failing(ranges, policy.weights, limit, laws, certain), 1.0)
 
 
 def _least(weights: FloatArray, small: npt.NDArray[np.bool_], q: float) -> float:

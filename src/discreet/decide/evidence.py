@@ -16,7 +16,7 @@ from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
-from discreet.decide.choice import Choice, Reasons, may_be_small, only_small, told_by_passing
+from discreet.decide.choice import ASKED, Choice, Reasons, may_be_small, only_small, told_by_passing
 from discreet.decide.insiders import Inside, respondents_know
 from discreet.decide.known import STATES, Known, Rivals
 from discreet.decide.policy import Policy
@@ -80,7 +80,7 @@ def gather(
     proofs: int = PROOFS,
     workers: int | None = None,
     progress: Progress | None = None,
-    choice: Choice = Choice(),
+    choice: Choice = ASKED,
 ) -> Evidence:
     """Audit a release, and measure its risk and what it lost; readers know how it came to be published (``choice``)."""
     cells = np.zeros(0, np.int64) if found is None else found.cells
@@ -101,7 +101,7 @@ def gather(
     )
     possible = subject.table.possible if subject.table is not None and subject.table.total else 0
     told = not subject.magnitudes and told_by_passing(audited, policy, choice, possible)
-    known = _known(subject, policy, release, listed, found, cells, audited, choice, told)
+    known = _known(subject, policy, release, listed, found, cells, audited, choice, possible)
     inside = None
     if found is not None:
         asked = {"about": _about(subject, listed) if cells.size else (), "sums": sums, "candidates": candidates}
@@ -232,7 +232,7 @@ def _known(
     cells: IntArray,
     audited: Audit,
     choice: Choice,
-    told: bool,
+    possible: int,
 ) -> Known:
     """Put together what a reader knows of every sensitive cell."""
     n = cells.size
@@ -251,14 +251,15 @@ def _known(
     lower[has], upper[has], values[has] = columns.lower[rows], columns.upper[rows], columns.values[rows]
     if subject.magnitudes or policy.limits.dr is not None:
         bits[has], bound[has] = columns.bits[rows], columns.bound[rows]
-    reasons = Reasons.of(audited, policy) if choice.protected and not subject.magnitudes and has.any() else None
-    if reasons is not None:
-        bits[has] = reasons.bits(rows, bits[has])
-        k = np.flatnonzero(judged == only_small(audited, policy))
+    reasons = None
+    if not subject.magnitudes and policy.limits.dr is not None:
+        reasons = Reasons.of(audited, policy, choice, possible)
+        bits[has], bound[has] = reasons.bits(rows, bits[has]), bound[has] | reasons.bounds
+    small = only_small(audited, policy) if choice.protected and not subject.magnitudes else -1
+    if small >= 0:
+        k = np.flatnonzero(judged == small)
         lower[k] = np.maximum(lower[k], 0.0 if policy.zeros == "unsafe" else 1.0)
         upper[k] = np.minimum(upper[k], np.ceil(policy.rules.threshold or np.inf) - 1)
-    if told:
-        bits[bits > 0] = np.nan
     # What no audit speaks of is exact, or empty because it is not listed; of the rest nothing is known to be safe.
     plain = ~has & np.where(figure >= 0, listed.exact[figure], listed.empty)
     value = np.array([listed.value(int(i)) if i >= 0 else 0.0 for i in figure[plain]])
@@ -287,12 +288,10 @@ def _rivals(policy: Policy, release: Release, audited: Audit, judged: IntArray, 
     """Judge the figures that may be sensitive and are not, and what the sums of published figures tell."""
     columns, limits = audited.findings, policy.limits.of_figures
     rows = np.setdiff1d(may_be_small(audited, policy), judged)
-    bits = columns.bits[rows]
-    if limits.dr is not None and reasons is not None:
-        bits = reasons.bits(rows, bits)
+    bits = columns.bits[rows] if reasons is None else reasons.bits(rows, columns.bits[rows])
     lower, upper, unasked = columns.lower[rows], columns.upper[rows], np.full(rows.size, np.nan)
     wrong = limits.broken(lower, upper, columns.values[rows], bits, (unasked,) * 3)
-    if limits.dr is not None and reasons is not None:
+    if reasons is not None:
         bits = np.append(bits, reasons.bits_of_sums(release))
     wrong["dr"] = ~limits.shown(bits)
     broken = frozenset(name for name, at_fault in wrong.items() if at_fault.any())

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from discreet.table.release_reader import release_from_frame
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.cli.running import refused, rows_of, run
 
@@ -20,6 +19,7 @@ from discreet.protect import Wish
 from discreet.rules import Threshold
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
+from discreet.table.release_reader import release_from_frame
 from discreet.table.tabulation import Tabulation
 
 ROW = {"a": 1, "b": 1, "c": 1, "d": 10, "e": 0}
