@@ -22,8 +22,8 @@ from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.simulation.model import Model
 from discreet.protect.usage import Usage, option
 from discreet.table import Release, Table
+from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Swapped
-from discreet.table.table import DENSE_LIMIT
 
 
 @dataclass(frozen=True)
