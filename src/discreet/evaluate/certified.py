@@ -26,6 +26,7 @@ from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
 from discreet.protect.suppression.insider_knowledge import at_least
+from discreet.protect.suppression.marking import marked
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
@@ -157,7 +158,7 @@ def certify(
     """Apply a method of suppression and audit what it releases, in the form in which it is published."""
     check_form(form)
     pattern = method.pattern(originals, progress=progress)
-    protected = method.publish(pattern)
+    protected = marked(method, pattern)
     release = show_as(protected.release, form, least=method.least, progress=progress)
     found = inspect(pattern, release, least=method.least, workers=workers, progress=progress)
     wrong = faults(pattern, found)

@@ -16,6 +16,7 @@ from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.evaluate.certified import inspect
 from discreet.protect import Wish
+from discreet.protect.suppression.marking import marked
 from discreet.rules import Threshold
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
@@ -58,7 +59,7 @@ def test_the_pattern_that_hides_the_ones_alone_is_called_unsafe() -> None:
     method = dc.protect.Suppression(Threshold(3))
     pattern = method.pattern(row())
     alone = replace(pattern, hidden=pattern.problem.primary.copy())
-    release = method.publish(alone).release
+    release = marked(method, alone).release
     assert inspect(alone, release).verdict == "unsafe"
     cells = dc.audit(release).cells
     assert {(cell.name, cell.lower, cell.upper) for cell in cells} == {(f"x={x}", 1.0, 1.0) for x in "abc"}
