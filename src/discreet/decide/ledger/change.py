@@ -168,6 +168,7 @@ def _values(equations: Equations, names: Sequence[str]) -> tuple[IntArray, IntAr
     leaves = Grid(tuple(code.size for code in codes))
     placed = leaves.decode(np.arange(leaves.size))
     columns = {name: code[place] for name, code, place in zip(names, codes, placed, strict=True)}
-    at = equations.locate(space.grid.encode([columns.get(name, 0) for name in space.names]))
+    total = np.zeros(leaves.size, np.int64)
+    at = equations.locate(space.grid.encode([columns.get(name, total) for name in space.names]))
     found = bounds(equations, at)
     return found.lower[at], found.upper[at]
