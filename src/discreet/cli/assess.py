@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
+from discreet.cli.compose import composed
+from discreet.cli.original_options import OriginalOptions
 from discreet.core.errors import RequestError, nearest
 
 EXAMPLES = {
@@ -17,11 +19,13 @@ EXAMPLES = {
     "discreet assess table.csv --release published.csv": "a release that somebody else made",
     "discreet assess sample.csv --population 2449": "a sample table",
 }
-RECORDS, DECIDE = "From records", "What is asked"
+DECIDE = "What is asked"
 COLOURS = {"release": "green", "protect": "yellow", "withhold": "red"}
 
 
+@composed
 def assess(
+    *,
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="A table, records, or the file of discreet tabulate.")
     ] = None,
@@ -62,35 +66,7 @@ def assess(
             rich_help_panel=DECIDE,
         ),
     ] = 60.0,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", help="FILE holds records: the columns that classify.", rich_help_panel=RECORDS),
-    ] = None,
-    value: Annotated[
-        str | None, typer.Option("--value", help="The magnitude that is added up.", rich_help_panel=RECORDS)
-    ] = None,
-    contributor: Annotated[
-        str | None, typer.Option("--contributor", help="The column of whose record it is.", rich_help_panel=RECORDS)
-    ] = None,
-    holding: Annotated[
-        str | None, typer.Option("--holding", help="The column of holdings.", rich_help_panel=RECORDS)
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option("--weight", help="Sampling weights; weighted sums are published.", rich_help_panel=RECORDS),
-    ] = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option("--hierarchy", help="DIMENSION=FILE; its groups are published too.", rich_help_panel=RECORDS),
-    ] = None,
-    dimensions: options.Dimensions = None,
-    count: options.Count = "count",
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    margins: options.Margins = "check",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    impossible: options.Impossible = None,
+    read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     trial: options.Trial = False,
@@ -130,38 +106,23 @@ def assess(
     which discreet replay makes it again. Exit code 1 if the table must not be released.
     """
     from discreet.decide.assess import assess as work
-    from discreet.decide.sources import open_source
+    from discreet.decide.policy import Policy
+    from discreet.reading.original import open_original
     from discreet.report.edition import EDITIONS
 
     if edition not in EDITIONS:
         raise RequestError(f"there is no edition {edition!r}; {nearest(edition, EDITIONS)}")
     if edition == "public" and report is None and not json:
         raise RequestError("--edition public is that of a report or of --json; name a report (--report), or add --json")
-    show.check_output(output, file, release, impossible, endings=(".csv", ".parquet"))
-    show.check_output(report, file, release, impossible, output, endings=(".html", ".md", ".json", ".pdf"))
+    show.check_output(output, file, release, read.impossible, endings=(".csv", ".parquet"))
+    show.check_output(report, file, release, read.impossible, output, endings=(".html", ".md", ".json", ".pdf"))
     name = file.stem if file is not None else example or "table"
     kept = record or Path(f"{name}.record.json")
-    show.check_output(kept, file, release, impossible, output, report, endings=(".json",))
-    reading = options.told(
-        {"count": count, "layout": layout, "total": total, "margins": margins, "encoding": encoding},
-        dimensions=options.names(dimensions),
-        delimiter=delimiter,
-        impossible=None if impossible is None else str(impossible),
-        by=options.names(by),
-        value=value,
-        contributor=contributor,
-        holding=holding,
-        weight=weight,
-        hierarchies=_trees(hierarchy),
-        example=example,
-    )
-    from discreet.decide.policy import Policy
-
+    show.check_output(kept, file, release, read.impossible, output, report, endings=(".json",))
     asked = Policy.load(policy)
     with show.Bar() as bar, options.about(file or example):
-        source = open_source(file, name=name, **{"top": asked.top, **reading})
-        same = {"dimensions": options.names(dimensions), "encoding": encoding, "delimiter": delimiter}
-        protection, others = _protection(protect, as_is, release, rounded, base, total, same)
+        source = open_original(file, read.reading(example=example, top=asked.top), name=name, progress=bar)
+        protection, others = _protection(protect, as_is, release, rounded, base, read)
         found = work(
             source.with_files(others),
             asked,
@@ -190,8 +151,7 @@ def assess(
         colour = COLOURS[found.verdict]
         console.print(f"[bold {colour}]{found.verdict.upper()}[/bold {colour}]", end="  ")
         console.print(found.sentence, markup=False)
-        if source.note:
-            console.print(source.note, style="dim", markup=False)
+        show.head(console, "", source.note)
         console.print()
         for one in found.checks:
             mark = "[green]✓[/green]" if one.passed else "[red]✗[/red]"
@@ -238,24 +198,13 @@ def assess(
         raise typer.Exit(1)
 
 
-def _trees(texts: list[str] | None) -> dict[str, list[str]] | None:
-    found: dict[str, list[str]] = {}
-    for text in texts or ():
-        name, equals, where = text.partition("=")
-        if not equals or not name or not where:
-            raise RequestError(f"--hierarchy is {text!r}; give it as region=nuts.hrc")
-        found.setdefault(name, []).append(where)
-    return found or None
-
-
 def _protection(
     protect: str | None,
     as_is: bool,
     release: Path | None,
     rounded: str | None,
     base: int,
-    total: str,
-    reading: dict[str, Any],
+    read: OriginalOptions,
 ) -> tuple[Any, dict[str, Path]]:
     """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
     if sum([protect is not None, as_is, release is not None]) > 1:
@@ -268,7 +217,8 @@ def _protection(
     from discreet.table.release_files import read_release
 
     kind = kind_of(rounded, base, None)
-    return read_release(release, kind=kind, total=total or "Total", **reading), {"release": release}
+    same = {"dimensions": options.names(read.dimensions), "encoding": read.encoding, "delimiter": read.delimiter}
+    return read_release(release, kind=kind, total=read.total or "Total", **same), {"release": release}
 
 
 assess.__doc__ = options.explained(assess, EXAMPLES)

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
+from discreet.cli.compose import composed
+from discreet.cli.original_options import OriginalOptions
 from discreet.core.errors import RequestError, nearest
 
 EXAMPLES = {
@@ -19,7 +21,9 @@ EXAMPLES = {
 METHOD = "A random method over its draws"
 
 
+@composed
 def risk(
+    *,
     table: Annotated[Path | None, typer.Argument(help="The original table: CSV or Parquet, long or wide.")] = None,
     released: Annotated[
         Path | None,
@@ -32,7 +36,7 @@ def risk(
     example: options.Example = None,
     weights: options.Weights = "0.1,0.8,0.1",
     form: Annotated[str, typer.Option("--form", help="Form of R2: 2015, or 2014 to replay that paper.")] = "2015",
-    by: options.By = None,
+    slices: options.Slices = None,
     method: Annotated[
         str | None,
         typer.Option("--method", help="random-rounding or random-sample.", rich_help_panel=METHOD),
@@ -60,14 +64,7 @@ def risk(
             rich_help_panel=METHOD,
         ),
     ] = "measure",
-    dimensions: options.Dimensions = None,
-    count: options.Count = "count",
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    margins: options.Margins = "check",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    impossible: options.Impossible = None,
+    read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
@@ -79,7 +76,7 @@ def risk(
     Before protection: R1. With --released: R2 of what will be published, and what was lost. With --method: the
     expected R2 of a random method over its draws.
     """
-    show.check_output(output, table, released, impossible)
+    show.check_output(output, table, released, read.impossible)
     if released is not None and method is not None:
         raise RequestError("give either --released (one release) or --method (a method over its draws), not both")
     if sampled and released is None:
@@ -89,16 +86,8 @@ def risk(
     stray = stray or (None if aggregate == "measure" else "aggregate")
     if method is None and stray is not None:
         raise RequestError(f"--{stray} belongs to a random method; name it with --method")
-    reading: dict[str, Any] = {
-        "count": count,
-        "dimensions": dimensions,
-        "layout": layout,
-        "total": total,
-        "margins": margins,
-        "encoding": encoding,
-        "delimiter": delimiter,
-    }
-    original = options.load(table, example=example, impossible=impossible, **reading)
+    opened = read.opened(table, example=example)
+    original = opened.table()
     w = options.weights(weights)
     if method is not None:
         from discreet.evaluate.expected import expected_risk
@@ -113,14 +102,14 @@ def risk(
                 aggregate=aggregate,  # type: ignore[arg-type]
                 weights=w,
                 form=form,  # type: ignore[arg-type]
-                slices=options.names(by),
+                slices=options.names(slices),
                 seed=seed,
                 workers=workers,
                 progress=bar,
             )
 
         def face_of_method(console: Any) -> None:
-            console.print(original.headline, style="dim", markup=False)
+            show.head(console, original.headline, opened.note)
             console.print(f"[bold]R2 = {expected.risk.mean:.4f}[/bold] expected{_scale(form)}")
             console.print(expected.sentence, markup=False)
             header = ["", "risk", "deviation", "MC error", "Hellinger"]
@@ -129,8 +118,9 @@ def risk(
         show.deliver("risk", expected, json, output, face_of_method)
         return
     from discreet.measures.risk import risk as measure
+    from discreet.reading.original import open_counts
 
-    figures = None if released is None else options.load(released, **reading)
+    figures = open_counts(released, read.reading(impossible=None))
     loss = None
     with options.about(table or example, released):
         result = measure(
@@ -138,7 +128,7 @@ def risk(
             figures,
             weights=w,
             form=form,  # type: ignore[arg-type]
-            slices=options.names(by),
+            slices=options.names(slices),
             sampled=sampled,
         )
         if figures is not None:
@@ -147,7 +137,7 @@ def risk(
             loss = information_loss(original, figures)
 
     def face(console: Any) -> None:
-        console.print(original.headline, style="dim", markup=False)
+        show.head(console, original.headline, opened.note)
         scale = _scale(form) if figures is not None else _scale("2015")
         console.print(f"[bold]{result.measure} = {result.value:.4f}[/bold]{scale}")
         console.print(result.sentence, markup=False)

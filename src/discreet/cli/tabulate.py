@@ -123,12 +123,11 @@ def tabulate(
 
     show.check_output(output, *(Path(name) for name in records), endings=ENDINGS)
     dimensions: Any = _dimensions(by)
-    trees: dict[str, list[Any]] = {}
-    for name, where in _pairs(hierarchy, "--hierarchy", "region=nuts.hrc"):
-        trees.setdefault(name, []).append(_prefixes(where) or read_hierarchy(where, lead=lead, total=total))
-    codes: dict[str, list[str]] = {}
-    for name, code in _pairs(missing_code, "--missing-code", "region=99"):
-        codes.setdefault(name, []).append(code)
+    trees = {
+        name: [_prefixes(where) or read_hierarchy(where, lead=lead, total=total) for where in files]
+        for name, files in options.named_files(hierarchy).items()
+    }
+    codes = options.pairs(missing_code, "--missing-code", "give it as region=99")
     source: Any = records[0] if len(records) == 1 else records
     if rda is not None:
         from discreet.tabulation.argus_microdata import read_microdata
@@ -212,16 +211,6 @@ def _dimensions(by: str) -> dict[str, str | list[str]]:
             raise RequestError(f"dimension {name!r} is named twice in --by; name each once")
         found[name] = columns.split("/") if columns else name
     return found
-
-
-def _pairs(given: list[str] | None, option: str, example: str) -> list[tuple[str, str]]:
-    pairs = []
-    for one in given or []:
-        name, sign, rest = one.partition("=")
-        if not sign or not name or not rest:
-            raise RequestError(f"{option} is {one!r}; give it as {example}")
-        pairs.append((name, rest))
-    return pairs
 
 
 def _prefixes(text: str) -> Any:

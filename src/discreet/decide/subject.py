@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.base import Original
+from discreet.reading.original import Opened
 from discreet.table import Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.release import Release
@@ -29,6 +30,12 @@ class Subject:
     tabulation: Tabulation
     table: Table | None
     response: str | None = None
+
+    @classmethod
+    def opened(cls, source: Opened) -> Subject:
+        """Lay out an original that was read."""
+        found = cls.of(source.original, name=source.name, response=source.response)
+        return found if source.counts is None else replace(found, table=source.counts)
 
     @classmethod
     def of(cls, original: Original, *, name: str = "table", response: str | None = None) -> Subject:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.protect.common import load, load_linked, protects
+from discreet.cli.protect.common import opened, protects
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from discreet.core.progress import Progress
     from discreet.evaluate.certified import Suppressed
     from discreet.protect.base import Protected
+    from discreet.reading.reading import Reading
 
 EXAMPLES = {
     "discreet protect suppress table.csv --rule threshold=3 -o release.csv": "counts below 3, and what protects them",
@@ -132,21 +133,23 @@ def suppress(
     return _Audited(made, list(linked or ()), form, status, tab)
 
 
-def _read(reading: dict[str, Any], given: dict[str, Any]) -> Any:
+def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Any:
     """Read FILE and, in the same way, the tables that are linked with it."""
     stated = options.parts(given.pop("part"))
-    paths = given["linked"] or []
+    paths, how = given["linked"] or [], replace(reading, parts=stated or None)
 
     def read() -> Any:
-        table = load(parts=stated, **reading)
-        given["linked"] = [load_linked(path, reading, stated) for path in paths]
-        totals = []
-        for one in (table, *given["linked"]):
+        from discreet.reading.original import open_linked
+
+        found = opened(file, how)
+        given["linked"] = [open_linked(path, how) for path in paths]
+        totals: list[tuple[str, str, bool]] = []
+        for one in (found.original, *given["linked"]):
             # A table of counts has no margins any more; what they were called is said by --total.
             totals += [(axis.name, axis.total, axis.part) for axis in getattr(one, "axes", ())]
-            totals += [(axis.name, reading["total"], False) for axis in getattr(one, "dimensions", ())]
+            totals += [(axis.name, how.total or "", False) for axis in getattr(one, "dimensions", ())]
         options.check_parts(stated, totals)
-        return table
+        return found
 
     return read
 

@@ -1,0 +1,95 @@
+"""The options that say how originals are read, declared once for all commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import options, show
+from discreet.cli.options import READING
+
+if TYPE_CHECKING:
+    from discreet.reading.original import Opened
+    from discreet.reading.reading import Reading
+
+RECORDS = "From records"
+
+
+@dataclass(frozen=True)
+class OriginalOptions:
+    """How an original is read: a table, records, or a file that describes itself."""
+
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option("--hierarchy", help="DIMENSION=FILE; its groups are published too.", rich_help_panel=READING),
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", help="FILE holds records; the columns that classify them, with commas.", rich_help_panel=RECORDS
+        ),
+    ] = None
+    value: Annotated[
+        str | None,
+        typer.Option("--value", help="The magnitude that is published; counts otherwise.", rich_help_panel=RECORDS),
+    ] = None
+    contributor: Annotated[
+        str | None, typer.Option("--contributor", help="The column of whose record it is.", rich_help_panel=RECORDS)
+    ] = None
+    holding: Annotated[
+        str | None, typer.Option("--holding", help="The column of holdings of contributors.", rich_help_panel=RECORDS)
+    ] = None
+    weight: Annotated[
+        str | None,
+        typer.Option("--weight", help="Sampling weights; weighted sums are published.", rich_help_panel=RECORDS),
+    ] = None
+
+    rda: Annotated[
+        Path | None, typer.Option("--rda", help="The τ-ARGUS metadata of a .tab file.", rich_help_panel=READING)
+    ] = None
+    dimensions: options.Dimensions = None
+    count: Annotated[
+        str, typer.Option("--count", help="The column of counts of a long file.", rich_help_panel=READING)
+    ] = "count"
+    layout: options.Layout = "auto"
+    total: options.Total = "Total"
+    margins: Annotated[
+        str,
+        typer.Option(
+            "--margins", help="check stated margins, or recompute them from the cells.", rich_help_panel=READING
+        ),
+    ] = "check"
+    encoding: options.Encoding = "utf-8"
+    delimiter: options.Delimiter = None
+    impossible: Annotated[
+        Path | None,
+        typer.Option(
+            "--impossible",
+            help="A file of combinations that cannot occur (structural zeros).",
+            rich_help_panel=READING,
+        ),
+    ] = None
+
+    def reading(self, **more: Any) -> Reading:
+        """Return what these options say; ``more`` replaces some of them."""
+        from discreet.reading.reading import Reading
+
+        given = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "hierarchy"}
+        given |= {
+            "dimensions": options.names(self.dimensions),
+            "by": options.names(self.by),
+            "hierarchies": options.named_files(self.hierarchy) or None,
+            "impossible": None if self.impossible is None else str(self.impossible),
+        }
+        return Reading.of(given | more)
+
+    def opened(self, file: Path | None, **more: Any) -> Opened:
+        """Read an original as these options say."""
+        from discreet.reading.original import open_original
+
+        released = more.pop("released", False)
+        with show.Bar() as bar:
+            return open_original(file, self.reading(**more), released=released, progress=bar)
