@@ -214,11 +214,11 @@ def _protection(
             raise RequestError("--rounded and --base say how --release was made; name it")
         return ("none" if as_is else protect or "propose"), {}
     from discreet.cli.audit_texts import kind_of
-    from discreet.table.release_files import read_release
+    from discreet.reading.published import open_release
 
     kind = kind_of(rounded, base, None)
-    same = {"dimensions": options.names(read.dimensions), "encoding": read.encoding, "delimiter": read.delimiter}
-    return read_release(release, kind=kind, total=read.total or "Total", **same), {"release": release}
+    same = {"kind": kind, "total": read.total or "Total", "dimensions": options.names(read.dimensions)}
+    return open_release(release, {**same, "encoding": read.encoding, "delimiter": read.delimiter}), {"release": release}
 
 
 assess.__doc__ = options.explained(assess, EXAMPLES)

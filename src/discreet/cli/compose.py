@@ -21,7 +21,7 @@ def composed(
         parameters: what it takes, in the order of help; by default what its signature says.
     """
     own = list(inspect.signature(command, eval_str=True).parameters.values()) if parameters is None else parameters
-    groups = {one.name: one.annotation for one in own if is_dataclass(one.annotation)}
+    groups: dict[str, Any] = {one.name: one.annotation for one in own if is_dataclass(one.annotation)}
 
     @wraps(command)
     def run(**given: Any) -> None:

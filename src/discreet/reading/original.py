@@ -199,7 +199,7 @@ def _refuse_release(path: Path) -> None:
 
 def _frame(frame: Any, how: Reading, name: str, progress: Progress | None) -> Opened:
     backend = type(frame).__module__.partition(".")[0]
-    about = {"name": name, "said": how.said(), "others": how.companions()}
+    about: dict[str, Any] = {"name": name, "said": how.said(), "others": how.companions()}
     about["backend"] = backend if backend in FRAMES else None
     return _opened(frame, how, about, progress)
 
