@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -74,15 +76,7 @@ class CsvText:
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Go through the rows that are not empty, the header first, with the lines on which they begin."""
-        reader = csv.reader(io.StringIO(self.text, newline=""), delimiter=self.separator)
-        begin = 1
-        try:
-            for record in reader:
-                if record:
-                    yield begin, record
-                begin = reader.line_num + 1
-        except csv.Error as error:
-            raise DataError(f"{self.file}: line {begin} is not readable as CSV ({error}); check its quotes") from None
+        return rows_of(io.StringIO(self.text, newline=""), self.separator, self.file)
 
     def header(self) -> list[str]:
         """Return the names of the columns, each of which must have one of its own."""
@@ -96,22 +90,58 @@ class CsvText:
         return names
 
 
+def rows_of(lines: Iterable[str], separator: str, file: Path) -> Iterator[tuple[int, list[str]]]:
+    """Go through the rows of a CSV file that are not empty, with the lines on which they begin, counted from 1."""
+    reader = csv.reader(lines, delimiter=separator)
+    begin = 1
+    try:
+        for record in reader:
+            if record:
+                yield begin, record
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{file}: line {begin} is not readable as CSV ({error}); check its quotes") from None
+
+
+def codec(encoding: str) -> str:
+    """Return the codec of an encoding; a mark at the beginning of UTF-8 is no text."""
+    return "utf-8-sig" if is_utf8(encoding) else encoding
+
+
+def is_utf8(encoding: str) -> bool:
+    """Say whether an encoding is UTF-8."""
+    return encoding.lower() in ("utf-8", "utf8")
+
+
 def decode(content: bytes, file: Path, encoding: str) -> str:
     """Return a file's text, or say which line is not in its encoding."""
+    return "".join(decoded([content], file, encoding))
+
+
+def decoded(blocks: Iterable[bytes], file: Path, encoding: str) -> Iterator[str]:
+    """Go through the text of a file in blocks, or say which line is not in its encoding."""
     try:
-        text = content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{file}: line {line} has a byte (0x{content[error.start]:02x}) that is not {encoding}; save the file "
-            "as UTF-8, or name its encoding (for example latin-1)"
-        ) from None
+        io.TextIOWrapper(io.BytesIO(), encoding=encoding)  # Refuses codecs that are no encodings of text.
+        decoder = codecs.getincrementaldecoder(codec(encoding))()
     except (LookupError, UnicodeError):
         raise RequestError(f"encoding {encoding!r} is not known; for example utf-8, latin-1, cp1252") from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataError(
-            f"{file}: line {line} has a byte 0x00, which no text has; give a CSV file, or name its encoding "
-            "(for example utf-16)"
-        )
-    return text
+    line = 1
+    for block in chain(blocks, [b""]):
+        try:
+            text = decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            here = error.object[: error.start].count(b"\n")
+            raise DataError(
+                f"{file}: line {line + here} has a byte (0x{error.object[error.start]:02x}) that is not {encoding}; "
+                "save the file as UTF-8, or name its encoding (for example latin-1)"
+            ) from None
+        except UnicodeError:
+            raise RequestError(f"encoding {encoding!r} is not known; for example utf-8, latin-1, cp1252") from None
+        if "\0" in text:
+            nul = line + text.count("\n", 0, text.index("\0"))
+            raise DataError(
+                f"{file}: line {nul} has a byte 0x00, which no text has; give a CSV file, or name its encoding "
+                "(for example utf-16)"
+            )
+        line += block.count(b"\n")
+        yield text
