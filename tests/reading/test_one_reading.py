@@ -123,7 +123,7 @@ WAYS: dict[str, Callable[[Path], Way]] = {
 
 MAGNITUDES = ("tab", "tab with other metadata")
 """A .tab file always has a magnitude, which these judge in place of the counts."""
-OF_COUNTS = ("sample", "assess", "compare")
+OF_COUNTS = ("sample", "protect", "assess", "compare")
 
 See = Callable[[Path, Way], Any]
 
@@ -405,6 +405,39 @@ def test_groups_of_a_table_are_cells_for_every_reader(tmp_path: Path) -> None:
         "original", "hierarchy area 1", "impossible"
     }  # fmt: skip
     assert dc.replay(record).identical
+
+
+def figures(release: dc.Release) -> list[Any]:
+    return [
+        (part.names, part.labels, part.codes.tolist(), part.values.tolist(), part.hidden.tolist())
+        for part in release.parts()
+    ]
+
+
+def test_every_protection_takes_files_and_frames(tmp_path: Path) -> None:
+    file = long_text(tmp_path, count="n")
+    frame = pd.read_csv(file)
+    verbs: dict[Callable[..., Any], dict[str, Any]] = {
+        dc.protect.bernoulli_sample: {"rate": 0.5, "seed": 1},
+        dc.protect.cell_key: {"seed": 1},
+        dc.protect.controlled_rounding: {},
+        dc.protect.conventional_rounding: {"margins": True},
+        dc.protect.hide_and_round: {},
+        dc.protect.random_rounding: {"margins": True, "seed": 1},
+        dc.protect.random_sample: {"n": 30, "seed": 1},
+        dc.protect.record_swapping: {"area": "area", "seed": 1},
+        dc.protect.semi_controlled_rounding: {"seed": 1},
+        dc.protect.simulation: {"seed": 1},
+        dc.protect.small_count_rounding: {},
+        dc.protect.stratified_sample: {"by": "area", "fraction": 0.5, "seed": 1},
+        dc.protect.table_swapping: {"seed": 1},
+    }
+    for verb, how in verbs.items():
+        shown = figures(verb(TABLE, **how))
+        for given in (file, frame, pl.from_pandas(frame)):
+            assert figures(verb(given, **how, count="n")) == shown, verb
+    together = dc.protect.random_rounding([file, frame], count="n", margins=True, seed=1)
+    assert figures(together)[0] == figures(together)[1]
 
 
 def known(audit: Any) -> Any:

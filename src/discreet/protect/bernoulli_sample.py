@@ -21,6 +21,7 @@ from discreet.protect.inner_counts import check_share, counts_of
 from discreet.protect.random_sample import sampled
 from discreet.protect.record_rows import arrow_records, like
 from discreet.protect.stratified_sample import crossed
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 
 
@@ -89,6 +90,7 @@ class BernoulliSample:
         yield from crossed(parts, block)
 
 
+@reads_original
 def bernoulli_sample(original: Original, rate: float, *, known_total: bool = False, seed: Seed = None) -> Release:
     """Take everybody into a sample with probability ``rate`` and return the sample's table.
 

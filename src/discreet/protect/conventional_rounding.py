@@ -17,6 +17,7 @@ from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import check_base, check_counts, rounded_table, rounded_tabulation
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
 from discreet.table.tabulation import Tabulation
@@ -72,6 +73,7 @@ class ConventionalRounding:
         )
 
 
+@reads_original
 def conventional_rounding(original: Original | Sequence[Original], base: int = 5, *, margins: bool = False) -> Release:
     """Round every figure to the nearest multiple of the base.
 

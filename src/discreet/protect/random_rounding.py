@@ -29,6 +29,7 @@ from discreet.protect.rounding import (
     rounded_table,
     rounded_tabulation,
 )
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
 from discreet.table.tabulation import Tabulation
@@ -145,6 +146,7 @@ class RandomRounding:
             yield np.where(up, chance, 1 - chance).prod(axis=1), released
 
 
+@reads_original
 def random_rounding(
     original: Original | Sequence[Original],
     base: int = 3,

@@ -27,6 +27,7 @@ from discreet.protect.base import Original, Protected, drawn
 from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
 from discreet.protect.rounding import check_base, check_counts, laid_out, released
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
 from discreet.table.tabulation import Tabulation
@@ -208,6 +209,7 @@ def round_nested(
     return drawn
 
 
+@reads_original
 def semi_controlled_rounding(
     original: Original | Sequence[Original], base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
 ) -> Release:

@@ -22,6 +22,7 @@ from discreet.protect.base import Original, Protected
 from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.rounding import check_base, check_counts, inner_sums, laid_out, released
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.tabulation import Tabulation
@@ -99,6 +100,7 @@ class SmallCountRounding:
         )
 
 
+@reads_original
 def small_count_rounding(original: Original | Sequence[Original], base: int = 3) -> Release:
     """Round the inner counts below the base to 0 or the base; all margins are sums of what is published.
 

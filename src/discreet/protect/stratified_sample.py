@@ -21,6 +21,7 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
 from discreet.protect.random_sample import RandomSample, count_samples, draw_samples, sampled
 from discreet.protect.record_rows import arrow_records, column_codes, like
+from discreet.reading.reads import reads_original
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
 from discreet.table.kinds import EXACT, SUPPRESSED, Kind
@@ -206,6 +207,7 @@ def crossed(parts: Sequence[tuple[FloatArray, IntArray]], block: int) -> Iterato
         yield chance, np.concatenate(rows[::-1], axis=1)
 
 
+@reads_original
 def stratified_sample(
     original: Original,
     by: str,

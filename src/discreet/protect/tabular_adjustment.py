@@ -23,6 +23,7 @@ from discreet.protect.additive import Sums, sums_of
 from discreet.protect.adjustment_program import Levels, adjust
 from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.protect.rounding import grand_totals, inner_of
+from discreet.reading.reads import reads_original
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
@@ -154,6 +155,7 @@ def _check_sums(cells: Tabulation, sums: Sums, values: IntArray, decimals: int) 
         )
 
 
+@reads_original
 def tabular_adjustment(
     original: Original,
     rules: Sequence[Rule],

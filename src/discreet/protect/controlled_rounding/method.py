@@ -25,6 +25,7 @@ from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
 from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.rounding import check_base, check_counts, inner_sums, laid_out, released
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
 from discreet.table.tabulation import Tabulation
@@ -129,6 +130,7 @@ class ControlledRounding:
         return Rounded(values, largest // base, False)
 
 
+@reads_original
 def controlled_rounding(
     original: Original | Sequence[Original],
     base: int = 5,

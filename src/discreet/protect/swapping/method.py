@@ -22,6 +22,7 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.swapping.pairs import Swaps, Units, choose
 from discreet.protect.swapping.report import SwapReport
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
 
@@ -198,6 +199,7 @@ def counts_in(codes: IntArray) -> IntArray:
     return found
 
 
+@reads_original
 def record_swapping(
     original: Original,
     area: str,
