@@ -19,7 +19,7 @@ EXAMPLES = {
     "discreet assess table.csv --release published.csv": "a release that somebody else made",
     "discreet assess sample.csv --population 2449": "a sample table",
 }
-DECIDE = "What is asked"
+in_decide = options.panel("What is asked")
 COLOURS = {"release": "green", "protect": "yellow", "withhold": "red"}
 
 
@@ -30,40 +30,22 @@ def assess(
         Path | None, typer.Argument(metavar="FILE", help="A table, records, or the file of discreet tabulate.")
     ] = None,
     example: options.Example = None,
-    policy: Annotated[
-        str, typer.Option("--policy", help="A profile or a .toml file.", rich_help_panel=DECIDE)
-    ] = "default",
-    protect: Annotated[
-        str | None,
-        typer.Option("--protect", help="NAME:KEY=VALUE,… applied and judged.", rich_help_panel=DECIDE),
-    ] = None,
-    as_is: Annotated[
-        bool, typer.Option("--as-is", help="Judge the table as it is; propose nothing.", rich_help_panel=DECIDE)
-    ] = False,
-    release: Annotated[
-        Path | None, typer.Option("--release", help="Judge this release of the table.", rich_help_panel=DECIDE)
-    ] = None,
+    policy: Annotated[str, in_decide("--policy", help="A profile or a .toml file.")] = "default",
+    protect: Annotated[str | None, in_decide("--protect", help="NAME:KEY=VALUE,… applied and judged.")] = None,
+    as_is: Annotated[bool, in_decide("--as-is", help="Judge the table as it is; propose nothing.")] = False,
+    release: Annotated[Path | None, in_decide("--release", help="Judge this release of the table.")] = None,
     rounded: Annotated[
-        str | None,
-        typer.Option(
-            "--rounded", help="How --release was rounded: conventional, random, controlled.", rich_help_panel=DECIDE
-        ),
+        str | None, in_decide("--rounded", help="How --release was rounded: conventional, random, controlled.")
     ] = None,
-    base: Annotated[int, typer.Option("--base", help="The base of that rounding.", rich_help_panel=DECIDE)] = 0,
+    base: Annotated[int, in_decide("--base", help="The base of that rounding.")] = 0,
     population: Annotated[
-        int | None,
-        typer.Option("--population", help="The table is a sample from so many people.", min=1, rich_help_panel=DECIDE),
+        int | None, in_decide("--population", help="The table is a sample from so many people.", min=1)
     ] = None,
-    draws: Annotated[
-        int, typer.Option("--draws", help="Populations drawn for a sample.", min=2, rich_help_panel=DECIDE)
-    ] = 1000,
+    draws: Annotated[int, in_decide("--draws", help="Populations drawn for a sample.", min=2)] = 1000,
     time_limit: Annotated[
         float,
-        typer.Option(
-            "--time-limit",
-            help="Seconds for each search and each audit; what is not finished is never safe.",
-            min=0.0,
-            rich_help_panel=DECIDE,
+        in_decide(
+            "--time-limit", help="Seconds for each search and each audit; what is not finished is never safe.", min=0.0
         ),
     ] = 60.0,
     read: OriginalOptions,
@@ -72,32 +54,18 @@ def assess(
     trial: options.Trial = False,
     workers: options.Workers = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Write what may be published: .csv or .parquet.", rich_help_panel=options.OUTPUT
-        ),
+        Path | None, options.in_output("--output", "-o", help="Write what may be published: .csv or .parquet.")
     ] = None,
     report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Write a report: .html, .md, .json or .pdf.", rich_help_panel=options.OUTPUT),
+        Path | None, options.in_output("--report", help="Write a report: .html, .md, .json or .pdf.")
     ] = None,
     edition: Annotated[
-        str,
-        typer.Option(
-            "--edition",
-            help="Of --report and --json: internal, or public: nothing unpublished.",
-            rich_help_panel=options.OUTPUT,
-        ),
+        str, options.in_output("--edition", help="Of --report and --json: internal, or public: nothing unpublished.")
     ] = "internal",
     record: Annotated[
-        Path | None,
-        typer.Option(
-            "--record", help="Where the record goes; NAME.record.json by default.", rich_help_panel=options.OUTPUT
-        ),
+        Path | None, options.in_output("--record", help="Where the record goes; NAME.record.json by default.")
     ] = None,
-    top: Annotated[
-        int, typer.Option("--top", help="How many cells to show.", min=0, rich_help_panel=options.OUTPUT)
-    ] = 10,
+    top: Annotated[int, options.in_output("--top", help="How many cells to show.", min=0)] = 10,
 ) -> None:
     """Say whether a table may be released: as it is, after protection, or not at all, and why.
 

@@ -12,7 +12,7 @@ import typer
 from discreet.cli import options, show
 from discreet.cli.audit_texts import fact_of, insider_of, kind_of, merged_of
 from discreet.cli.compose import composed
-from discreet.cli.release_options import PUBLISHED, ReleaseOptions
+from discreet.cli.release_options import ReleaseOptions, in_published
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
@@ -34,29 +34,18 @@ EXAMPLES = {
         "what contributors learn about each other"
     ),
 }
-KNOWN = "Who looks, and what they know"
-LIMITS = "What counts as safe"
+in_known, in_limits = options.panel("Who looks, and what they know"), options.panel("What counts as safe")
 
 
 @dataclass(frozen=True)
 class Published(ReleaseOptions):
     """How the figures were published, and how their files are read."""
 
-    rounded: Annotated[
-        str | None,
-        typer.Option("--rounded", help="conventional, random or controlled.", rich_help_panel=PUBLISHED),
-    ] = None
-    base: Annotated[int, typer.Option("--base", help="The rounding base.", rich_help_panel=PUBLISHED)] = 0
-    bound: Annotated[
-        int | None, typer.Option("--bound", help="Values were moved by at most this.", rich_help_panel=PUBLISHED)
-    ] = None
-    exact_margins: Annotated[
-        bool, typer.Option("--exact-margins", help="Margins were not changed.", rich_help_panel=PUBLISHED)
-    ] = False
-    merged: Annotated[
-        list[str] | None,
-        typer.Option("--merged", help="DIMENSION:CATEGORY=PART+PART.", rich_help_panel=PUBLISHED),
-    ] = None
+    rounded: Annotated[str | None, in_published("--rounded", help="conventional, random or controlled.")] = None
+    base: Annotated[int, in_published("--base", help="The rounding base.")] = 0
+    bound: Annotated[int | None, in_published("--bound", help="Values were moved by at most this.")] = None
+    exact_margins: Annotated[bool, in_published("--exact-margins", help="Margins were not changed.")] = False
+    merged: Annotated[list[str] | None, in_published("--merged", help="DIMENSION:CATEGORY=PART+PART.")] = None
 
     def made(self) -> dict[str, Any]:
         """Return how the figures were made."""
@@ -71,68 +60,49 @@ class Known:
     """Who looks, and what they know."""
 
     insider: Annotated[
-        list[str] | None,
-        typer.Option("--insider", help="CELL:VALUE, as 'size=7:400', or CELL:VALUE:OTHERS.", rich_help_panel=KNOWN),
+        list[str] | None, in_known("--insider", help="CELL:VALUE, as 'size=7:400', or CELL:VALUE:OTHERS.")
     ] = None
     coalition: Annotated[
         list[str] | None,
-        typer.Option(
+        in_known(
             "--coalition",
             help="Insiders who put their knowledge together, as --insider; with --contributions NAME+NAME.",
-            rich_help_panel=KNOWN,
         ),
     ] = None
     contributions: Annotated[
         Path | None,
-        typer.Option(
+        in_known(
             "--contributions",
             help="A file of contributions (dimensions, whose they are, amounts, holdings): everybody is tried with "
             "all that they contributed.",
-            rich_help_panel=KNOWN,
         ),
     ] = None
     contributor: Annotated[
-        str,
-        typer.Option(
-            "--contributor", help="The column of that file that says whose contribution it is.", rich_help_panel=KNOWN
-        ),
+        str, in_known("--contributor", help="The column of that file that says whose contribution it is.")
     ] = "respondent"
-    contribution: Annotated[
-        str, typer.Option("--contribution", help="The column of that file with the amounts.", rich_help_panel=KNOWN)
-    ] = "value"
+    contribution: Annotated[str, in_known("--contribution", help="The column of that file with the amounts.")] = "value"
     holding: Annotated[
         str | None,
-        typer.Option(
+        in_known(
             "--holding",
             help="The column of that file that says which holding they belong to; 'holding' where there is one.",
-            rich_help_panel=KNOWN,
         ),
     ] = None
     insiders: Annotated[
         str,
-        typer.Option(
+        in_known(
             "--insiders",
             help="Respondents of --original who are tried: auto (all it knows of), respondents, singletons or none.",
-            rich_help_panel=KNOWN,
         ),
     ] = "auto"
     know: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--know", help="CELL:LOW..HIGH known to everybody; either end may be left out.", rich_help_panel=KNOWN
-        ),
+        list[str] | None, in_known("--know", help="CELL:LOW..HIGH known to everybody; either end may be left out.")
     ] = None
     least: Annotated[
         float | None,
-        typer.Option(
-            "--least",
-            help="What hidden values are at least; by default above 0 where a table shows zeros.",
-            rich_help_panel=KNOWN,
-        ),
+        in_known("--least", help="What hidden values are at least; by default above 0 where a table shows zeros."),
     ] = None
-    most: Annotated[
-        float | None, typer.Option("--most", help="What every value is at most.", rich_help_panel=KNOWN)
-    ] = None
+    most: Annotated[float | None, in_known("--most", help="What every value is at most.")] = None
 
     def attackers(self) -> list[Attacker]:
         """Return the insiders that are named, and their coalition."""
@@ -170,32 +140,18 @@ class Known:
 class Safe:
     """What counts as safe."""
 
-    min_width: Annotated[
-        float | None, typer.Option("--min-width", help="The least width of an interval.", rich_help_panel=LIMITS)
-    ] = None
-    max_dr: Annotated[
-        float | None, typer.Option("--max-dr", help="The largest disclosure risk 1/H.", rich_help_panel=LIMITS)
-    ] = None
+    min_width: Annotated[float | None, in_limits("--min-width", help="The least width of an interval.")] = None
+    max_dr: Annotated[float | None, in_limits("--max-dr", help="The largest disclosure risk 1/H.")] = None
     protection: Annotated[
-        float | None,
-        typer.Option(
-            "--protection", help="Per cent of the original that intervals must reach.", rich_help_panel=LIMITS
-        ),
+        float | None, in_limits("--protection", help="Per cent of the original that intervals must reach.")
     ] = None
     rule: Rules = None
     within: Annotated[
         float | None,
-        typer.Option(
-            "--within",
-            help="Nobody may know the largest other contribution to within this per cent.",
-            rich_help_panel=LIMITS,
-        ),
+        in_limits("--within", help="Nobody may know the largest other contribution to within this per cent."),
     ] = None
     verdict_only: Annotated[
-        bool,
-        typer.Option(
-            "--verdict-only", help="Only whether levels are reached: faster on large tables.", rich_help_panel=LIMITS
-        ),
+        bool, in_limits("--verdict-only", help="Only whether levels are reached: faster on large tables.")
     ] = False
 
     def limits(self) -> Limits:
@@ -227,21 +183,11 @@ class Shown:
     json: options.Json = False
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Also write the result: .json, .csv (one row per figure) or .txt.",
-            rich_help_panel=options.OUTPUT,
-        ),
+        options.in_output("--output", "-o", help="Also write the result: .json, .csv (one row per figure) or .txt."),
     ] = None
     top: Annotated[
         int | None,
-        typer.Option(
-            "--top",
-            help="How many of the figures known best to show; 10, and with --json all.",
-            min=0,
-            rich_help_panel=options.OUTPUT,
-        ),
+        options.in_output("--top", help="How many of the figures known best to show; 10, and with --json all.", min=0),
     ] = None
 
     @property

@@ -44,16 +44,11 @@ def compare(
     workers: options.Workers = None,
     output: options.Output = None,
     report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Write a report: .html, .md, .json or .pdf.", rich_help_panel=options.OUTPUT),
+        Path | None, options.in_output("--report", help="Write a report: .html, .md, .json or .pdf.")
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(
-            "--record",
-            help="Where the record goes; NAME.comparison.record.json by default.",
-            rich_help_panel=options.OUTPUT,
-        ),
+        options.in_output("--record", help="Where the record goes; NAME.comparison.record.json by default."),
     ] = None,
 ) -> None:
     """Compare protections on one table: risk, what can be worked out, utility, errors, and which one to take.

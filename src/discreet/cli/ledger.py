@@ -10,13 +10,13 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import composed
-from discreet.cli.release_options import PUBLISHED, ReleaseOptions
+from discreet.cli.release_options import ReleaseOptions, in_published
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.table.release import Release
 
-LIMITS = "What counts as given away"
+in_limits = options.panel("What counts as given away")
 DEFAULT = Path("ledger.sqlite")
 
 ledger = typer.Typer(
@@ -30,10 +30,7 @@ File = Annotated[Path, typer.Argument(metavar="RELEASE", help="What is published
 Where = Annotated[
     Path, typer.Option("--ledger", envvar="DISCREET_LEDGER", help="The ledger's file.", show_default=str(DEFAULT))
 ]
-JsonOutput = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Also write the result: .json or .txt.", rich_help_panel=options.OUTPUT),
-]
+JsonOutput = Annotated[Path | None, options.in_output("--output", "-o", help="Also write the result: .json or .txt.")]
 
 
 @dataclass(frozen=True)
@@ -69,19 +66,15 @@ class Published(ReleaseOptions):
 
     published_as: Annotated[
         str,
-        typer.Option(
+        in_published(
             "--published-as",
             help="How the figures were made, where the file does not say: 'random base=3', 'perturbed bound=2'.",
-            rich_help_panel=PUBLISHED,
         ),
     ] = "exact"
     least: Annotated[
         float | None,
-        typer.Option(
-            "--least",
-            help="What hidden values are at least; by default above 0 where a table shows zeros.",
-            min=0.0,
-            rich_help_panel=PUBLISHED,
+        in_published(
+            "--least", help="What hidden values are at least; by default above 0 where a table shows zeros.", min=0.0
         ),
     ] = None
 
@@ -151,40 +144,26 @@ def check(
     ledger: Where = DEFAULT,
     policy: Annotated[
         str | None,
-        typer.Option(
-            "--policy",
-            help="A profile or a .toml file, for the threshold, the limits and what zeros are.",
-            rich_help_panel=LIMITS,
-        ),
+        in_limits("--policy", help="A profile or a .toml file, for the threshold, the limits and what zeros are."),
     ] = None,
     min_width: Annotated[
-        float | None,
-        typer.Option(
-            "--min-width", help="The least width of the interval of a protected figure.", rich_help_panel=LIMITS
-        ),
+        float | None, in_limits("--min-width", help="The least width of the interval of a protected figure.")
     ] = None,
     max_dr: Annotated[
-        float | None,
-        typer.Option("--max-dr", help="The largest disclosure risk 1/H of a protected figure.", rich_help_panel=LIMITS),
+        float | None, in_limits("--max-dr", help="The largest disclosure risk 1/H of a protected figure.")
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(
+        in_limits(
             "--threshold",
             help="Counts that no release shows, and sums of them, must not be worked out below this; 0 for all.",
             min=0,
             show_default="10",
-            rich_help_panel=LIMITS,
         ),
     ] = None,
     fewest: Annotated[
         int,
-        typer.Option(
-            "--fewest",
-            help="Changes between two times or populations must be made by this many people.",
-            min=1,
-            rich_help_panel=LIMITS,
-        ),
+        in_limits("--fewest", help="Changes between two times or populations must be made by this many people.", min=1),
     ] = 3,
     beside: Annotated[
         list[str] | None,
@@ -197,9 +176,7 @@ def check(
     workers: options.Workers = None,
     json: options.Json = False,
     output: JsonOutput = None,
-    top: Annotated[
-        int, typer.Option("--top", help="How many findings to show.", min=0, rich_help_panel=options.OUTPUT)
-    ] = 10,
+    top: Annotated[int, options.in_output("--top", help="How many findings to show.", min=0)] = 10,
 ) -> None:
     """Say what a new release would give away together with everything published before, and show the subtraction.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,32 +16,28 @@ from discreet.core.errors import DataError, InfeasibleError, RequestError
 READING = "Reading the table"
 OUTPUT = "Output"
 
+
+def panel(title: str) -> Callable[..., Any]:
+    """Return what makes options that help shows under a title."""
+    return partial(typer.Option, rich_help_panel=title)
+
+
+in_reading, in_output = panel(READING), panel(OUTPUT)
+
 Dimensions = Annotated[
     str | None,
-    typer.Option(
-        "--dimensions",
-        help="Columns that classify, with commas; others are left out. All but the counts by default.",
-        rich_help_panel=READING,
+    in_reading(
+        "--dimensions", help="Columns that classify, with commas; others are left out. All but the counts by default."
     ),
 ]
-Layout = Annotated[str, typer.Option("--layout", help="long, wide or auto.", rich_help_panel=READING)]
-Total = Annotated[
-    str,
-    typer.Option("--total", help="The label that marks margins; empty for none.", rich_help_panel=READING),
-]
+Layout = Annotated[str, in_reading("--layout", help="long, wide or auto.")]
+Total = Annotated[str, in_reading("--total", help="The label that marks margins; empty for none.")]
 Part = Annotated[
     list[str] | None,
-    typer.Option(
-        "--part",
-        help="DIMENSION=CODE: this total is of the codes below it only, and not of everybody.",
-        rich_help_panel=READING,
-    ),
+    in_reading("--part", help="DIMENSION=CODE: this total is of the codes below it only, and not of everybody."),
 ]
-Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of CSV files.", rich_help_panel=READING)]
-Delimiter = Annotated[
-    str | None,
-    typer.Option("--delimiter", help="Separator of CSV files; found by itself.", rich_help_panel=READING),
-]
+Encoding = Annotated[str, in_reading("--encoding", help="Encoding of CSV files.")]
+Delimiter = Annotated[str | None, in_reading("--delimiter", help="Separator of CSV files; found by itself.")]
 Example = Annotated[
     str | None,
     typer.Option("--example", help="A bundled table: country_of_birth, mode_of_travel, sex, religion or cholesterol."),
@@ -50,33 +47,24 @@ Slices = Annotated[
     str | None,
     typer.Option("--slices", help="Dimensions whose slices are measured, with commas; all by default."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.", rich_help_panel=OUTPUT)]
+Json = Annotated[bool, in_output("--json", help="Print JSON for programs.")]
 Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Also write the result: .json, .csv (slices) or .txt.", rich_help_panel=OUTPUT),
+    Path | None, in_output("--output", "-o", help="Also write the result: .json, .csv (slices) or .txt.")
 ]
-Top = Annotated[int, typer.Option("--top", help="How many of the worst slices to show.", min=0, rich_help_panel=OUTPUT)]
+Top = Annotated[int, in_output("--top", help="How many of the worst slices to show.", min=0)]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    in_output(
         "--seed",
         help="Makes random draws reproducible. That of a release is a secret of 96 bits or more; one of 128 is drawn.",
         min=0,
-        rich_help_panel=OUTPUT,
     ),
 ]
 Trial = Annotated[
     bool,
-    typer.Option(
-        "--trial",
-        help="Nothing of this is published: a short seed will do, and what is written is marked.",
-        rich_help_panel=OUTPUT,
-    ),
+    in_output("--trial", help="Nothing of this is published: a short seed will do, and what is written is marked."),
 ]
-Workers = Annotated[
-    int | None,
-    typer.Option("--workers", help="Threads; one per core by default.", min=1, rich_help_panel=OUTPUT),
-]
+Workers = Annotated[int | None, in_output("--workers", help="Threads; one per core by default.", min=1)]
 
 
 def explained(command: Callable[..., None], examples: Mapping[str, str]) -> str:

@@ -6,16 +6,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from discreet.cli import options, show
-from discreet.cli.options import READING
+from discreet.cli.options import in_reading
 
 if TYPE_CHECKING:
     from discreet.reading.original import Opened
     from discreet.reading.reading import Reading
 
 RECORDS = "From records"
+in_records = options.panel(RECORDS)
 
 
 @dataclass(frozen=True)
@@ -23,54 +22,30 @@ class OriginalOptions:
     """How an original is read: a table, records, or a file that describes itself."""
 
     hierarchy: Annotated[
-        list[str] | None,
-        typer.Option("--hierarchy", help="DIMENSION=FILE; its groups are published too.", rich_help_panel=READING),
+        list[str] | None, in_reading("--hierarchy", help="DIMENSION=FILE; its groups are published too.")
     ] = None
     by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", help="FILE holds records; the columns that classify them, with commas.", rich_help_panel=RECORDS
-        ),
+        str | None, in_records("--by", help="FILE holds records; the columns that classify them, with commas.")
     ] = None
-    value: Annotated[
-        str | None,
-        typer.Option("--value", help="The magnitude that is published; counts otherwise.", rich_help_panel=RECORDS),
-    ] = None
-    contributor: Annotated[
-        str | None, typer.Option("--contributor", help="The column of whose record it is.", rich_help_panel=RECORDS)
-    ] = None
-    holding: Annotated[
-        str | None, typer.Option("--holding", help="The column of holdings of contributors.", rich_help_panel=RECORDS)
-    ] = None
-    weight: Annotated[
-        str | None,
-        typer.Option("--weight", help="Sampling weights; weighted sums are published.", rich_help_panel=RECORDS),
-    ] = None
+    value: Annotated[str | None, in_records("--value", help="The magnitude that is published; counts otherwise.")] = (
+        None
+    )
+    contributor: Annotated[str | None, in_records("--contributor", help="The column of whose record it is.")] = None
+    holding: Annotated[str | None, in_records("--holding", help="The column of holdings of contributors.")] = None
+    weight: Annotated[str | None, in_records("--weight", help="Sampling weights; weighted sums are published.")] = None
 
-    rda: Annotated[
-        Path | None, typer.Option("--rda", help="The τ-ARGUS metadata of a .tab file.", rich_help_panel=READING)
-    ] = None
+    rda: Annotated[Path | None, in_reading("--rda", help="The τ-ARGUS metadata of a .tab file.")] = None
     dimensions: options.Dimensions = None
-    count: Annotated[
-        str, typer.Option("--count", help="The column of counts of a long file.", rich_help_panel=READING)
-    ] = "count"
+    count: Annotated[str, in_reading("--count", help="The column of counts of a long file.")] = "count"
     layout: options.Layout = "auto"
     total: options.Total = "Total"
-    margins: Annotated[
-        str,
-        typer.Option(
-            "--margins", help="check stated margins, or recompute them from the cells.", rich_help_panel=READING
-        ),
-    ] = "check"
+    margins: Annotated[str, in_reading("--margins", help="check stated margins, or recompute them from the cells.")] = (
+        "check"
+    )
     encoding: options.Encoding = "utf-8"
     delimiter: options.Delimiter = None
     impossible: Annotated[
-        Path | None,
-        typer.Option(
-            "--impossible",
-            help="A file of combinations that cannot occur (structural zeros).",
-            rich_help_panel=READING,
-        ),
+        Path | None, in_reading("--impossible", help="A file of combinations that cannot occur (structural zeros).")
     ] = None
 
     def reading(self, **more: Any) -> Reading:

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from discreet.cli import options
-from discreet.cli.options import READING
+from discreet.cli.options import in_reading
 
 if TYPE_CHECKING:
     from discreet.table.release import Release
 
-PUBLISHED = "How the figures were published"
+in_published = options.panel("How the figures were published")
 
 
 @dataclass(frozen=True)
@@ -24,27 +22,16 @@ class ReleaseOptions:
 
     hierarchy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hierarchy",
-            help="DIMENSION=FILE; several files for one dimension may be given.",
-            rich_help_panel=PUBLISHED,
-        ),
+        in_published("--hierarchy", help="DIMENSION=FILE; several files for one dimension may be given."),
     ] = None
     mark: Annotated[
         list[str] | None,
-        typer.Option(
-            "--mark",
-            help="A suppression mark, instead of x, .., c and nothing; 'c=1..7' says what it means.",
-            rich_help_panel=PUBLISHED,
+        in_published(
+            "--mark", help="A suppression mark, instead of x, .., c and nothing; 'c=1..7' says what it means."
         ),
     ] = None
-    absent: Annotated[
-        str, typer.Option("--absent", help="Cells without a row are empty or unpublished.", rich_help_panel=PUBLISHED)
-    ] = "empty"
-    value: Annotated[
-        str | None,
-        typer.Option("--value", "--count", help="The column of figures of a long file.", rich_help_panel=READING),
-    ] = None
+    absent: Annotated[str, in_published("--absent", help="Cells without a row are empty or unpublished.")] = "empty"
+    value: Annotated[str | None, in_reading("--value", "--count", help="The column of figures of a long file.")] = None
     dimensions: options.Dimensions = None
     layout: options.Layout = "auto"
     total: options.Total = "Total"

@@ -18,7 +18,7 @@ EXAMPLES = {
     "discreet risk religion.csv --method random-rounding": "what random rounding does, over 1,000 draws",
     "discreet risk --example religion --json": "a bundled table, for programs",
 }
-METHOD = "A random method over its draws"
+in_method = options.panel("A random method over its draws")
 
 
 @composed
@@ -37,32 +37,16 @@ def risk(
     weights: options.Weights = "0.1,0.8,0.1",
     form: Annotated[str, typer.Option("--form", help="Form of R2: 2015, or 2014 to replay that paper.")] = "2015",
     slices: options.Slices = None,
-    method: Annotated[
-        str | None,
-        typer.Option("--method", help="random-rounding or random-sample.", rich_help_panel=METHOD),
-    ] = None,
-    base: Annotated[
-        int | None, typer.Option("--base", help="Base of random-rounding; 3 by default.", rich_help_panel=METHOD)
-    ] = None,
-    n: Annotated[int | None, typer.Option("--n", help="Sample size of random-sample.", rich_help_panel=METHOD)] = None,
-    draws: Annotated[
-        int | None, typer.Option("--draws", help="How many releases to draw; 1,000 by default.", rich_help_panel=METHOD)
-    ] = None,
+    method: Annotated[str | None, in_method("--method", help="random-rounding or random-sample.")] = None,
+    base: Annotated[int | None, in_method("--base", help="Base of random-rounding; 3 by default.")] = None,
+    n: Annotated[int | None, in_method("--n", help="Sample size of random-sample.")] = None,
+    draws: Annotated[int | None, in_method("--draws", help="How many releases to draw; 1,000 by default.")] = None,
     precision: Annotated[
-        float | None,
-        typer.Option("--precision", help="Draw until the Monte Carlo error is at most this.", rich_help_panel=METHOD),
+        float | None, in_method("--precision", help="Draw until the Monte Carlo error is at most this.")
     ] = None,
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="Enumerate every release instead of drawing.", rich_help_panel=METHOD),
-    ] = False,
+    exact: Annotated[bool, in_method("--exact", help="Enumerate every release instead of drawing.")] = False,
     aggregate: Annotated[
-        str,
-        typer.Option(
-            "--aggregate",
-            help="measure: mean of R2; transition: entropy of the mean.",
-            rich_help_panel=METHOD,
-        ),
+        str, in_method("--aggregate", help="measure: mean of R2; transition: entropy of the mean.")
     ] = "measure",
     read: OriginalOptions,
     json: options.Json = False,

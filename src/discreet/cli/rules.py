@@ -20,7 +20,7 @@ EXAMPLES = {
     "discreet rules counts.csv --rule threshold=3,zeros=unsafe --rule group=0": "a frequency table, with empty cells",
     "discreet rules table.parquet --rule p=10 --explain region=North,activity=A": "one cell in words",
 }
-SHORT = "Short for --rule"
+in_short, in_rules = options.panel("Short for --rule"), options.panel(PANEL)
 GIVE = "give one, for example --rule p=10, --rule dominance=2,85 or --rule threshold=3"
 
 
@@ -29,29 +29,17 @@ def rules(
     *,
     table: Annotated[Path, typer.Argument(help="A table from discreet tabulate, .tab, or a CSV table of counts.")],
     rule: Rules = None,
-    combine: Annotated[
-        str, typer.Option("--combine", help="any or all rules make a cell sensitive.", rich_help_panel=PANEL)
-    ] = "any",
-    p_percent: Annotated[
-        str | None, typer.Option("--p-percent", metavar="P", help="--rule p=P", rich_help_panel=SHORT)
-    ] = None,
-    dominance: Annotated[
-        list[str] | None,
-        typer.Option("--dominance", metavar="N,K", help="--rule dominance=N,K", rich_help_panel=SHORT),
-    ] = None,
-    threshold: Annotated[
-        str | None, typer.Option("--threshold", metavar="M", help="--rule threshold=M", rich_help_panel=SHORT)
-    ] = None,
+    combine: Annotated[str, in_rules("--combine", help="any or all rules make a cell sensitive.")] = "any",
+    p_percent: Annotated[str | None, in_short("--p-percent", metavar="P", help="--rule p=P")] = None,
+    dominance: Annotated[list[str] | None, in_short("--dominance", metavar="N,K", help="--rule dominance=N,K")] = None,
+    threshold: Annotated[str | None, in_short("--threshold", metavar="M", help="--rule threshold=M")] = None,
     explain: Annotated[
         str | None, typer.Option("--explain", help="Explain one cell: dimension=code, with commas.")
     ] = None,
     read: OriginalOptions,
     json: options.Json = False,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Also write it: .json, .csv, .txt or .tab.", rich_help_panel=options.OUTPUT
-        ),
+        Path | None, options.in_output("--output", "-o", help="Also write it: .json, .csv, .txt or .tab.")
     ] = None,
     top: Annotated[int, typer.Option("--top", help="How many sensitive cells to show.", min=0)] = 20,
 ) -> None:

@@ -24,7 +24,6 @@ SIZE_EXAMPLES = {
     "discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve": "the same for τ̃, with the curve",
     "discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg": "the curves as a picture",
 }
-SIZE = "Sample sizes"
 
 
 class SampleOrCommand(TyperGroup):
@@ -66,8 +65,7 @@ def sample(
     b: Annotated[float, typer.Option("--b", help="Loss when a population unique is taken for safe.")] = 1.0,
     c: Annotated[float, typer.Option("--c", help="Loss when somebody is protected for nothing.")] = 1.0,
     records: Annotated[
-        Path | None,
-        typer.Option("--records", help="Write the risk of every record to this .csv.", rich_help_panel=options.OUTPUT),
+        Path | None, options.in_output("--records", help="Write the risk of every record to this .csv.")
     ] = None,
     slices: Annotated[
         str | None, typer.Option("--slices", help="Dimensions for which τ̃ is given by category; all by default.")
@@ -77,16 +75,10 @@ def sample(
     seed: options.Seed = None,
     workers: options.Workers = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Also write the result: .json, .csv (cells) or .txt.", rich_help_panel=options.OUTPUT
-        ),
+        Path | None, options.in_output("--output", "-o", help="Also write the result: .json, .csv (cells) or .txt.")
     ] = None,
     top: Annotated[
-        int,
-        typer.Option(
-            "--top", help="How many of the riskiest sample uniques to show.", min=0, rich_help_panel=options.OUTPUT
-        ),
+        int, options.in_output("--top", help="How many of the riskiest sample uniques to show.", min=0)
     ] = 10,
 ) -> None:
     """Estimate how many sample uniques are alone in the population, and which ones.
@@ -190,9 +182,7 @@ def size(
         typer.Option("--prior", help="uniform, multinomial or dirichlet:A; may be repeated. Both first ones."),
     ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="Show Q and τ̃ over the sample size.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the curves to a .svg or .png.", rich_help_panel=options.OUTPUT)
-    ] = None,
+    plot: Annotated[Path | None, options.in_output("--plot", help="Draw the curves to a .svg or .png.")] = None,
     points: Annotated[int, typer.Option("--points", help="How many sizes the curve has.", min=2)] = 12,
     read: OriginalOptions,
     json: options.Json = False,

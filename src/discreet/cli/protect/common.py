@@ -39,10 +39,9 @@ class First:
     """What every command takes first."""
 
     file: File = None
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the release: .csv or .parquet.", rich_help_panel=options.OUTPUT),
-    ] = None
+    output: Annotated[Path | None, options.in_output("--output", "-o", help="Write the release: .csv or .parquet.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True)
