@@ -157,7 +157,8 @@ def test_ten_ones_are_not_hidden_behind_their_own_total() -> None:
         assert (limits[:, 0] < limits[:, 1]).all()
 
 
-def test_what_assess_says_of_ten_ones_holds(tmp_path: Path) -> None:
+def test_what_assess_says_of_ten_ones_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     counts = [f"s{i},{state},{n}" for i, well in enumerate(WELL) for state, n in (("ill", 1), ("well", well))]
     file, out = write(tmp_path / "ill.csv", "street,state,count", counts), tmp_path / "release.csv"
     plain = run("assess", file, "--policy", "safe-output", "-o", out)
