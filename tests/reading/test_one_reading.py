@@ -329,12 +329,14 @@ def test_a_release_is_no_original(ending: str, tmp_path: Path) -> None:
             assert outcome.code == 0, outcome
         else:
             assert "holds a release" in refused(outcome), name
+    frame = pd.read_csv(file) if ending == ".csv" else None
     for name, see in FUNCTIONS.items():
-        if name in ("estimate", "population_uniques"):
-            assert see(file, {})
-        else:
-            with pytest.raises(dc.RequestError, match="holds a release"):
-                see(file, {})
+        for given in [file] if frame is None else [file, frame, pl.from_pandas(frame)]:
+            if name in ("estimate", "population_uniques"):
+                assert see(given, {})
+            else:
+                with pytest.raises(dc.RequestError, match="holds a release"):
+                    see(given, {})
 
 
 FIRMS = pd.DataFrame(
@@ -370,7 +372,8 @@ def test_magnitudes_and_groups_are_read_the_same(tmp_path: Path) -> None:
     assert [sensitive(one) for one in seen] == [sensitive(seen[0])] * len(seen)
     assert seen[0]["sensitive"]
     status = []
-    for number, arguments in enumerate(([tmp_path / "firms.parquet"], [tmp_path / "firms.csv", *options])):
+    both: list[list[object]] = [[tmp_path / "firms.parquet"], [tmp_path / "firms.csv", *options]]
+    for number, arguments in enumerate(both):
         out = tmp_path / f"{number}.csv"
         assert run("protect", "suppress", *arguments, "--rule", "p=10", "--status", out).code == 0
         status.append(out.read_text())

@@ -15,7 +15,7 @@ from discreet.reading.part_totals import part_totals, trees_of_part
 from discreet.reading.reading import COLUMNS, TABLES, TEXT, Reading
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy, Prefixes
-from discreet.table.roles import FIGURES
+from discreet.table.roles import FIGURES, PUBLISHED_AS
 from discreet.table.tabulation import Tabulation
 
 FRAMES = ("pandas", "polars", "pyarrow")
@@ -118,7 +118,7 @@ def open_original(
         return _example(how, name)
     if isinstance(original, str | Path):
         return _file(Path(original), how, name or Path(original).stem, released, progress)
-    return _frame(original, how, name or "table", progress)
+    return _frame(original, how, name or "table", released, progress)
 
 
 def open_linked(original: Any, reading: Reading) -> Table | Tabulation:
@@ -197,7 +197,14 @@ def _refuse_release(path: Path) -> None:
         )
 
 
-def _frame(frame: Any, how: Reading, name: str, progress: Progress | None) -> Opened:
+def _frame(frame: Any, how: Reading, name: str, released: bool, progress: Progress | None) -> Opened:
+    from discreet.tabulation.sources import columns_of
+
+    if not released and PUBLISHED_AS in columns_of(frame):
+        raise RequestError(
+            "the frame holds a release (its figures say how they were made), not the original; hand over the original, "
+            "or see what the release alone gives away (discreet.audit)"
+        )
     backend = type(frame).__module__.partition(".")[0]
     about: dict[str, Any] = {"name": name, "said": how.said(), "others": how.companions()}
     about["backend"] = backend if backend in FRAMES else None
@@ -294,9 +301,10 @@ def _refuse_counts(records: Any, how: Reading) -> None:
 
     used = [how.by, *(getattr(how, name) for name in (*COLUMNS, "value"))]
     if FIGURES[0] in columns_of(records, **how.text) and not any(_names(one, FIGURES[0]) for one in used):
+        where = f"{records}: " if isinstance(records, Path) else ""
         raise RequestError(
-            f"column {FIGURES[0]!r} looks like the counts of a table, but by= counts rows, each as one record; leave "
-            f"by out (and name the dimensions: dimensions=, --dimensions), or add the column up (value={FIGURES[0]!r})"
+            f"{where}column {FIGURES[0]!r} looks like the counts of a table, but by= counts rows, each as one "
+            f"record; leave by out (and name the dimensions: dimensions=, --dimensions), or add it up (value={FIGURES[0]!r})"
         )
 
 

@@ -129,13 +129,7 @@ def _finish(done: Protected, console: Any) -> None:
 
 
 def _pairs(texts: list[str] | None, option: str) -> dict[str, str]:
-    found = {}
-    for text in texts or ():
-        name, equals, rest = text.partition("=")
-        if not equals or not name or not rest:
-            raise RequestError(f"{option} is {text!r}; give DIMENSION=…")
-        found[name] = rest
-    return found
+    return {name: found[-1] for name, found in options.pairs(texts, option, "give DIMENSION=…").items()}
 
 
 def _whole(name: str, text: str) -> int:
