@@ -10,7 +10,7 @@ from discreet.cli import options, show
 from discreet.cli.options import in_reading
 
 if TYPE_CHECKING:
-    from discreet.reading.original import Opened
+    from discreet.reading.opened import Opened
     from discreet.reading.reading import Reading
 
 RECORDS = "From records"

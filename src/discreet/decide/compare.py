@@ -26,7 +26,8 @@ from discreet.decide.policy import Policy
 from discreet.decide.record import digest, make_record, versions
 from discreet.decide.result import SCHEMA
 from discreet.decide.subject import Subject
-from discreet.reading.original import Opened, open_original
+from discreet.reading.opened import Opened
+from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.rules.sensitivity import Sensitivity
 

@@ -17,7 +17,8 @@ from discreet.decide.policy import Policy
 from discreet.decide.record import canonical, read_record, record_text, results_of, versions
 from discreet.decide.result import Assessment
 from discreet.decide.subject import Subject
-from discreet.reading.original import Opened, open_original
+from discreet.reading.opened import Opened
+from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation

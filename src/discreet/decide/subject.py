@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.base import Original
-from discreet.reading.original import Opened
+from discreet.reading.opened import Opened
 from discreet.table import Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.release import Release

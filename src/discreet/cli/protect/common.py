@@ -19,7 +19,7 @@ from discreet.cli.original_options import OriginalOptions
 
 if TYPE_CHECKING:
     from discreet.protect.base import Original, Protected
-    from discreet.reading.original import Opened
+    from discreet.reading.opened import Opened
     from discreet.reading.reading import Reading
 
 ENDINGS = (".csv", ".parquet")
@@ -86,7 +86,8 @@ def protects(
         *, first: First, how: OriginalOptions, example: str | None, json: bool, draw: Draw = NO_DRAW, **given: Any
     ) -> None:
         from discreet.protect.base import check_anybody
-        from discreet.reading.original import Opened, open_linked
+        from discreet.reading.opened import Opened
+        from discreet.reading.original import open_linked
 
         options.check_seed(draw.seed, draw.trial)
         others = (given.pop("linked") or []) if linked else []
