@@ -467,7 +467,12 @@ def test_audits_and_ledgers_read_what_is_published_the_same(tmp_path: Path) -> N
         assert known(json.loads(run("audit", file, "--original", original, "--json").out)) == intervals[0]
     wrong = text_file(tmp_path / "wrong.csv", ["area,age,mean,count", "n,x,1.5,3", "n,y,2.5,4"])
     ledger = tmp_path / "l.sqlite"
-    dc.Ledger(ledger)
+    with dc.Ledger(ledger) as book:
+        book.add(dc.read_release(file), title="areas by age")
+        with pytest.raises(dc.RequestError, match="in the ledger already"):
+            book.add(file, title="areas by age")
+        checks = [book.check(given, title="again").to_dict() for given in (dc.read_release(file), file, str(file))]
+    assert checks == [checks[0]] * 3
     told = {
         refused(run("audit", wrong)),
         refused(run("ledger", "check", wrong, "--ledger", ledger)),

@@ -183,7 +183,10 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
     if stray is not None:
         raise RequestError(f"{stray} names a column of records; name the columns that classify them (by=, --by)")
     if how.value is not None:
-        raise RequestError(f"value {how.value!r} names a magnitude of records or of a tabulation; a table holds counts")
+        raise RequestError(
+            f"value {how.value!r} names a magnitude of records or of a tabulation; a table holds counts: name the "
+            "columns that classify records (by=, --by), or leave value out"
+        )
     tops = part_totals(source, how)
     try:
         table = _counts(source, how, tops)
