@@ -15,7 +15,7 @@ import discreet as dc
 from discreet import Attacker, DataError, Figures, Hierarchy, InfeasibleError, Kind, Limits, RequestError
 from discreet.reading.tab_release import read_tab_release
 from discreet.table.attacker import Fact
-from discreet.table.release_files import release_from_frame
+from discreet.table.release_reader import release_from_frame
 
 
 @pytest.fixture

@@ -28,11 +28,12 @@ from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
-from discreet.table.equations import Equations, draws_of, parts_of
+from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.published_parts import draws_of, parts_of
 from discreet.table.release import Release
-from discreet.table.respondents import contributes, in_one_cell
+from discreet.table.stakes import contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 

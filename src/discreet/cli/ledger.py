@@ -80,7 +80,7 @@ class Published(ReleaseOptions):
 
     def release(self, path: Path) -> Release:
         """Read what is published."""
-        from discreet.table.release_writing import kind_from_text
+        from discreet.table.release_writer import kind_from_text
 
         given = {"--mark": self.mark, "--least": self.least} if path.suffix.lower() == ".tab" else {}
         if name := next((name for name, one in given.items() if one is not None), None):

@@ -73,3 +73,16 @@ def index_ranges(begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
     count = end - begin
     number = np.repeat(np.arange(count.size), count)
     return number, begin[number] + np.arange(number.size) - np.repeat(np.cumsum(count) - count, count)
+
+
+def sorted_runs(*keys: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the order that sorts rows by their keys, the first key leading, and where in it each combination begins.
+
+    >>> [column.tolist() for column in sorted_runs(np.array([2, 1, 2]), np.array([5, 9, 5]))]
+    [[1, 0, 2], [0, 1]]
+    """
+    order = np.lexsort(keys[::-1])
+    new = np.arange(order.size) == 0
+    for key in keys:
+        new[1:] |= np.diff(key[order]) != 0
+    return order, np.flatnonzero(new)

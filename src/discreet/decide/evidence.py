@@ -27,6 +27,7 @@ from discreet.measures.risk import risk
 from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.table.additive_axis import WHOLE
 from discreet.table.figures import Figures
+from discreet.table.grid import locate, recode
 from discreet.table.release import Release
 from discreet.table.space import space_of
 from discreet.utility.loss import InformationLoss, information_loss
@@ -178,11 +179,7 @@ class _Listed:
 
     def find(self, position: IntArray) -> IntArray:
         """Return the figure at each position, -1 where none is listed."""
-        if not self.place.size:
-            return np.full(position.size, -1)
-        order = np.argsort(self.place, kind="stable")
-        slot = np.minimum(np.searchsorted(self.place[order], position), self.place.size - 1)
-        return np.where(self.place[order][slot] == position, order[slot], -1)
+        return locate(self.place, position, np.argsort(self.place, kind="stable"))
 
     def text(self, figure: int) -> str:
         """Return a figure as it is published."""
@@ -298,22 +295,13 @@ def _judged(subject: Subject, audited: Audit, position: IntArray, cells: IntArra
     equations = columns.equations
     inside = columns.at < equations.positions.size
     place = np.full(columns.at.size, -1)
-    there = equations.positions[columns.at[inside]]
-    mapped, known = np.zeros(there.size, np.int64), np.ones(there.size, bool)
-    strides = dict(zip(equations.space.names, equations.space.strides, strict=True))
-    axes = {axis.name: axis for axis in equations.space.axes}
-    for axis in subject.tabulation.axes:
-        code = np.zeros(there.size, np.int64)
-        if axis.name in axes:
-            at = {label: i for i, label in enumerate(axis.codes)} | {WHOLE: 0}
-            recode = np.array([at.get(label, -1) for label in axes[axis.name].nodes], np.int64)
-            code = recode[there // strides[axis.name] % recode.size]
-        known &= code >= 0
-        mapped = mapped * len(axis) + code
-    place[inside] = np.where(known, mapped, -1)
-    order = np.argsort(place, kind="stable")
-    slot = np.minimum(np.searchsorted(place[order], position), place.size - 1)
-    result = np.where(place[order][slot] == position, order[slot], -1)
+    here, codes = subject.tabulation, {}
+    for axis in equations.space.axes:
+        if axis.name in here.names:
+            own = here.axis(axis.name)
+            codes[axis.name] = recode([own.total if label == WHOLE else label for label in axis.nodes], own.codes)
+    place[inside] = equations.space.grid.translate(equations.positions[columns.at[inside]], here.grid, codes)
+    result = locate(place, position, np.argsort(place, kind="stable"))
     named = {f"cell {int(i)}": k for k, i in enumerate(cells)}
     for entry in np.flatnonzero(~inside).tolist():
         k = named.get(equations.describe(int(columns.at[entry])))
@@ -331,9 +319,8 @@ def _kept(subject: Subject, release: Release) -> float:
         return 1.0
     shown = np.full(truth.size, np.nan)
     for part in release.parts():
-        place = subject.positions(part)
-        slot = np.minimum(np.searchsorted(subject.tabulation.cells, place), truth.size - 1)
-        fits = (subject.tabulation.cells[slot] == place) & ~part.hidden
+        slot = locate(subject.tabulation.cells, subject.positions(part))
+        fits = (slot >= 0) & ~part.hidden
         shown[slot[fits]] = part.values[fits] / 10**part.decimals
     signed = values / 10**decimals
     lost = np.where(np.isnan(shown), truth, np.minimum(np.abs(shown - signed), truth))

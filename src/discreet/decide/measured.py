@@ -11,10 +11,10 @@ import numpy as np
 
 from discreet.core.errors import DiscreetError
 from discreet.decide.evidence import Evidence, gather
-from discreet.decide.grid import GridPoint
 from discreet.decide.known import Known
 from discreet.decide.plain import number
 from discreet.decide.policy import Policy
+from discreet.decide.protection_grid import GridPoint
 from discreet.decide.protections import make_method
 from discreet.decide.record import digest
 from discreet.decide.subject import Subject

@@ -31,7 +31,7 @@ from discreet.reading.reading import Reading
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
-from discreet.table.respondents import contributes, joint_stakes
+from discreet.table.stakes import contributes, joint_stakes
 
 if TYPE_CHECKING:
     from discreet.auditing.result import Audit

@@ -15,6 +15,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray, index_ranges
 from discreet.feasible.crowd import Facts
 from discreet.table.equations import Equations
+from discreet.table.grid import locate
 
 BoolArray = npt.NDArray[np.bool_]
 AT_ONCE = 5_000_000
@@ -157,8 +158,8 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
         raise RequestError(f"the differences of candidates are no compressed rows: {error}") from None
     if equations.sums or equations.decimals != candidates.decimals:
         return None
-    place = np.minimum(np.searchsorted(candidates.positions, equations.positions), candidates.positions.size - 1)
-    if (candidates.positions[place] != equations.positions).any():
+    place = locate(candidates.positions, equations.positions)
+    if (place < 0).any():
         return None
     home = candidates.values[place]
     shape = (equations.starts.size - 1, home.size)
@@ -196,7 +197,5 @@ def _each_once(facts: Facts, people: int) -> Facts:
 
 def _among(keys: IntArray, sorted_: IntArray) -> BoolArray:
     """Say which keys are among sorted ones."""
-    if not sorted_.size:
-        return np.zeros(keys.size, bool)
-    found: BoolArray = sorted_[np.minimum(np.searchsorted(sorted_, keys), sorted_.size - 1)] == keys
+    found: BoolArray = locate(sorted_, keys) >= 0
     return found

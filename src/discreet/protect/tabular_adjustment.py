@@ -27,7 +27,8 @@ from discreet.reading.reads import reads_original
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
-from discreet.table.figures import Figures, decimal_text, units_of
+from discreet.table.decimals import decimal_text
+from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.tabulation import Tabulation
 

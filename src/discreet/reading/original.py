@@ -88,7 +88,7 @@ def is_frame(given: Any) -> bool:
 
 def describes_itself(path: Path) -> bool:
     """Say whether a file holds cells with all that belongs to them: a tabulation, or a table of τ-ARGUS."""
-    from discreet.table.tabulation_file import is_tabulation
+    from discreet.table.tabulation_reader import is_tabulation
 
     suffix = path.suffix.lower()
     return suffix == ".tab" or (suffix == ".parquet" and os.path.isfile(path) and is_tabulation(path))
@@ -124,7 +124,7 @@ def _file(path: Path, how: Reading, name: str, released: bool, progress: Progres
 
 def _refuse_release(path: Path) -> None:
     """Refuse what was published in place of the original."""
-    from discreet.table.release_writing import method_of
+    from discreet.table.release_parquet import method_of
 
     if os.path.isfile(path) and (method := method_of(path)) is not None:
         raise RequestError(
@@ -159,7 +159,7 @@ def _described(path: Path, how: Reading) -> Opened:
 
         found = read_tab(path, how.rda, encoding=how.encoding, check=how.margins == "check").tabulation
     else:
-        from discreet.table.tabulation_file import read_tabulation
+        from discreet.table.tabulation_reader import read_tabulation
 
         found = read_tabulation(path)
     if how.dimensions is not None and found.responses:
@@ -200,7 +200,7 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
 def _guessed(source: Any, how: Reading, about: Mapping[str, Any], error: Any, progress: Progress | None) -> Opened:
     """Count the rows of what is no table, if they can only be records; otherwise say why it is no table."""
     from discreet.reading.record_guess import columns_of_records, note_of
-    from discreet.table.files import read_arrow
+    from discreet.table.arrow_files import read_arrow
     from discreet.table.frames import to_arrow
 
     arrow = read_arrow(source, **how.text) if isinstance(source, Path) else to_arrow(source)
@@ -261,7 +261,7 @@ def _counts(source: Any, how: Reading, tops: Mapping[str, str] | None = None) ->
     same: dict[str, Any] = {"count": how.count, "dimensions": how.dimensions, "layout": how.layout}
     same |= {"margins": how.margins, "total": how.total or None}
     if isinstance(source, str | Path):
-        from discreet.table.files import read_table
+        from discreet.table.table_reader import read_table
 
         return read_table(source, **same, totals=tops, impossible=how.impossible, **how.text)
     table = Table.from_frame(source, **same)

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.core.errors import RequestError
 from discreet.reading.reading import Reading
-from discreet.table.files import read_arrow
+from discreet.table.arrow_files import read_arrow
 from discreet.table.hierarchy import Hierarchy, part_tree
 
 

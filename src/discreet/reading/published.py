@@ -9,7 +9,7 @@ from typing import Any
 from discreet.reading.original import describes_itself, is_frame, open_original
 from discreet.reading.reading import Reading
 from discreet.reading.tab_release import read_tab_release
-from discreet.table.release_files import read_release, release_from_frame
+from discreet.table.release_reader import read_release, release_from_frame
 
 
 def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> Any:

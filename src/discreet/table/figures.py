@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
+from discreet.table.decimals import decimal_text
+from discreet.table.frequencies import Frequencies
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT, ROUNDINGS, SUPPRESSED, Kind
-from discreet.table.table import Table
-
-if TYPE_CHECKING:
-    from discreet.table.tabulation import Tabulation
+from discreet.table.tabulation import Tabulation
 
 Absent: TypeAlias = Literal["empty", "unpublished"]
 
@@ -142,7 +141,7 @@ class Figures:
         return cls(labels, codes, values, hidden.astype(np.int64), (kind, SUPPRESSED), **about)
 
     @classmethod
-    def of_table(cls, table: Table, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
+    def of_table(cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
         """Return the inner counts of a table as figures of one kind; empty cells are published as empty.
 
         Empty cells are listed with ``zeros``, and always where a figure of 0 need not mean that a cell is empty.
@@ -153,7 +152,7 @@ class Figures:
             # A zero is a figure like any other once values were moved; only structural zeros are known to be empty.
             cells = np.setdiff1d(np.arange(table.size), table.impossible)
             values = table.at(cells)
-        codes = np.stack([table.codes(name, cells) for name in table.names], axis=1)
+        codes = np.stack(table.grid.decode(cells), axis=1)
         labels = {dimension.name: dimension.categories for dimension in table.dimensions}
         return cls(labels, codes, values, np.zeros(values.size, np.int64), (kind, SUPPRESSED), **about)
 
@@ -180,7 +179,7 @@ class Figures:
             mark: what a reader knows of those that are hidden.
             about: the name and other fields of the figures.
 
-        >>> from discreet.table.tabulation import Tabulation
+        >>> from discreet.table.table import Table
         >>> by_sex = Tabulation.from_table(Table.from_array([3, 5], {"sex": ["m", "f"]}))
         >>> Figures.of_tabulation(by_sex, hidden=[False, True, True])
         release: sex (3), 3 figures, 2 hidden (exact, suppressed)
@@ -300,15 +299,3 @@ def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntAr
     near = np.maximum(4 * np.finfo(np.float64).eps * np.abs(chosen.sums), 1e-9)
     decimals = next((d for d in range(7) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all()), 6)
     return np.rint(chosen.sums * 10**decimals).astype(np.int64), decimals
-
-
-def decimal_text(value: int, decimals: int) -> str:
-    """Return a whole number of last decimals as people write it.
-
-    >>> decimal_text(-1250, 2), decimal_text(7, 0)
-    ('-12.50', '7')
-    """
-    if not decimals:
-        return str(value)
-    sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
-    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import glob
-import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.csv_text import CsvText, codec, decoded, is_utf8, rows_of
+from discreet.table.csv_text import CsvText, decoded, line_of, numbered_rows, plain_encoding
 
 Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
 KINDS: dict[str, Kind] = {
@@ -22,7 +21,7 @@ KINDS: dict[str, Kind] = {
     ".duckdb": "database",
     ".db": "database",
 }
-HEAD, BLOCK = 1 << 20, 1 << 24
+HEAD = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,15 +166,15 @@ def columns_of(records: Any, *, encoding: str = "utf-8", delimiter: str | None =
 
 def utf8_copy(path: Path, encoding: str, target: Path) -> Path:
     """Check that a file is in its encoding throughout; return it, or a copy in UTF-8 if it is in another one."""
-    plain = is_utf8(encoding)
-    with path.open("rb") as stream, open(os.devnull if plain else target, "wb") as copy:
-        for text in decoded(iter(lambda: stream.read(BLOCK), b""), path, encoding):
-            if not plain:
+    plain = plain_encoding(encoding) != encoding
+    with path.open("rb") as stream, nullcontext() if plain else target.open("wb") as copy:
+        for text in decoded(iter(lambda: stream.read(1 << 24), b""), path, encoding):
+            if copy is not None:
                 copy.write(text.encode())
     return path if plain else target
 
 
 def csv_line(path: Path, encoding: str, separator: str, row: int) -> int:
     """Return the line on which a row of a CSV file begins; rows count from 0 and leave out empty lines."""
-    with path.open(encoding=codec(encoding), newline="") as stream:
-        return next(islice((begin for begin, _ in rows_of(stream, separator, path)), row + 1, None), row + 2)
+    with path.open(encoding=plain_encoding(encoding), newline="") as stream:
+        return line_of(numbered_rows(stream, path, separator), row)

@@ -17,8 +17,9 @@ from discreet.core.text import columns, figure, html_table
 from discreet.reading.reading import Reading
 from discreet.reading.sample import open_sample
 from discreet.table import Table
+from discreet.table.frequencies import DENSE_LIMIT
+from discreet.table.grid import locate
 from discreet.table.records import Records
-from discreet.table.table import DENSE_LIMIT
 from discreet.uniques.bayes_test import BayesTest, bayes_test
 from discreet.uniques.fallback import posterior
 from discreet.uniques.loglinear import Margins, name_of
@@ -152,7 +153,7 @@ class PopulationUniques:
         """
         if self.records is None:
             raise RequestError("the sample came as a table; give records to get the risk of each")
-        place = np.searchsorted(self.table.cells, self.records)
+        place = locate(self.table.cells, self.records)
         return self.cell_risk()[place]
 
     @property

@@ -17,11 +17,12 @@ from discreet.decide.ledger.change import changes, may_lie_inside
 from discreet.decide.ledger.document import digest, packed, unpacked
 from discreet.decide.ledger.entry import Amendment, Entry
 from discreet.decide.ledger.findings import Change, Check, Verdict
-from discreet.decide.ledger.joint import Joint, joint_findings, sheets_of
+from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.originals import Originals
 from discreet.decide.ledger.populations import apart, family, lineage
 from discreet.decide.ledger.revision import alike, same_values
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sheets import sheets_of
 from discreet.decide.ledger.store import WAIT, Store
 from discreet.decide.policy import Policy
 from discreet.reading.published import open_release

@@ -14,19 +14,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import IntArray
+from discreet.table.arrow_files import read_arrow_rows
 from discreet.table.columns import Coded, coded_arrow, refuse_unmarked
 from discreet.table.counts import Where
+from discreet.table.figure_texts import figure_texts, parse_figures
 from discreet.table.figures import Absent, Figures
-from discreet.table.files import read_arrow_rows
 from discreet.table.frames import to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import ABOVE_ZERO, EXACT, INTERVAL, SUPPRESSED, Kind
 from discreet.table.release import Release
-from discreet.table.release_writing import TRIAL_MARK, kind_from_text, note_of, release_from_arrow
+from discreet.table.release_parquet import note_of, release_from_arrow
+from discreet.table.release_writer import TRIAL_MARK, kind_from_text
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
 
-NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
 """A mark with what it means: c=1..7."""
 
@@ -160,17 +161,19 @@ def figures_from_arrow(
     beside: dict[str, npt.NDArray[Any]] = {}
     read = roles(arrow, figure=value, dimensions=dimensions, layout=layout, total=total, marks=marks)
     if read.figure is None:
-        labels, texts, where = unpivot(arrow, dimensions, where, _texts)
+        labels, texts, where = unpivot(arrow, dimensions, where, figure_texts)
     else:
         labels = {dimension: coded_arrow(dimension, arrow[dimension], where) for dimension in read.dimensions}
-        texts = _texts(arrow[read.figure], where)
+        texts = figure_texts(arrow[read.figure], where)
         if not {PUBLISHED_AS, *ENDS} & set(read.dimensions):
-            beside = {name: _texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in arrow.column_names}
+            beside = {
+                name: figure_texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in arrow.column_names
+            }
     stated = beside.get(PUBLISHED_AS)
     negative = stated is not None or (margins or kind).name == "perturbed"
     ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
     meanings = _meanings(marks, least)
-    (numbers, *limits), (hidden, *open_), decimals = _parse([texts, *ends], list(meanings), where, negative)
+    (numbers, *limits), (hidden, *open_), decimals = parse_figures([texts, *ends], list(meanings), where, negative)
     trees = _trees(labels, hierarchies or {}, merged or {}, total)
     for dimension, codes in (parts or {}).items():
         if dimension in labels:
@@ -291,71 +294,6 @@ def _scaled(kind: Kind, scale: int) -> Kind:
         least=None if kind.least is None else kind.least * scale,
         most=None if kind.most is None else kind.most * scale,
     )
-
-
-def _texts(column: Any, where: Where) -> npt.NDArray[Any]:
-    """Return figures as texts; nothing at all is the empty text."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_floating(column.type):
-        values = column.to_pylist()
-        for row, number in enumerate(values):
-            if number is not None and not np.isfinite(number):
-                raise DataError(f"{where(row)}: the figure is {number}; write a number or a suppression mark")
-        texts = ["" if v is None else f"{v:.10f}".rstrip("0").rstrip(".") for v in values]
-    else:
-        texts = ["" if v is None else str(v).strip() for v in column.to_pylist()]
-    return np.array(texts, dtype=object)
-
-
-def _parse(
-    columns: Sequence[npt.NDArray[Any]], marks: Sequence[str], where: Where, negative: bool
-) -> tuple[list[IntArray], list[npt.NDArray[np.bool_]], int]:
-    """Return columns of figures in units of the last decimal, which of them are hidden, and the number of decimals."""
-    kept = sorted({mark.strip() for mark in marks})
-    for mark in kept:
-        if NUMBER.fullmatch(mark):
-            raise RequestError(f"the suppression mark {mark!r} is a number; name a mark that no figure can be")
-    read = [_digits(texts, kept if i == 0 else ["", *kept], where, negative) for i, texts in enumerate(columns)]
-    decimals = max(int(points.max(initial=0)) for _, points, _ in read)
-    if decimals > 6:
-        raise DataError(f"a figure has {decimals} decimals; round the figures to at most 6")
-    numbers = []
-    for digits, points, _ in read:
-        largest = float(np.abs(digits * 10.0 ** (decimals - points)).max(initial=0.0))
-        if largest >= 2**52:
-            raise DataError(f"a figure is {largest:.3g} units of its last decimal, too large to add exactly; round it")
-        numbers.append(digits.astype(np.int64) * 10 ** (decimals - points))
-    return numbers, [hidden for _, _, hidden in read], decimals
-
-
-def _digits(
-    texts: npt.NDArray[Any], marks: Sequence[str], where: Where, negative: bool
-) -> tuple[FloatArray, IntArray, npt.NDArray[np.bool_]]:
-    """Return the digits of every figure as one number, how many of them are decimals, and which figures are hidden."""
-    column = pa.array(texts, pa.string())
-    hidden = pc.is_in(column, value_set=pa.array(marks, pa.string())).to_numpy(zero_copy_only=False)
-    fits = pc.match_substring_regex(column, f"^(?:{NUMBER.pattern})$").to_numpy(zero_copy_only=False)
-    bad = np.flatnonzero(~fits & ~hidden)
-    if bad.size:
-        row = int(bad[0])
-        shown = ", ".join(repr(mark) for mark in marks)
-        what = "is empty" if not texts[row] else f"is {texts[row]!r}"
-        raise DataError(
-            f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({shown}); name the mark "
-            "(marks=, --mark)"
-        )
-    shown = pc.if_else(pa.array(hidden), "0", column)
-    point = pc.find_substring(shown, ".").to_numpy()
-    length = pc.utf8_length(shown).to_numpy()
-    points = np.where(point < 0, 0, length - point - 1).astype(np.int64)
-    # Sixteen digits and fewer are exact as floats; what has more is refused by its size.
-    digits: FloatArray = pc.replace_substring(shown, ".", "").cast(pa.float64()).to_numpy()
-    below = np.flatnonzero(digits < 0)
-    if below.size and not negative:
-        row = int(below[0])
-        raise DataError(f"{where(row)}: the figure {texts[row]} is negative; counts and amounts are 0 or more")
-    return digits, points, hidden
 
 
 def _trees(

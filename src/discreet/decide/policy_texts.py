@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from discreet.core.errors import RequestError, nearest
-from discreet.decide.policy import DominanceRule, Limits, Policy, PQRule, Rules
 
 NONE = "none"
 """What stands for a value that a policy takes back from the one it extends."""
-KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
-    (): (*(k for k in Policy.model_fields if k != "name"), "extends"),
-    ("rules",): tuple(Rules.model_fields),
-    ("limits",): tuple(Limits.model_fields),
-    ("rules", "dominance"): tuple(DominanceRule.model_fields),
-    ("rules", "pq"): tuple(PQRule.model_fields),
-}
 
 
 def profiles() -> dict[str, str]:
@@ -37,31 +29,8 @@ def profiles() -> dict[str, str]:
     return {name: str(tomllib.loads(item.read_text(encoding="utf-8")).get("title", "")) for name, item in found}
 
 
-def read_policy(source: str | Path) -> Policy:
-    """Return a named profile or the policy of a TOML file."""
-    text, name, folder = _open(source, Path("."))
-    return policy_from_text(text, name, folder=folder)
-
-
-def policy_from_text(text: str, name: str = "own", *, folder: Path = Path(".")) -> Policy:
-    """Return the policy that a TOML text states; the policy that it extends is looked up from `folder`."""
-    own = _parse(text, name)
-    whole = _extended(own, name, folder, ())
-    lines = key_lines(text)
-    try:
-        return Policy.model_validate({**whole, "name": Path(name).stem if name.endswith(".toml") else name})
-    except ValidationError as error:
-        faults = [_fault(fault, lines) for fault in error.errors(include_url=False)]
-        listed = "; ".join(text for _, text in sorted(faults, key=lambda fault: fault[0]))
-        raise RequestError(f"{name}: {listed}") from None
-
-
-def _folder() -> Any:
-    return files("discreet.decide") / "profiles"
-
-
-def _open(source: str | Path, folder: Path) -> tuple[str, str, Path]:
-    """Return text, name and folder of a profile or a file."""
+def open_policy(source: str | Path, folder: Path = Path(".")) -> tuple[str, str, Path]:
+    """Return the text of a profile or a file, what it is called, and the folder that it refers to others from."""
     name = str(source)
     if isinstance(source, str) and not name.endswith(".toml"):
         known = list(profiles())
@@ -79,6 +48,22 @@ def _open(source: str | Path, folder: Path) -> tuple[str, str, Path]:
         raise RequestError(f"{path} cannot be read ({error}); give a TOML file in UTF-8") from None
 
 
+def stated(text: str, name: str, folder: Path, check: Callable[[str, str, Path], object]) -> dict[str, Any]:
+    """Return what a policy states, laid over the one that it extends.
+
+    Args:
+        text: the policy, in TOML.
+        name: what it is called.
+        folder: where the policy that it extends is looked up.
+        check: is handed text, name and folder of every file that it extends, and reports faults with their lines.
+    """
+    return _extended(_parse(text, name), name, folder, (), check)
+
+
+def _folder() -> Any:
+    return files("discreet.decide") / "profiles"
+
+
 def _parse(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
@@ -86,7 +71,13 @@ def _parse(text: str, name: str) -> dict[str, Any]:
         raise RequestError(f"{name} is not TOML: {error}; correct the file") from None
 
 
-def _extended(own: dict[str, Any], name: str, folder: Path, trail: tuple[str, ...]) -> dict[str, Any]:
+def _extended(
+    own: dict[str, Any],
+    name: str,
+    folder: Path,
+    trail: tuple[str, ...],
+    check: Callable[[str, str, Path], object],
+) -> dict[str, Any]:
     """Lay a policy over the one that it extends; lists are replaced whole, tables key by key."""
     above = own.pop("extends", None)
     if above is None:
@@ -95,11 +86,11 @@ def _extended(own: dict[str, Any], name: str, folder: Path, trail: tuple[str, ..
         raise RequestError(f'{name}: extends is {above!r}; name one profile or file, as extends = "default"')
     if above in trail or above == name:
         raise RequestError(f"{name}: policies extend each other in a circle: {' → '.join([*trail, name, above])}")
-    text, parent, place = _open(above, folder)
-    base = _extended(_parse(text, parent), parent, place, (*trail, name))
+    text, parent, place = open_policy(above, folder)
+    base = _extended(_parse(text, parent), parent, place, (*trail, name), check)
     if above not in profiles():
         # A fault of the policy above is reported with its own lines.
-        policy_from_text(text, parent, folder=place)
+        check(text, parent, place)
     return _merged({key: value for key, value in base.items() if key != "title"}, own)
 
 
@@ -115,14 +106,23 @@ def _merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _fault(fault: Any, lines: Mapping[tuple[str, ...], int]) -> tuple[int, str]:
+def faults_in(error: ValidationError, text: str, keys: Mapping[tuple[str, ...], tuple[str, ...]]) -> str:
+    """Return all faults of a policy in the order of their lines; `keys` are those that each table knows."""
+    lines = key_lines(text)
+    faults = [_fault(fault, lines, keys) for fault in error.errors(include_url=False)]
+    return "; ".join(told for _, told in sorted(faults, key=lambda fault: fault[0]))
+
+
+def _fault(
+    fault: Any, lines: Mapping[tuple[str, ...], int], keys: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> tuple[int, str]:
     """Return the line and the text of one fault."""
     where = tuple(str(part) for part in fault["loc"])
     line = next((lines[where[:n]] for n in range(len(where), 0, -1) if where[:n] in lines), 0)
     place = f"line {line}, {'.'.join(where)}" if line else ".".join(where) or "the policy"
     if fault["type"] == "extra_forbidden":
         table = tuple(part for part in where[:-1] if not part.isdigit())
-        told = f"there is no such key; {nearest(where[-1], KEYS.get(table, KEYS[()]))}"
+        told = f"there is no such key; {nearest(where[-1], keys.get(table, keys[()]))}"
     else:
         told = str(fault["msg"]).removeprefix("Value error, ")
         given = fault.get("input")

@@ -11,7 +11,6 @@ import io
 from pathlib import Path
 
 from discreet.core.errors import DataError, DiscreetError
-from discreet.core.files import write_text
 from discreet.protect.cell_key.ptable import SUM, PTable
 
 UPPER = ("p_int_ub", "p_ij_ub", "kum_p_o")
@@ -73,18 +72,3 @@ def parse_ptable(text: str, *, name: str = "") -> PTable:
         missing = next(i for i in range(len(found) + 1) if i not in found)
         raise DataError(f"there is no row for the count {missing}; list every count from 0 up")
     return PTable(tuple(tuple(found[count]) for count in range(len(found))), name)
-
-
-def write_ptable(table: PTable, path: str | Path) -> None:
-    """Write a perturbation table as the R package ptable does, readable by cellKey and τ-ARGUS; all digits are kept."""
-    lines = ["i;j;p;v;p_int_ub"]
-    for count, row in enumerate(table.law):
-        below = 0.0
-        for place, (noise, chance) in enumerate(row):
-            below = 1.0 if place == len(row) - 1 else below + chance
-            lines.append(f"{count};{count + noise};{_number(chance)};{noise};{_number(below)}")
-    write_text(path, "\n".join(lines) + "\n")
-
-
-def _number(value: float) -> str:
-    return repr(value) if value != int(value) else str(int(value))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,16 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.table.dimension import Dimension
-from discreet.table.table import Table
+from discreet.table.frequencies import Frequencies
 
 
-def positions_of(table: Table, combinations: Any, **reading: Any) -> IntArray:
+def positions_of(table: Frequencies, combinations: Any, **reading: Any) -> IntArray:
     """Return the positions of all cells that agree with any of the combinations.
 
     See :meth:`Table.with_structural_zeros` for what combinations may be; `reading` says how to read a file.
     """
     if isinstance(combinations, str | Path):
-        from discreet.table.files import read_arrow
+        from discreet.table.arrow_files import read_arrow
 
         arrow = read_arrow(combinations, **reading)
         rows, source = arrow.to_pylist(), f"{combinations}: "
@@ -35,7 +34,7 @@ def positions_of(table: Table, combinations: Any, **reading: Any) -> IntArray:
     return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
-def _cells(table: Table, row: Mapping[str, object], where: str) -> IntArray:
+def _cells(table: Frequencies, row: Mapping[str, object], where: str) -> IntArray:
     """Return the positions of one combination, whatever the dimensions it does not name are."""
     named = {name: label for name, label in row.items() if label is not None and label != ""}
     for name in named:
@@ -43,13 +42,10 @@ def _cells(table: Table, row: Mapping[str, object], where: str) -> IntArray:
             raise RequestError(f"{where}: there is no dimension {name!r}; {nearest(name, table.names)}")
     if not named:
         raise DataError(f"{where} names no category; name at least one")
-    positions = np.zeros(1, np.int64)
-    for axis, dimension in enumerate(table.dimensions):
-        stride = math.prod(table.shape[axis + 1 :])
-        label = named.get(dimension.name)
-        codes = np.arange(len(dimension)) if label is None else np.array([_code(dimension, label, where)])
-        positions = (positions[:, None] + codes * stride).ravel()
-    return positions
+    labels = [(dimension, named.get(dimension.name)) for dimension in table.dimensions]
+    return table.grid.cross(
+        [np.arange(len(dim)) if label is None else [_code(dim, label, where)] for dim, label in labels]
+    )
 
 
 def _code(dimension: Dimension, label: object, where: str) -> int:

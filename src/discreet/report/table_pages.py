@@ -12,6 +12,7 @@ import numpy.typing as npt
 from discreet.core.numerics import IntArray
 from discreet.report.numbers import amount
 from discreet.report.scale import knowledge
+from discreet.table.grid import Grid
 
 ROWS = 40
 """The most rows of a page."""
@@ -66,7 +67,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Grid:
+class PagedTable:
     """A published table in pages, the worst first."""
 
     name: str
@@ -108,7 +109,7 @@ def key_of(cell: Mapping[str, str], total: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, label) for name, label in cell.items() if label not in (total, "Total")))
 
 
-def grids_of(data: Mapping[str, Any], details: Details) -> list[Grid]:
+def paged_tables(data: Mapping[str, Any], details: Details) -> list[PagedTable]:
     """Return every published table in pages."""
     release = data.get("release")
     table = data.get("table")
@@ -122,19 +123,18 @@ def _names(release: Mapping[str, Any]) -> list[str]:
     return [part["name"] if several else "" for part in release["figures"]]
 
 
-def _grid(part: Mapping[str, Any], table: Mapping[str, Any] | None, details: Details, name: str) -> Grid:
+def _grid(part: Mapping[str, Any], table: Mapping[str, Any] | None, details: Details, name: str) -> PagedTable:
     dims = part["dimensions"]
     codes = np.array(part["codes"], np.int64).reshape(len(part["codes"]), len(dims))
     texts, hidden = _texts(part)
     step, at = _known(part, codes, details)
     for i in np.flatnonzero(at >= 0).tolist():
         details.rows[int(at[i])].setdefault("published", "hidden" if hidden[i] else texts[i])
+    grid = Grid(tuple(len(d["labels"]) for d in dims))
     marked = np.zeros(len(texts), bool) if table is None else _sensitive(part, codes, table)
     order = [_ordered(d["labels"], part["total"], _tree(table, d["name"])) for d in dims]
     row, column, rest = _roles([len(d["labels"]) for d in dims])
-    page_of = np.zeros(len(texts), np.int64)
-    for k in rest:
-        page_of = page_of * len(dims[k]["labels"]) + codes[:, k]
+    page_of = grid.project(grid.encode(codes.T), rest)
     weight = np.where(marked, 1000, 1) * np.maximum(step, 0).astype(np.int64) ** 3
     labels = _Labels(dims, order, row, column, rest, part["total"])
     slices = np.unique(page_of)
@@ -162,7 +162,7 @@ def _grid(part: Mapping[str, Any], table: Mapping[str, Any] | None, details: Det
             pages.append(Page(where, lines, int(step[here].max(initial=0)), int(marked[here].sum()), span))
     # A stable order by what is known keeps the parts of a slice together where they are alike.
     pages.sort(key=lambda page: (-page.marked * (page.worst >= 4), -page.worst) if len(pages) > 1 else (0, 0))
-    return Grid(
+    return PagedTable(
         name,
         labels.names[row],
         labels.names[column] if column is not None else "",

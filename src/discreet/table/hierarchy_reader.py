@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.core.errors import DataError, DiscreetError, RequestError
+from discreet.table.arrow_files import read_arrow
+from discreet.table.csv_text import decode
 from discreet.table.hierarchy import TOTAL, Hierarchy
 
 CHILD, PARENT, LABEL = ("child", "code"), ("parent",), ("label", "name")
@@ -42,8 +44,6 @@ def read_hierarchy(
 
 
 def _text(file: Path, encoding: str) -> str:
-    from discreet.table.csv_text import decode
-
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -52,8 +52,6 @@ def _text(file: Path, encoding: str) -> str:
 
 
 def _from_table(file: Path, total: str, encoding: str, delimiter: str | None) -> Hierarchy:
-    from discreet.table.files import read_arrow
-
     arrow = read_arrow(file, encoding=encoding, delimiter=delimiter)
     if not arrow.num_rows:
         raise DataError("there are no rows; a hierarchy needs at least one code")

@@ -1,19 +1,25 @@
-"""Tables to frames: long and wide, Arrow, pandas and polars."""
+"""Tables to frames and files: long and wide, CSV and Parquet."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import LimitError, RequestError
+from discreet.table.arrow_writer import frame_from_arrow, refuse_format, write_csv, write_parquet
+from discreet.table.frequencies import DENSE_LIMIT, Frequencies
+from discreet.table.grid import look_up
 from discreet.table.roles import POSSIBLE
-from discreet.table.table import DENSE_LIMIT, Table
+
+SCHEMA = 1
+"""The version of the note that a Parquet file of a table carries."""
 
 
 def frame_from_table(
-    table: Table,
+    table: Frequencies,
     backend: Literal["pandas", "polars", "pyarrow"],
     *,
     layout: Literal["long", "wide"],
@@ -24,30 +30,14 @@ def frame_from_table(
     return frame_from_arrow(arrow_from_table(table, layout=layout, zeros=zeros, count=count), backend)
 
 
-def frame_from_arrow(arrow: pa.Table, backend: Literal["pandas", "polars", "pyarrow"]) -> Any:
-    """Return columns as a frame of the kind asked for."""
-    if backend == "pyarrow":
-        return arrow
-    try:
-        if backend == "pandas":
-            return arrow.to_pandas()
-        if backend == "polars":
-            import polars
-
-            return polars.from_arrow(arrow)
-    except ImportError:
-        raise RequestError(f"{backend} is not installed; install it with: pip install {backend}") from None
-    raise RequestError(f"backend is {backend!r}; it is 'pandas', 'polars' or 'pyarrow'")
-
-
-def arrow_from_table(table: Table, *, layout: Literal["long", "wide"], zeros: bool, count: str) -> pa.Table:
+def arrow_from_table(table: Frequencies, *, layout: Literal["long", "wide"], zeros: bool, count: str) -> pa.Table:
     """Return a table as columns, in the layout asked for."""
     if layout not in ("long", "wide"):
         raise RequestError(f"layout is {layout!r}; it is 'long' or 'wide'")
     return wide_arrow(table) if layout == "wide" else long_arrow(table, zeros=zeros, count=count)
 
 
-def long_arrow(table: Table, *, zeros: bool, count: str = "count", coded: bool = False) -> pa.Table:
+def long_arrow(table: Frequencies, *, zeros: bool, count: str = "count", coded: bool = False) -> pa.Table:
     """Return one row per cell: every cell with ``zeros``, otherwise the non-empty and impossible ones."""
     taken = [count, POSSIBLE] if table.impossible.size else [count]
     clash = next((name for name in table.names if name in taken), None)
@@ -64,8 +54,7 @@ def long_arrow(table: Table, *, zeros: bool, count: str = "count", coded: bool =
         counts = table.to_array().ravel()
     else:
         cells = np.union1d(table.cells, table.impossible)
-        counts = np.zeros(cells.size, np.int64)
-        counts[np.searchsorted(cells, table.cells)] = table.counts
+        counts = look_up(table.cells, table.counts, cells)
     data: dict[str, Any] = {}
     for dimension in table.dimensions:
         codes = pa.array(table.codes(dimension.name, cells).astype(np.int32))
@@ -77,7 +66,7 @@ def long_arrow(table: Table, *, zeros: bool, count: str = "count", coded: bool =
     return pa.table(data)
 
 
-def wide_arrow(table: Table) -> pa.Table:
+def wide_arrow(table: Frequencies) -> pa.Table:
     """Return a cross-table, the last dimension across the columns."""
     if len(table.shape) < 2:
         raise RequestError("a cross-table needs two dimensions or more; use the long layout")
@@ -98,3 +87,23 @@ def wide_arrow(table: Table) -> pa.Table:
             raise RequestError(f"category {category!r} of {last.name!r} is also the header of a dimension; use long")
         data[category] = dense[:, code]
     return pa.table(data)
+
+
+def write_table(
+    table: Frequencies,
+    path: str | Path,
+    *,
+    layout: Literal["long", "wide"] = "long",
+    zeros: bool = True,
+    count: str = "count",
+) -> None:
+    """Write a table as CSV or Parquet, by the file's ending; see :meth:`Table.write`."""
+    file = Path(path)
+    if file.suffix.lower() == ".parquet":
+        listed = [{"name": d.name, "categories": list(d.categories)} for d in table.dimensions]
+        note = {"schema": SCHEMA, "count": count, "dimensions": listed}
+        write_parquet(long_arrow(table, zeros=False, count=count, coded=True), file, note)
+    elif file.suffix.lower() in (".csv", ".txt"):
+        write_csv(arrow_from_table(table, layout=layout, zeros=zeros, count=count), file)
+    else:
+        raise refuse_format(file, ".csv", ".parquet")
