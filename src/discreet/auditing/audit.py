@@ -19,7 +19,7 @@ from discreet.auditing.limits import Limits
 from discreet.auditing.linking import alone
 from discreet.auditing.question import ask, sums_of, targets_of, unpublished
 from discreet.auditing.result import Audit
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.candidates import Candidates, fitting
@@ -126,8 +126,7 @@ def audit(
     >>> found.lower, found.upper, found.bits, found.dr
     (3.0, 6.0, 2.0, 0.5)
     """
-    if law not in LAWS:
-        raise RequestError(f"there is no law {law!r}; {nearest(law, list(LAWS))}")
+    LAWS.check(law)
     limits = limits or Limits()
     listed = contributions if isinstance(contributions, Contributions) else None
     original = open_truth(original)

@@ -285,7 +285,7 @@ def _truth(original: Path | None, reading: dict[str, Any], rules: list[Rule]) ->
 
 def _face(console: Any, result: Audit, rows: int) -> None:
     """Show an audit to a person."""
-    from discreet.auditing.result import LAW_TEXTS
+    from discreet.auditing.laws import LAWS
 
     colour = {"safe": "green", "unsafe": "red", "incomplete": "yellow"}[result.verdict]
     console.print(f"[bold {colour}]{result.verdict}[/bold {colour}]")
@@ -293,7 +293,7 @@ def _face(console: Any, result: Audit, rows: int) -> None:
     console.print(str(result.criterion), style="dim", markup=False)
     if not len(result.findings) or not rows:
         return
-    console.print(LAW_TEXTS[result.law], style="dim", markup=False)
+    console.print(LAWS[result.law].text, style="dim", markup=False)
     console.print()
     header, *lines = result.table(rows)
     show.table(console, header, lines)

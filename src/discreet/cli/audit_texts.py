@@ -9,7 +9,7 @@ from discreet.core.errors import RequestError, nearest
 
 def kind_of(rounded: str | None, base: int, bound: int | None) -> Any:
     """Return how figures were published: exactly, rounded to a base, or moved by at most a bound."""
-    from discreet.table.kinds import EXACT, ROUNDINGS, Kind
+    from discreet.table.kinds import EXACT, ROUNDINGS, Kind, Perturbed
 
     if rounded is not None and bound is not None:
         raise RequestError("give either --rounded with --base, or --bound of a perturbation, not both")
@@ -19,7 +19,7 @@ def kind_of(rounded: str | None, base: int, bound: int | None) -> Any:
         return Kind(rounded, base=base)
     if base:
         raise RequestError("--base belongs to --rounded conventional, random or controlled; name it")
-    return EXACT if bound is None else Kind("perturbed", bound=bound)
+    return EXACT if bound is None else Perturbed(bound=bound)
 
 
 def cell_of(text: str) -> dict[str, str]:

@@ -278,7 +278,6 @@ def _method_of(protection: Any, found: Sensitivity | None, time_limit: float | N
         return make_method(str(given.pop("name")), given, found, time_limit)
     if isinstance(protection, Suppression):
         return AuditedSuppression.of(protection)
-    if hasattr(protection, "apply") and hasattr(protection, "name"):
-        method: Method = protection
-        return method
+    if isinstance(protection, Method):
+        return protection
     raise RequestError(f"a {type(protection).__name__} is no protection; give a method, its name, or a release")

@@ -138,7 +138,7 @@ def _rules(subject: Subject, policy: Policy, found: Sensitivity | None, evidence
 def reader_of(evidence: Evidence) -> str:
     """Return against whom intervals are shown: by figures made one by one, a reader who knows the method, too."""
     for part in evidence.release.parts():
-        known = [stated or kind.name == "added" for stated, kind in zip(part.stated, part.kinds, strict=True)]
+        known = [stated or kind.summed for stated, kind in zip(part.stated, part.kinds, strict=True)]
         if not all(known[i] for i in np.unique(part.kind)):
             return "figures"
     return "method"

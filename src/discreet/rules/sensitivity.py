@@ -184,7 +184,7 @@ def sensitivity(
         raise RequestError(f"combine is {combine!r}; it is 'any' or 'all'")
     opened = open_original(tabulation, Reading.of({**reading, "response": response}))
     tabulation, response = opened.tabulation(), opened.response
-    judges: list[Any] = [rule if hasattr(rule, "judge") else CustomRule(rule) for rule in listed]
+    judges: list[Any] = [CustomRule(rule) if callable(rule) else rule for rule in listed]
     seen: dict[Any, CellFigures] = {}
     figures, findings = [], []
     for rule in judges:

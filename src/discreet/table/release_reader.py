@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from discreet.table.figure_texts import figure_texts, parse_figures
 from discreet.table.figures import Absent, Figures
 from discreet.table.frames import to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
-from discreet.table.kinds import ABOVE_ZERO, EXACT, INTERVAL, SUPPRESSED, Kind
+from discreet.table.kinds import ABOVE_ZERO, EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
 from discreet.table.release_parquet import note_of, release_from_arrow
 from discreet.table.release_writer import TRIAL_MARK, kind_from_text
@@ -170,7 +169,7 @@ def figures_from_arrow(
                 name: figure_texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in arrow.column_names
             }
     stated = beside.get(PUBLISHED_AS)
-    negative = stated is not None or (margins or kind).name == "perturbed"
+    negative = stated is not None or (margins or kind).signed
     ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
     meanings = _meanings(marks, least)
     (numbers, *limits), (hidden, *open_), decimals = parse_figures([texts, *ends], list(meanings), where, negative)
@@ -189,14 +188,14 @@ def figures_from_arrow(
         sums = {total} | {t.codes[p] for t in trees.get(dimension, ()) for p in t.parents if p >= 0}
         is_margin |= np.array([label in sums for label in coded.categories])[coded.codes]
     scale = 10**decimals
-    kinds = [_scaled(k, scale) for k in (kind, SUPPRESSED, margins or kind)]
+    kinds = [k.scaled(scale) for k in (kind, SUPPRESSED, margins or kind)]
     if least is None and _shows_zeros(labels, numbers, hidden, is_margin, kinds, absent):
         kinds[1] = ABOVE_ZERO
     which = np.where(hidden, 1, np.where(is_margin, 2, 0))
     for mark, meaning in meanings.items():
         if meaning != SUPPRESSED:
             which[hidden & (texts == mark)] = len(kinds)
-            kinds.append(_scaled(meaning, scale))
+            kinds.append(meaning.scaled(scale))
     if stated is not None:
         which = _stated(stated, which, hidden, kinds, where)
     if limits:
@@ -228,7 +227,7 @@ def _stated(
     """Return the kinds that a file states row by row; they are added to the list of kinds."""
     texts, inverse = np.unique(stated.astype(str), return_inverse=True)
     found = [kind_from_text(text.removesuffix(TRIAL_MARK)) if text else None for text in texts.tolist()]
-    hides = np.array([kind is not None and kind.name in ("suppressed", "interval") for kind in found])[inverse]
+    hides = np.array([kind is not None and (kind.hidden or kind.spans) for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
     wrong = np.flatnonzero(known & (hides != hidden))
     if wrong.size:
@@ -237,7 +236,7 @@ def _stated(
         raise DataError(f"{where(row)}: the figure is said to be {stated[row]!r}, but {shown}; correct one of them")
     first = len(kinds)
     kinds += [kind or EXACT for kind in found]
-    marked = np.array([kind is not None and kind.name == "suppressed" for kind in found])[inverse]
+    marked = np.array([kind is not None and kind.hidden for kind in found])[inverse]
     return np.where(known & (~hidden | marked), first + inverse, which)
 
 
@@ -249,15 +248,15 @@ def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
     """
     if least is not None and least != int(least):
         raise RequestError(f"hidden figures are at least {least}; give a whole number (least=, --least)")
-    plain = Kind("suppressed", least=int(least)) if least is not None and least > 0 else SUPPRESSED
-    found = {}
+    plain = Marked(least=int(least)) if least is not None and least > 0 else SUPPRESSED
+    found: dict[str, Kind] = {}
     for text in marks:
         said = MEANING.fullmatch(text.strip())
         if said is None:
             found[text.strip()] = plain
         else:
             low, high = (int(end) if end else None for end in said.group(2, 3))
-            found[said[1].strip()] = Kind("suppressed", least=low, most=high)
+            found[said[1].strip()] = Marked(least=low, most=high)
     return found
 
 
@@ -281,19 +280,6 @@ def _shows_zeros(
     for coded in labels.values():
         cells *= np.unique(coded.codes[inner]).size
     return int(inner.sum()) < cells
-
-
-def _scaled(kind: Kind, scale: int) -> Kind:
-    if scale == 1:
-        return kind
-    return replace(
-        kind,
-        base=kind.base * scale,
-        bound=kind.bound * scale,
-        hides=kind.hides * scale,
-        least=None if kind.least is None else kind.least * scale,
-        most=None if kind.most is None else kind.most * scale,
-    )
 
 
 def _trees(

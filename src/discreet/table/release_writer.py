@@ -89,8 +89,8 @@ def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, Any
 
 def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, Any]:
     """Return a column per dimension, the figures, ends of intervals, and how the figures were made."""
-    kinds = [kind.name for kind in part.kinds]
-    ends = part.upper is not None and "interval" in kinds
+    spans = np.array([kind.spans for kind in part.kinds])
+    ends = part.upper is not None and bool(spans.any())
     clash = next((name for name in part.names if name in (value, PUBLISHED_AS, *(ENDS if ends else ()))), None)
     if clash is not None:
         raise RequestError(f"dimension {clash!r} has the name of a column of figures; rename it")
@@ -98,7 +98,7 @@ def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[s
     for i, (name, labels) in enumerate(part.labels.items()):
         codes = pa.array(part.codes[:, i].astype(np.int32))
         data[name] = pa.DictionaryArray.from_arrays(codes, pa.array(labels, pa.string()))
-    is_interval = np.array([name == "interval" for name in kinds])[part.kind]
+    is_interval = spans[part.kind]
     covered = part.hidden | is_interval
     if mark is None:
         data[value] = _numbers(part.values, part.decimals, covered)
@@ -148,7 +148,7 @@ def kind_from_text(text: str) -> Kind:
     """Return the kind that a CSV file names.
 
     >>> kind_from_text("random base=3")
-    Kind(name='random', base=3, bound=0, fraction=0.0)
+    Random(base=3)
     """
     name, *rest = text.split()
     given: dict[str, Any] = {}

@@ -15,7 +15,7 @@ from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 from discreet.table.respondents import Respondents, respondents_of
 from discreet.table.tabulation import Tabulation
-from discreet.tabulation.engine import get_engine
+from discreet.tabulation.engine import ENGINES
 from discreet.tabulation.plan import Plan, make_plan
 from discreet.tabulation.sources import Source, source_of
 from discreet.tabulation.spec import (
@@ -211,7 +211,7 @@ def _tabulated(
     progress: Progress | None,
 ) -> tuple[Tabulation, Mapping[str, Any]]:
     """Return the tabulation, and the columns that the engine made."""
-    chosen = get_engine(engine or ("spark" if source.kind == "spark" else "duckdb"))
+    chosen = ENGINES[engine or ("spark" if source.kind == "spark" else "duckdb")]
     with chosen.open(source, spec, memory=memory, workers=workers, progress=progress) as session:
         labels = session.labels()
         if not labels[0]:

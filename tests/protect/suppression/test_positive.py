@@ -44,7 +44,7 @@ def test_three_ones_are_not_left_alone_behind_their_marks() -> None:
     shown = found.release.parts()[0]
     hidden = {shown.labels["x"][int(code)] for code in shown.codes[shown.hidden, 0]}
     assert {"a", "b", "c"} < hidden
-    assert {kind.least for kind in shown.kinds if kind.name == "suppressed"} == {1}
+    assert {kind.to_dict()["least"] for kind in shown.kinds if kind.hidden} == {1}
     seen = dc.audit(found.release, proofs=0)
     assert seen.verdict == "safe"
     assert all((cell.lower, cell.upper) != (0, 3) and cell.lower >= 1 and cell.values > 1 for cell in seen.cells)
@@ -82,7 +82,7 @@ def test_a_least_of_one_can_be_said_and_more_where_it_holds(row_file: Path, tmp_
     assert dc.suppress(row(), Threshold(3), least=1).audit.verdict == "safe"
     larger = dc.Table.from_array([3, 4, 20, 30], {"x": list("abcd")})
     shown = dc.suppress(larger, Threshold(5), least=3).release.parts()[0]
-    assert {kind.least for kind in shown.kinds if kind.name == "suppressed"} == {3}
+    assert {kind.to_dict()["least"] for kind in shown.kinds if kind.hidden} == {3}
     with pytest.raises(RequestError, match=r"at least 4, but cell x=a is 3; give a smaller least"):
         dc.suppress(larger, Threshold(5), least=4)
     with pytest.raises(RequestError, match=r"zeros may be hidden; let zeros be published"):

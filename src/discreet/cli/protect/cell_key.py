@@ -11,7 +11,6 @@ import typer
 from discreet.cli import options, show
 from discreet.cli.original_options import RECORDS
 from discreet.cli.protect.common import opened, protects
-from discreet.cli.protect.rounding import Additive
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -50,7 +49,10 @@ def cell_key(
     with_margins: Annotated[
         bool, typer.Option("--with-margins", help="Publish the margins of a table too, each with its own noise.")
     ] = False,
-    additive: Additive = False,
+    additive: Annotated[
+        bool,
+        typer.Option("--additive", help="Margins of records are sums of what is published, and tell nothing more."),
+    ] = False,
     key: Annotated[
         str | None, typer.Option("--key", help="The column of record keys.", rich_help_panel=RECORDS)
     ] = None,

@@ -86,6 +86,7 @@ def protects(
         *, first: First, how: OriginalOptions, example: str | None, json: bool, draw: Draw = NO_DRAW, **given: Any
     ) -> None:
         from discreet.protect.base import check_anybody
+        from discreet.protect.cell_key import KeyedTable
         from discreet.reading.opened import Opened
         from discreet.reading.original import open_linked
 
@@ -101,7 +102,7 @@ def protects(
         original = found.published() if isinstance(found, Opened) else found
         further = [open_linked(path, reading) for path in others]
         with show.Bar() as bar, options.about(first.file or example):
-            true = original.unperturbed() if hasattr(original, "unperturbed") else original
+            true = original.unperturbed() if isinstance(original, KeyedTable) else original
             # Refused here for all methods, whatever else they would say of such a table.
             for one in (true, *further):
                 check_anybody(one)

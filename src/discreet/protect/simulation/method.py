@@ -24,7 +24,7 @@ from discreet.protect.simulation.model import Model, margin_sums
 from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.frequencies import DENSE_LIMIT
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Simulated
 
 Law: TypeAlias = Literal["hypergeometric", "uniform"]
 Engine: TypeAlias = Literal["auto", "sequential", "counting", "chain"]
@@ -114,8 +114,8 @@ class Simulation:
             self.name,
             self.parameters,
             kept=names,
-            kinds=(Kind("simulated"),),
-            sums=Kind("simulated"),
+            kinds=(Simulated(),),
+            sums=Simulated(),
             notes=tuple(notes),
             details={"engine": engine, "chain": None if diagnostics is None else diagnostics.to_dict()},
         )

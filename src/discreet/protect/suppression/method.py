@@ -25,7 +25,7 @@ from discreet.rules.sensitivity import Combine
 from discreet.table import Release, Table
 from discreet.table.attacker import Attacker
 from discreet.table.figures import Figures, units_of
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Marked
 from discreet.table.tabulation import Tabulation
 
 Search: TypeAlias = Literal["fast", "optimal"]
@@ -184,7 +184,7 @@ class Suppression:
                     table,
                     response=self.response,
                     hidden=pattern.positions[place],
-                    mark=Kind("suppressed", least=floor),
+                    mark=Marked(least=floor),
                     name=name_of(table, cells.tables),
                 )
             )
