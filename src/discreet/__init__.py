@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from discreet.table.tabulation import Tabulation
     from discreet.table.tabulation_reader import read_tabulation
     from discreet.tabulation.tabulate import tabulate
-    from discreet.uniques.report import population_uniques
+    from discreet.uniques.population_uniques import population_uniques
     from discreet.utility.loss import information_loss
 
 __version__ = "0.1.0"
@@ -73,7 +73,7 @@ _HOME = {
     "read_tabulation": "discreet.table.tabulation_reader",
     "tabulate": "discreet.tabulation.tabulate",
     "sensitivity": "discreet.rules.sensitivity",
-    "population_uniques": "discreet.uniques.report",
+    "population_uniques": "discreet.uniques.population_uniques",
     "risk": "discreet.measures.risk",
     "estimate": "discreet.measures.estimate",
     "Policy": "discreet.decide.policy",

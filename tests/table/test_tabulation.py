@@ -67,6 +67,10 @@ def test_tables_for_the_measures(tmp_path: Path) -> None:
     assert cells.table("activity", of="contributors").to_dict() == {("a",): 3, ("b",): 2}
     assert cells.table("region", of="contributors").to_dict() == {("n",): 2, ("s",): 2}
     cells.write(tmp_path / "t.parquet")
+    with pytest.raises(RequestError, match="only one of them can be published"):
+        read_table(tmp_path / "t.parquet")
+    plain = Tabulation.from_table(cells.table())
+    plain.write(tmp_path / "t.parquet")
     assert read_table(tmp_path / "t.parquet") == cells.table()
     assert read_table(tmp_path / "t.parquet", dimensions=["activity"]) == cells.table("activity")
 

@@ -93,9 +93,9 @@ def compare(
         console.print(found.sentence, style="bold", markup=False)
         console.print()
         # The widest columns that a terminal can do without are in --json and in the file.
-        columns = [0, 1, 3, 5, 8, 9]
-        rows = [[row[i] for i in columns] for row in found.rows()]
-        show.table(console, [found.header()[i] for i in columns], rows, left=(0, 4, 5))
+        narrow = [0, 1, 3, 5, 8, 9]
+        rows = [[row[i] for i in narrow] for row in found.rows()]
+        show.table(console, [found.header()[i] for i in narrow], rows, left=(0, 4, 5))
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
         told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {draws:,} draws; seed {found.seed}"
         console.print(told, style="dim", markup=False)

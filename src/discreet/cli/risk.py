@@ -118,9 +118,9 @@ def risk(
         show.deliver("risk", expected, json, output, face_of_method)
         return
     from discreet.measures.risk import risk as measure
-    from discreet.reading.original import open_counts
+    from discreet.reading.original import open_released
 
-    figures = open_counts(released, read.reading(impossible=None))
+    figures = open_released(released, read.reading(impossible=None))
     loss = None
     with show.Bar() as bar, options.about(table or example, released):
         if made is not None:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 NumberArray = FloatArray | IntArray
 
 
@@ -51,6 +52,15 @@ def disclosure_risk(bits: FloatArray | float) -> FloatArray:
         return np.where(lacking <= 0, np.inf, 1.0 / np.where(lacking <= 0, 1.0, lacking))
 
 
+def fewest_values(risk: float) -> int:
+    """Return how many values, all alike, must be left to keep the disclosure risk at most this: 2^(1/DR).
+
+    >>> fewest_values(0.5), fewest_values(0.7)
+    (4, 3)
+    """
+    return int(np.ceil(2.0 ** (1.0 / risk) - 1e-9))
+
+
 def whole_where_near(x: npt.ArrayLike) -> FloatArray:
     """Return numbers with those made whole that are so but for floating-point arithmetic.
 
@@ -62,6 +72,21 @@ def whole_where_near(x: npt.ArrayLike) -> FloatArray:
     values = np.asarray(x, dtype=np.float64)
     near = np.rint(values)
     return np.where(np.abs(values - near) <= 1e-6 + 4e-16 * np.abs(values), near, values)
+
+
+def as_fractions(y: FloatArray, largest: int = 60) -> tuple[IntArray, int] | None:
+    """Return numbers as whole numerators over their least common denominator, None where that is too large.
+
+    Multipliers of equations between figures are nearly always multiples of a sixtieth.
+
+    >>> as_fractions(np.array([0.5, 1 / 3]))
+    (array([3, 2]), 6)
+    """
+    for denominator in range(1, largest + 1):
+        numerators = np.rint(y * denominator)
+        if (np.abs(y * denominator - numerators) < 1e-5).all():
+            return numerators.astype(np.int64), denominator
+    return None
 
 
 def index_ranges(begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
+from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Evidence, gather, sensitive_cells
 from discreet.decide.plain import plain, release_data
 from discreet.decide.policy import Policy, make_text
@@ -185,7 +186,7 @@ class _Run:
         tried: list[Candidate] = []
         verdict: Verdict
         if isinstance(protection, Release):
-            judged = self._judge(protection, found, None, None)
+            judged = self._judge(subject.marked(protection, self.policy.zeros), found, None, None)
             verdict = "release" if judged.meets else "withhold"
         elif isinstance(protection, str) and protection in ("propose", "none"):
             judged = self._judge(subject.as_is(), found, None, None)
@@ -193,7 +194,7 @@ class _Run:
             verdict = "release" if judged.meets and as_is else "withhold"
             if verdict == "withhold" and protection == "propose":
                 # A table that is protected in any case tells nothing by it.
-                best, tried = self._proposed(found, chosen=as_is)
+                best, tried = self._proposed(found, protected=as_is)
                 if best is not None:
                     judged, verdict = best, "protect" if best.meets else "withhold"
         else:
@@ -209,7 +210,7 @@ class _Run:
         found: Sensitivity | None,
         protected: Protected | None,
         method: Method | None,
-        chosen: bool = False,
+        choice: Choice = ASKED,
     ) -> _Judged:
         evidence = gather(
             self.subject,
@@ -220,19 +221,19 @@ class _Run:
             time_limit=self.request.time_limit,
             workers=self.workers,
             progress=self.progress,
-            chosen=chosen,
+            choice=choice,
         )
         return _Judged(evidence, check(self.subject, self.policy, found, evidence), protected, method)
 
-    def _protected(self, method: Method, found: Sensitivity | None, chosen: bool = False) -> _Judged:
+    def _protected(self, method: Method, found: Sensitivity | None, choice: Choice = ASKED) -> _Judged:
         protected = method.apply(self.subject.original, self.request.seed, progress=self.progress)
-        return self._judge(protected.release, found, protected, method, chosen)
+        return self._judge(protected.release, found, protected, method, choice)
 
-    def _proposed(self, found: Sensitivity | None, chosen: bool) -> tuple[_Judged | None, list[Candidate]]:
+    def _proposed(self, found: Sensitivity | None, protected: bool) -> tuple[_Judged | None, list[Candidate]]:
         """Try the policy's protections in their order, and return the first that meets it, or failing that, the first.
 
-        Neither the draw nor its utility decides: what is taken depends on the policy, and readers learn nothing from
-        it but that those before it do not meet the policy.
+        Neither the draw nor its utility decides: what is taken depends on the policy. That those before it do not meet
+        it depends on the true counts, so that nothing is claimed of a later one to readers who know the method.
         """
         tried: list[Candidate] = []
         best: _Judged | None = None
@@ -247,7 +248,7 @@ class _Run:
                 continue
             try:
                 method = make_method(allowed.name, allowed.parameters, found, self.request.time_limit)
-                judged = self._protected(method, found, chosen)
+                judged = self._protected(method, found, Choice(protected, later=bool(tried)))
             except DiscreetError as error:
                 tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, str(error)))
                 continue

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.text import columns, html_table
 from discreet.decide.policy_texts import faults_in, open_policy, stated
@@ -66,8 +67,8 @@ class Rules(_Part):
     group_disclosure: Annotated[int, Field(ge=0)] | None = None
 
 
-class Limits(_Part):
-    """How much may be known of what is published; a limit that is not given is not checked.
+class Accepted(_Part):
+    """The limits of a policy: how much may be known of what is published. One that is not given is not checked.
 
     Attributes:
         r2: the largest R2 (after protection; of a sample table its estimate).
@@ -82,6 +83,16 @@ class Limits(_Part):
     width: Annotated[float, Field(ge=0)] | None = None
     tau: Annotated[float, Field(ge=0)] | None = None
     levels: Levels = "magnitudes"
+
+    @property
+    def of_figures(self) -> Limits:
+        """The limits on single figures, as every audit judges them."""
+        return Limits(self.width, self.dr)
+
+    def met(self, name: Literal["r2", "tau"], value: float) -> bool:
+        """Say whether a figure of the whole table is within its limit; without a limit it is."""
+        limit: float | None = getattr(self, name)
+        return limit is None or value <= limit
 
 
 class Protection(BaseModel):
@@ -136,7 +147,7 @@ class Policy(_Part):
     name: str = "own"
     title: str = ""
     rules: Rules = Rules()
-    limits: Limits = Limits()
+    limits: Accepted = Accepted()
     zeros: Literal["safe", "unsafe"] = "safe"
     insiders: Literal["respondents", "singletons", "none"] = "respondents"
     weights: tuple[float, float, float] = (0.1, 0.8, 0.1)
@@ -281,7 +292,7 @@ def make_text(name: str, parameters: dict[str, Any]) -> str:
 KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
     (): (*(k for k in Policy.model_fields if k != "name"), "extends"),
     ("rules",): tuple(Rules.model_fields),
-    ("limits",): tuple(Limits.model_fields),
+    ("limits",): tuple(Accepted.model_fields),
     ("rules", "dominance"): tuple(DominanceRule.model_fields),
     ("rules", "pq"): tuple(PQRule.model_fields),
 }

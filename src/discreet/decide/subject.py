@@ -88,6 +88,24 @@ class Subject:
                 columns[name] = recode([axis.total if x == part.total else x for x in labels], axis.codes)[codes]
         return self.tabulation.grid.encode(list(columns.values()))
 
+    def marked(self, release: Release, zeros: str) -> Release:
+        """Return a release of the original with what its marks tell readers who know the policy.
+
+        Under a policy by which zeros are safe there is no reason to hide one: marks that say nothing of zeros hide
+        none, unless the original has one behind a mark.
+        """
+        parts = release.parts()
+        if zeros == "unsafe" or not any(part.unsaid for part in parts):
+            return release
+        values = self.values()[0]
+        for part in parts:
+            place = self.positions(part)[part.hidden]
+            row = np.minimum(np.searchsorted(self.tabulation.cells, place), values.size - 1)
+            listed = self.tabulation.cells[row] == place
+            if ((place >= 0) & (~listed | (values[row] <= 0))).any():
+                return release
+        return replace(release, figures=tuple(part.marked(above_zero=True) for part in parts))
+
     def impossible(self) -> IntArray:
         """Return the positions of structural zeros among the cells."""
         if not isinstance(self.original, Table):

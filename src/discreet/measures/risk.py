@@ -27,7 +27,7 @@ from discreet.measures.entropy import (
     r2_terms,
 )
 from discreet.measures.result import TERMS, Risk, Slices
-from discreet.reading.original import open_counts, open_original
+from discreet.reading.original import open_original, open_released
 from discreet.reading.reading import Reading
 from discreet.table import Table
 from discreet.table.coarsen import coarsened_table, recoding_of
@@ -82,7 +82,7 @@ def risk(
     w = check_weights(weights)
     check_form(form)
     how = Reading.of(reading)
-    table, released = open_original(table, how).table(), open_counts(released, how)
+    table, released = open_original(table, how).table(), open_released(released, how)
     check_measurable(table)
     # A table of one dimension has slices of one cell each, which have no risk of their own.
     for name in slices or ():

@@ -124,6 +124,10 @@ def link(originals: Sequence[Original], *, margins: bool = True) -> Linked:
 
 def check_linkable(original: Any) -> None:
     """Refuse what cannot be put together with other tables: anything but counts, and weighted ones."""
+    if hasattr(original, "unperturbed"):
+        raise RequestError(
+            "tables whose noise comes from the keys of their records agree in what they share; protect them one by one"
+        )
     if not isinstance(original, Table | Tabulation):
         raise RequestError(f"a {type(original).__name__} is no table; give tables or tabulations")
     check_counts(original)

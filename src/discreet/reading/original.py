@@ -76,9 +76,19 @@ def open_originals(originals: Any, reading: Reading) -> list[Table | Tabulation]
     return [open_original(first, reading).published(), *(open_linked(one, reading) for one in others)]
 
 
-def open_counts(released: Any, reading: Reading) -> Any:
-    """Return the counts of a released table that is in a file or frame; a table or release stays what it is."""
-    return _counts(released, reading) if isinstance(released, str | Path) or is_frame(released) else released
+def open_released(released: Any, reading: Reading) -> Any:
+    """Return a released table that is in a file or frame, read as the original is; anything else as it is.
+
+    A Parquet file that says so is a release, with what was merged or hidden in it.
+    """
+    from discreet.table.release_parquet import method_of
+    from discreet.table.release_reader import read_release
+
+    if not isinstance(released, str | Path) and not is_frame(released):
+        return released
+    if isinstance(released, str | Path) and Path(released).suffix.lower() == ".parquet" and method_of(Path(released)):
+        return read_release(released)
+    return _counts(released, reading)
 
 
 def is_frame(given: Any) -> bool:

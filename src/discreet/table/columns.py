@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -17,8 +18,14 @@ from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Grid
 
 Margins: TypeAlias = Literal["check", "recompute"]
-TOTALS = ("all", "margin", "sum", "total", "totals")
+TOTALS = (
+    "all", "margin", "sum", "total", "totals", "grand total", "overall", "everybody", "all ages", "all persons",
+    "all sexes", "both", "both sexes", "_t", "insgesamt", "gesamt", "summe", "zusammen", "ensemble", "totale", "totaal",
+    "i alt", "suma", "razem",
+)  # fmt: skip
 """Labels that people and programs give to margins, whatever the case of their letters."""
+CODED = "t"
+"""Stands for the total in codes of statistical offices; beside a total of another name it is a category."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +138,8 @@ def frequencies_from_columns(
     if margins == "check" and not inner.all():
         _check_margins(table, codes, marked, numbers, where)
     if total is not None:
-        for dimension in table.dimensions:
-            refuse_unmarked(dimension.name, dimension.categories)
+        for dimension, mark in zip(table.dimensions, marked, strict=True):
+            refuse_unmarked(dimension.name, dimension.categories, known=bool(mark.any()))
     return table
 
 
@@ -182,11 +189,18 @@ def _check_margins(
             )
 
 
-def refuse_unmarked(dimension: str, categories: Sequence[str]) -> None:
-    """Refuse a category that is named like a margin: it would count people twice."""
-    label = next((label for label in categories if label.casefold() in TOTALS), None)
+def refuse_unmarked(dimension: str, categories: Sequence[str], *, known: bool) -> None:
+    """Refuse a category that is named like a margin: it would count people twice, and hide what its cells sum to.
+
+    Args:
+        dimension: the dimension's name.
+        categories: its categories, without its total.
+        known: whether there is a total beside them.
+    """
+    words = (*TOTALS, *([] if known else [CODED]))
+    label = next((label for label in categories if label.casefold().strip() in words), None)
     if label is not None and len(categories) > 1:
         raise DataError(
             f"category {label!r} of dimension {dimension!r} is named like a margin; if it is one, pass "
-            f"total={label!r} (--total {label}), otherwise total=None (--total '')"
+            f"total={label!r} (--total {shlex.quote(label)}), otherwise total=None (--total '')"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -126,9 +127,19 @@ class Figures:
 
     @classmethod
     def from_array(
-        cls, array: Any, dimensions: Mapping[str, Sequence[object]], *, kind: Kind = EXACT, **about: Any
+        cls,
+        array: Any,
+        dimensions: Mapping[str, Sequence[object]],
+        *,
+        kind: Kind = EXACT,
+        mark: Kind = SUPPRESSED,
+        **about: Any,
     ) -> Figures:
-        """Build figures from nested lists; None hides a figure, and a category called as the total is a margin."""
+        """Build figures from nested lists; None hides a figure, and a category called as the total is a margin.
+
+        ``mark`` is what a reader knows of those that are hidden: where it says nothing and zeros are shown, that they
+        are above 0; ``Kind("suppressed", least=0)`` says that zeros are hidden too.
+        """
         cells = np.array(array, dtype=object)
         shape = tuple(len(labels) for labels in dimensions.values())
         if cells.shape != shape:
@@ -138,7 +149,7 @@ class Figures:
         values = np.array([0 if value is None else int(value) for value in flat], np.int64)
         codes = np.stack([axis.ravel() for axis in np.indices(shape)], axis=1)
         labels = {name: tuple(str(label) for label in found) for name, found in dimensions.items()}
-        return cls(labels, codes, values, hidden.astype(np.int64), (kind, SUPPRESSED), **about)
+        return cls(labels, codes, values, hidden.astype(np.int64), (kind, mark), **about).marked()
 
     @classmethod
     def of_table(cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
@@ -236,6 +247,40 @@ class Figures:
         """
         limit = max((kind.hides for kind in self.kinds), default=0)
         return tuple(kind.stated or (kind.spans and limit > 0) for kind in self.kinds)
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether nothing says if a figure that is hidden can be 0."""
+        return any(self.kinds[i].unsaid for i in np.unique(self.kind).tolist())
+
+    @property
+    def shows_zeros(self) -> bool:
+        """Whether cells are seen to be empty: by a figure of 0 that is exact, or because they have no row.
+
+        >>> Figures.from_array([3, None, 0], {"x": list("abc")}).shows_zeros
+        True
+        """
+        exact = np.array([kind == EXACT for kind in self.kinds])[self.kind]
+        if (exact & (self.values == 0)).any():
+            return True
+        inner = np.ones(len(self), bool)
+        for column, (name, labels) in zip(self.codes.T, self.labels.items(), strict=True):
+            sums = {self.total} | {t.codes[p] for t in self.hierarchies.get(name, ()) for p in t.parents if p >= 0}
+            inner &= np.array([label not in sums for label in labels])[column]
+        if self.absent != "empty" or not inner.any() or not (exact | self.hidden)[inner].all():
+            return False
+        cells = math.prod(np.unique(column[inner]).size for column in self.codes.T)
+        return int(inner.sum()) < cells
+
+    def marked(self, *, above_zero: bool | None = None) -> Figures:
+        """Return the figures with marks that say nothing of zeros taken to hide none, by default where zeros are shown.
+
+        >>> Figures.from_array([3, None, 0], {"x": list("abc")}, mark=SUPPRESSED).kinds[1].phrase
+        'suppressed, at least 1'
+        """
+        if not self.unsaid or not (self.shows_zeros if above_zero is None else above_zero):
+            return self
+        return replace(self, kinds=tuple(kind.above_zero() for kind in self.kinds))
 
     def telling(self) -> Figures:
         """Return the figures without those that are sums of others, which say nothing that these do not.

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from discreet.core.errors import DataError, DiscreetError
 from discreet.core.text import columns
 from discreet.table.arrow_files import read_arrow
+from discreet.table.columns import CODED, TOTALS
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.release_parquet import note_of
@@ -24,8 +25,6 @@ from discreet.table.tabulation_reader import read_tabulation
 Content: TypeAlias = Literal["table", "release", "records", "tabulation"]
 COUNTS = (*FIGURES, "frequency", "n", "records", "persons", "obs_value")
 """Names by which a column of figures is recognised, in any case."""
-TOTALS = ("Total", "total", "TOTAL", "All", "all", "Sum", "_T", "T", "Insgesamt", "Ensemble")
-"""Labels by which margins are recognised."""
 SHOWN = 8
 """How many labels of a column are listed."""
 
@@ -173,8 +172,8 @@ def _recognise(arrow: pa.Table, found: Sequence[Column]) -> tuple[Content, dict[
     elif "layout" not in options:
         return "records", {}
     every = [label for one in found for label in one.labels] + [one.name for one in found]
-    total = next((label for label in TOTALS if label in every), TOTAL)
-    if total != TOTAL:
+    total = next((label for label in every if label.casefold().strip() in (*TOTALS, CODED)), TOTAL)
+    if TOTAL not in every and total != TOTAL:
         options["total"] = total
     return ("release" if any(one.marks for one in numeric) else "table"), options
 

@@ -64,7 +64,8 @@ def only_open(
         left = wrong.size - 1
         more = f" (nor {'does 1 other sum' if left == 1 else f'do {left:,} other sums'} add up)" if left else ""
         remedy = (
-            'or say that cells without a row are not published (absent="unpublished", --absent unpublished)'
+            'or say that cells without a row are not published (absent="unpublished", --absent unpublished), and list '
+            "categories without any row in a hierarchy (hierarchies=, --hierarchy)"
             if int(off[e]) > 0
             else "or, where some rows are groups of others, say which (hierarchies=, --hierarchy), or read the "
             "release's Parquet file, which keeps that"

@@ -21,7 +21,7 @@ from discreet.table.figure_texts import figure_texts, parse_figures
 from discreet.table.figures import Absent, Figures
 from discreet.table.frames import to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
-from discreet.table.kinds import ABOVE_ZERO, EXACT, INTERVAL, SUPPRESSED, Kind, Marked
+from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
 from discreet.table.release_parquet import note_of, release_from_arrow
 from discreet.table.release_writer import TRIAL_MARK, kind_from_text
@@ -29,6 +29,10 @@ from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, rol
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
 """A mark with what it means: c=1..7."""
+NOTE = re.compile(
+    r"\W*(sources?|(foot)?notes?|remarks?|legend|quellen?|anmerkung(en)?|hinweise?)\b|[*†©]|\(?[0-9a-z]\) ", re.I
+)
+"""How notes below tables begin."""
 
 
 def read_release(
@@ -168,6 +172,7 @@ def figures_from_arrow(
             beside = {
                 name: figure_texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in arrow.column_names
             }
+    _refuse_notes(labels, texts, where)
     stated = beside.get(PUBLISHED_AS)
     negative = stated is not None or (margins or kind).signed
     ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
@@ -182,15 +187,14 @@ def figures_from_arrow(
     if total:
         for dimension, coded in labels.items():
             known = {total, *(code for tree in trees.get(dimension, ()) for code in tree.codes)}
-            refuse_unmarked(dimension, [label for label in coded.categories if label not in known])
+            others = [label for label in coded.categories if label not in known]
+            refuse_unmarked(dimension, others, known=len(others) < len(coded.categories))
     is_margin = np.zeros(numbers.size, bool)
     for dimension, coded in labels.items():
         sums = {total} | {t.codes[p] for t in trees.get(dimension, ()) for p in t.parents if p >= 0}
         is_margin |= np.array([label in sums for label in coded.categories])[coded.codes]
     scale = 10**decimals
     kinds = [k.scaled(scale) for k in (kind, SUPPRESSED, margins or kind)]
-    if least is None and _shows_zeros(labels, numbers, hidden, is_margin, kinds, absent):
-        kinds[1] = ABOVE_ZERO
     which = np.where(hidden, 1, np.where(is_margin, 2, 0))
     for mark, meaning in meanings.items():
         if meaning != SUPPRESSED:
@@ -218,7 +222,7 @@ def figures_from_arrow(
         hierarchies=trees,
         absent=absent,
         upper=limits[1] if limits else None,
-    )
+    ).marked()
 
 
 def _stated(
@@ -248,7 +252,7 @@ def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
     """
     if least is not None and least != int(least):
         raise RequestError(f"hidden figures are at least {least}; give a whole number (least=, --least)")
-    plain = Marked(least=int(least)) if least is not None and least > 0 else SUPPRESSED
+    plain = SUPPRESSED if least is None else Marked(least=int(least))
     found: dict[str, Kind] = {}
     for text in marks:
         said = MEANING.fullmatch(text.strip())
@@ -260,26 +264,17 @@ def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
     return found
 
 
-def _shows_zeros(
-    labels: Mapping[str, Coded],
-    numbers: IntArray,
-    hidden: npt.NDArray[np.bool_],
-    is_margin: npt.NDArray[np.bool_],
-    kinds: Sequence[Kind],
-    absent: Absent,
-) -> bool:
-    """Say whether a table shows that cells are empty: by a figure of 0, or by leaving out their rows."""
-    if kinds[0] != EXACT:
-        return False
-    if ((numbers == 0) & ~hidden).any():
-        return True
-    inner = ~is_margin
-    if absent != "empty" or not inner.any():
-        return False
-    cells = 1
+def _refuse_notes(labels: Mapping[str, Coded], texts: npt.NDArray[Any], where: Where) -> None:
+    """Refuse a note below a table: taken for a category with a hidden figure, it would leave all others open."""
     for coded in labels.values():
-        cells *= np.unique(coded.codes[inner]).size
-    return int(inner.sum()) < cells
+        noted = np.array([NOTE.match(label) is not None for label in coded.categories], bool)
+        rows = np.flatnonzero(noted[coded.codes] & (texts == ""))
+        if rows.size:
+            row = int(rows[0])
+            raise DataError(
+                f"{where(row)}: {coded.categories[int(coded.codes[row])]!r} looks like a note, and has no figure; "
+                "leave it out, or give hidden figures a mark such as x"
+            )
 
 
 def _trees(

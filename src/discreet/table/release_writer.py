@@ -20,7 +20,7 @@ from discreet.table.arrow_writer import refuse_format, write_csv, write_parquet
 from discreet.table.decimals import decimal_texts
 from discreet.table.figures import Figures
 from discreet.table.frequencies import Frequencies
-from discreet.table.kinds import EXACT, INTERVAL, UNBOUNDED, Kind
+from discreet.table.kinds import EXACT, INTERVAL, Kind
 from discreet.table.roles import ENDS, PUBLISHED_AS
 
 SCHEMA = 1
@@ -116,9 +116,11 @@ def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[s
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
     elif trial or any(part.kinds[i] not in plain for i in used):
-        stated = [kind_text(kind, part.values[part.kind == i]) for i, kind in enumerate(part.kinds)]
-        texts = pa.array([text + TRIAL_MARK if trial else text for text in stated], pa.string())
-        data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), texts)
+        stated = np.empty(len(part), object)
+        for i in used.tolist():
+            mine = part.kind == i
+            stated[mine] = kind_texts(part.kinds[i], part.values[mine])
+        data[PUBLISHED_AS] = pa.array([text + TRIAL_MARK if trial else text for text in stated], pa.string())
     return data
 
 
@@ -127,21 +129,26 @@ def _numbers(values: IntArray, decimals: int, nothing: npt.NDArray[np.bool_]) ->
     return pa.array(numbers, mask=np.asarray(nothing, bool))
 
 
-def kind_text(kind: Kind, values: IntArray) -> str:
-    """Return a kind as a CSV file names it; a law that no few numbers state is named by how far it moves values.
+def kind_texts(kind: Kind, values: IntArray) -> list[str]:
+    """Return how a CSV file says of each figure how it was made.
 
-    >>> kind_text(Kind("random", base=3), np.array([3]))
-    'random base=3'
+    The law of noise takes more than a few numbers. What it says of the count behind a figure is said instead: how far
+    away it is at most, and its least and its largest value where they are nearer than that.
+
+    >>> kind_texts(Kind("random", base=3), np.array([3]))
+    ['random base=3']
+    >>> law = ((0, 1.0),), ((-1, 0.25), (0, 0.5), (1, 0.25))
+    >>> kind_texts(Kind("perturbed", bound=1, law=law), np.array([0, 1, 5]))
+    ['perturbed bound=1 least=0', 'perturbed bound=1 least=1', 'perturbed bound=1']
     """
+    return [_kind_text(one) for one in kind.plainly(values)]
+
+
+def _kind_text(kind: Kind) -> str:
     data = kind.to_dict()
-    name = data.pop("name")
-    if all(isinstance(item, int | float | str) for item in data.values()):
-        return " ".join([name, *(f"{key}={item}" for key, item in data.items())])
-    lower, upper = kind.range(values)
-    far = int(max((values - lower).max(initial=1), (upper - values).max(initial=1)))
-    if far >= UNBOUNDED:
+    if not all(isinstance(item, int | float | str) for item in data.values()):
         raise RequestError(f"figures {kind.phrase} cannot be described in a CSV file; write .parquet")
-    return f"perturbed bound={far}"
+    return " ".join([data.pop("name"), *(f"{key}={item}" for key, item in data.items())])
 
 
 def kind_from_text(text: str) -> Kind:

@@ -85,7 +85,9 @@ def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] |
     try:
         note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
         if note.get("kind") == "tabulation":
-            return tabulation_from_arrow(arrow).table(*(dimensions or ()))
+            cells = tabulation_from_arrow(arrow)
+            cells.check_publishable()
+            return cells.table(*(dimensions or ()))
         if note.get("kind") == "release":
             published = release_from_arrow(arrow, note).table
             return published.margin(*dimensions) if dimensions else published

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, NumberArray
 from discreet.core.text import columns, figure, html_table
-from discreet.reading.original import open_counts, open_original
+from discreet.reading.original import open_original, open_released
 from discreet.reading.reading import Reading
 from discreet.table import Release, Table
 from discreet.table.coarsen import recoding_of
@@ -172,7 +172,7 @@ def information_loss(table: Any, released: Any, **reading: Any) -> InformationLo
     0.829681
     """
     how = Reading.of(reading)
-    table, released = open_original(table, how).table(), open_counts(released, how)
+    table, released = open_original(table, how).table(), open_released(released, how)
     if table.total == 0:
         raise DataError("the original counts nobody (every cell is 0); there is nothing to lose")
     if recoding_of(released):

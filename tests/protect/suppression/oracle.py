@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.core.errors import InfeasibleError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.protect.suppression.insiders import Knowledge, knowledge_of
-from discreet.protect.suppression.method import Suppression
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, knowledge_of
 from discreet.protect.suppression.primary import Wish, demands_of, primary
-from discreet.protect.suppression.problem import BoolArray, Cells, Demands, lay_out
+from discreet.protect.suppression.problem import Cells, Demands, lay_out
+from discreet.protect.suppression.suppress import Suppression
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.tabulation import Tabulation
@@ -109,7 +109,7 @@ class Stated:
 
     cells: Cells
     demands: Demands
-    known: Knowledge
+    known: InsiderKnowledge
     cost: np.ndarray
     candidates: np.ndarray
     in_print: BoolArray
@@ -118,7 +118,7 @@ class Stated:
 
 def stated(case: Case) -> Stated:
     from discreet.protect.suppression.costs import costs_of
-    from discreet.protect.suppression.method import tabulations
+    from discreet.protect.suppression.suppress import tabulations
 
     method = case.method
     tables = tabulations(case.tables, method.zeros == "suppressible")

@@ -137,9 +137,10 @@ def deliver(
     done: Protected, original: Original, *, output: Path | None, as_program: bool, finish: Finish | None = None
 ) -> None:
     """Write the release if a file was named, then say what was done, for a program or for a person."""
+    written: tuple[Path, ...] = ()
     if output is not None:
         value = "value" if getattr(original, "responses", ()) else "count"
-        done.release.write(output, value=value, trial=done.release.trial)
+        written = done.release.write(output, value=value, trial=done.release.trial)
     loss = _loss(done, original)
     from discreet.table.release import TRIAL
 
@@ -156,8 +157,8 @@ def deliver(
             console.print(f"Utility of the inner counts, 1 − HD/√N: {loss.utility:.4f}", markup=False)
         if finish is not None:
             finish(done, console)
-        if output is not None:
-            console.print(f"\nWritten: {output}", style="dim", markup=False)
+        if written:
+            console.print(f"\nWritten: {', '.join(map(str, written))}", style="dim", markup=False)
         else:
             console.print("\nNothing is written; name a file with --output.", style="dim", markup=False)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.decide.ledger.findings import Term
 from discreet.decide.ledger.sheets import Sheet
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.proof import Proof, prove
+from discreet.feasible.proof.bound_proof import Proof, prove
 
 TERMS = 12
 """How many figures of a sum are written out."""

@@ -75,7 +75,7 @@ def unrelated(parts: Sequence[Figures], new: int) -> dict[str, list[int]]:
 
 
 def _finest(part: Figures, name: str) -> set[str]:
-    return {leaf for tree in part.hierarchies[name] for leaf in tree.leaves}
+    return {leaf for tree in part.hierarchies[name] for leaf in tree.leaves if leaf != tree.total}
 
 
 def _categories(part: Figures, name: str) -> list[str]:
@@ -83,12 +83,16 @@ def _categories(part: Figures, name: str) -> list[str]:
 
 
 def _flat(part: Figures, name: str, parts: Sequence[Figures]) -> Figures:
-    """Say that the categories of a table add up to the total, or to that of a table which has these and more."""
+    """Say that the categories of a table add up to the total, or to that of a table which has these and more.
+
+    The total of everybody is not that of a table of a part of the dimension.
+    """
     mine = set(_categories(part, name))
     widest = mine
     trees: tuple[Hierarchy, ...] = (Hierarchy.flat(_categories(part, name), total=_root(mine)),)
     for other in parts:
-        if other is not part and name in other.names:
+        of_part = name in other.names and other.part(name) is not None
+        if other is not part and name in other.names and not (of_part and part.total in part.labels[name]):
             theirs = set(_categories(other, name)) | {c for t in other.hierarchies.get(name, ()) for c in t.codes[1:]}
             if widest < theirs:
                 flat = (Hierarchy.flat(_categories(other, name), total=_root(theirs)),)

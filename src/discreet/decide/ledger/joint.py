@@ -24,6 +24,7 @@ from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.decide.ledger.arithmetic import shown
 from discreet.decide.ledger.crossing import Crossed, crossed_cells
+from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.findings import Cause, Finding, Term
 from discreet.decide.ledger.joining import explicit, joined, unrelated
 from discreet.decide.ledger.lines import Line, full_lines
@@ -43,11 +44,13 @@ PROOFS = 200
 """How many findings get their arithmetic written out."""
 NOBODY_SHOWS = "no release shows it, but it can be worked out exactly"
 REMEDIES = (
-    "say how they differ and check again, which keeps the check on: a release of some of the people is tagged behind "
-    "the whole (--population 'residents > 18+'), a total of some categories has a code of its own that is named "
+    "say how they differ and check again, which keeps the check on: categories that were split differently are related "
+    "by a hierarchy with those of both (--hierarchy), a release of some of the people is tagged behind the whole "
+    "(--population 'residents > 18+'), a total of some categories has a code of its own that is named "
     "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
-    "corrects (--revises ID), and another time or amount is stated (--period, --variable). An earlier release that "
-    "should say so is retagged (discreet ledger retag ID --reason …)"
+    "corrects (--revises ID), and another time is stated (--period). Another amount is stated by --variable, and is "
+    "not put together with these. An earlier release that should say so is retagged (discreet ledger retag ID "
+    "--reason …)"
 )
 OPEN_SUMS = (
     "not all sums of units could be asked about, for they are too many; give more time (--time-limit), or check tables "
@@ -184,7 +187,7 @@ def lay(sheets: Sequence[Sheet]) -> list[Sheet]:
 class Given:
     """Something that is given away: a cell, a union of cells (``held``, as positions), a cell between tables, a line.
 
-    ``joint`` says that it counts only if no release gives it away by itself.
+    ``joint`` says that it counts only if no release gives it away by itself, and ``bits`` how many are left at most.
     """
 
     cell: dict[str, str]
@@ -199,6 +202,7 @@ class Given:
     sensitive: bool = True
     joint: bool = False
     line: Line | None = None
+    bits: float = math.nan
 
 
 class Work:
@@ -227,7 +231,7 @@ class Work:
                 raise
             raise type(error)(
                 f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: "
-                f"{_clash(str(error))}; {REMEDIES}"
+                f"{_clash(str(error))}; {REMEDIES}{_silent([sheet.entry for sheet in sheets])}"
             ) from None
         self.scale = self.judge.scale
         self.exact = self.found.lower == self.found.upper
@@ -277,7 +281,14 @@ class Work:
         reason = f"no release shows it; {reason}" if asked and lower < upper else reason
         cell = self.equations.cell(i)
         sensitive = not asked or lower > 0 or self.settings.zeros == "unsafe"
-        return Given(cell, self.equations.describe(i), lower, upper, reason, self._key(i), (i,), sensitive=sensitive)
+        name, bits = self.equations.describe(i), sum(self._bits(i))
+        return Given(cell, name, lower, upper, reason, self._key(i), (i,), sensitive=sensitive, bits=bits)
+
+    def _bits(self, i: int) -> tuple[float, float]:
+        """Return how many bits are left of a figure, and their error; NaN where it was not judged."""
+        f = self.judged
+        k = int(np.searchsorted(f.at, i))
+        return (float(f.bits[k]), float(f.error[k])) if k < len(f) and f.at[k] == i else (math.nan, math.nan)
 
     def reasons(self, i: int) -> tuple[str, ...]:
         """Say what is wrong with a figure that was judged."""
@@ -441,7 +452,10 @@ class Work:
                 found.append(None)
                 continue
             told = bool(plain[i]) or (bool(self.exact[i]) and not one.sensitive)
-            found.append((*_ends(self.found, i, self.scale), told))
+            ends, (bits, error) = _ends(self.found, i, self.scale), self._bits(i)
+            # What leaves less open than these tables do gives something away that they do not.
+            less = ends != (one.lower, one.upper) or one.bits < bits - error
+            found.append((*ends, told and not less))
         sums = [k for k, one in enumerate(given[:PROOFS]) if one.units and found[k] is None]
         held = {k: [self._find(unit) for unit in given[k].units] for k in sums}
         asked = {k: [i for i in at if i is not None] for k, at in held.items() if None not in at}
@@ -531,6 +545,18 @@ def _clash(message: str) -> str:
     '3 figures contradict each other (a = 1; b = 2)'
     """
     return re.split(r";(?![^()]*\))", message, maxsplit=1)[0]
+
+
+def _silent(entries: Sequence[Entry]) -> str:
+    """Say which releases state nothing where another does: stating it for one alone changes nothing."""
+    texts = []
+    for what in ("population", "period"):
+        if not any(getattr(entry, what) for entry in entries):
+            continue
+        for entry in dict.fromkeys(entry for entry in entries if not getattr(entry, what)):
+            how = f"discreet ledger retag {entry.id} --{what} … --reason …" if entry.id else f"--{what} …"
+            texts.append(f". «{entry.title}» states no {what} and was taken to be about the same: say it ({how})")
+    return "".join(texts)
 
 
 def _narrower(*intervals: tuple[float, float, bool] | None) -> tuple[float, float] | None:

@@ -11,11 +11,8 @@ from discreet.table.kinds.sampled_swapped import Sampled, Swapped
 from discreet.table.kinds.suppressed import Interval, Marked
 
 EXACT, SUPPRESSED, INTERVAL = Exact(), Marked(), Interval()
-ABOVE_ZERO = Marked(least=1)
-"""What is hidden where zeros are always published."""
 
 __all__ = [
-    "ABOVE_ZERO",
     "EXACT",
     "INTERVAL",
     "KINDS",

@@ -27,6 +27,18 @@ def unbounded(values: IntArray) -> tuple[IntArray, IntArray]:
     return np.full(values.shape, -UNBOUNDED), np.full(values.shape, UNBOUNDED)
 
 
+def check_ends(least: int | None, most: int | None) -> None:
+    """Refuse a least value above the largest."""
+    if least is not None and most is not None and least > most:
+        raise RequestError(f"hidden figures are said to lie between {least} and {most}; swap the two")
+
+
+def within(lower: IntArray, upper: IntArray, least: int | None, most: int | None) -> tuple[IntArray, IntArray]:
+    """Return ranges cut to what is known of all figures."""
+    lower = lower if least is None else np.maximum(lower, least)
+    return lower, upper if most is None else np.minimum(upper, most)
+
+
 class _Named(type):
     """Makes ``Kind(name, …)`` return the kind of that name; the classes themselves are called as usual."""
 
@@ -106,6 +118,19 @@ class Kind(metaclass=_Named):
         return False
 
     @property
+    def unsaid(self) -> bool:
+        """Whether nothing says if a figure behind this mark can be 0."""
+        return False
+
+    def above_zero(self) -> Kind:
+        """Return the kind where zeros are known to be published: a mark that says nothing of them hides none."""
+        return self
+
+    def plainly(self, values: IntArray) -> list[Kind]:
+        """Return for each figure a kind with a few numbers for parameters that admits the same values."""
+        return [self] * values.size
+
+    @property
     def weighs(self) -> bool:
         """Whether some true values lead to a figure more often than others, which :meth:`likelihood` then tells."""
         return self.hides > 0
@@ -132,15 +157,14 @@ class Kind(metaclass=_Named):
     def range(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return the least and the largest true value behind each published one."""
         lower, upper = self.bounds(values)
-        if not self.hides:
-            return lower, upper
-        lower = np.where((lower > 0) & (lower <= self.hides), self.hides + 1, lower)
-        upper = np.where((upper > 0) & (upper <= self.hides), 0, upper)
+        if self.hides:
+            lower = np.where((lower > 0) & (lower <= self.hides), self.hides + 1, lower)
+            upper = np.where((upper > 0) & (upper <= self.hides), 0, upper)
         wrong = np.flatnonzero(lower > upper)
         if wrong.size:
             raise DataError(
-                f"the figure {values.ravel()[wrong[0]]} is shown, but every count behind it is one of 1 to "
-                f"{self.hides}, which are said to be hidden; correct the figure, or say what is hidden"
+                f"nothing can be behind the figure {values.ravel()[wrong[0]]}, which is said to be {self.phrase}; "
+                "correct the figure, or how it is said to be made"
             )
         return lower, upper
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.table.kinds.kind import Kind, is_whole
+from discreet.table.kinds.kind import Kind, check_ends, is_whole, within
 
 Noise: TypeAlias = tuple[tuple[tuple[int, float], ...], ...]
 """For each count from 0 up the noises that it can get with their probabilities; larger counts are as the last."""
@@ -17,14 +17,19 @@ Noise: TypeAlias = tuple[tuple[tuple[int, float], ...], ...]
 
 @dataclass(frozen=True)
 class Perturbed(Kind):
-    """Values moved by at most ``bound``; the ``law`` of the noise, where known, says which counts lead to a figure."""
+    """Values moved by at most ``bound``, from ``least`` at least and ``most`` at most where that is known.
+
+    The ``law`` of the noise, where known, says which counts lead to a figure and how often.
+    """
 
     name = "perturbed"
-    units = ("bound",)
+    units = ("bound", "least", "most")
     signed = True
 
     bound: int = 0
     law: Noise = field(default=(), repr=False)
+    least: int | None = field(default=None, repr=False)
+    most: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Check the bound and the law."""
@@ -33,6 +38,7 @@ class Perturbed(Kind):
             raise RequestError(f"the bound of the perturbation is {self.bound!r}; give a whole number of 1 or more")
         if self.law and self.bound != max(abs(v) for row in self.law for v, _ in row):
             raise RequestError(f"the law of the noise does not fit the kind {self.name!r} with the bound {self.bound}")
+        check_ends(self.least, self.most)
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return what is at most the bound away, and where the law is known, leads to the figure."""
@@ -45,7 +51,19 @@ class Perturbed(Kind):
             if not leading.size:
                 raise DataError(f"the figure {y} cannot come about by the noise that is said to be in it; correct it")
             lower[values == y], upper[values == y] = leading[0], leading[-1]
-        return lower, upper
+        return within(lower, upper, self.least, self.most)
+
+    def plainly(self, values: IntArray) -> list[Kind]:
+        """Return kinds without the law, with the least and the largest count where the law makes them nearer."""
+        if not self.law:
+            return [self] * values.size
+        different, which = np.unique(values, return_inverse=True)
+        kinds = []
+        for y, low, high in zip(different.tolist(), *(ends.tolist() for ends in self.range(different)), strict=True):
+            ends = {"least": (low, y - self.bound), "most": (high, y + self.bound)}
+            nearer = {name: end for name, (end, far) in ends.items() if end != far}
+            kinds.append(Perturbed(self.bound, **nearer))
+        return [kinds[i] for i in which.ravel().tolist()]
 
     def _chances(self, published: int, true: IntArray) -> FloatArray:
         """Return the probability of the noise that takes each count to the published value."""
@@ -75,7 +93,9 @@ class Perturbed(Kind):
     @property
     def told(self) -> str:
         """Say how far, and whether the law is known."""
-        return f"perturbed by at most {self.bound}{' by a known law' if self.law else ''}"
+        told = f"perturbed by at most {self.bound}{' by a known law' if self.law else ''}"
+        told += "" if self.least is None else f", from {self.least} or more"
+        return told if self.most is None else f"{told}, from {self.most} or less"
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
-from discreet.table.kinds.kind import UNBOUNDED, Kind, unbounded
+from discreet.table.kinds.kind import Kind, check_ends, unbounded, within
 
 
 @dataclass(frozen=True)
 class Marked(Kind):
-    """Figures replaced by a mark, which says that the value is at ``least`` and at ``most`` so much, where known.
+    """Figures replaced by a mark, which may say that the value is at ``least`` and at ``most`` so much.
 
     Hidden counts are at least 1 wherever zeros are always published.
     """
@@ -28,14 +25,20 @@ class Marked(Kind):
     def __post_init__(self) -> None:
         """Check the ends."""
         super().__post_init__()
-        if self.least is not None and self.most is not None and self.least > self.most:
-            raise RequestError(f"hidden figures are said to lie between {self.least} and {self.most}; swap the two")
+        check_ends(self.least, self.most)
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return what the mark says."""
-        least = -UNBOUNDED if self.least is None else self.least
-        most = UNBOUNDED if self.most is None else self.most
-        return np.full(values.shape, least), np.full(values.shape, most)
+        return within(*unbounded(values), self.least, self.most)
+
+    @property
+    def unsaid(self) -> bool:
+        """Where no least value is said, and more than 0 can be behind the mark."""
+        return self.least is None and self.most != 0
+
+    def above_zero(self) -> Kind:
+        """Say that hidden figures are at least 1 where nothing says what they are."""
+        return replace(self, least=1) if self.unsaid else self
 
     @property
     def told(self) -> str:
