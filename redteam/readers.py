@@ -92,7 +92,7 @@ def knows_choice(
     """Return what is left to a reader who knows how the release came to be published.
 
     Ruled out are originals that the policy would have published as they are, those of which it would not have let this
-    release pass, and, where it lists other protections before this one, those that would have been published by another.
+    release pass, and, where it lists other protections before this one, those that another would have published.
     """
     tables = _tables(belief, world)
     every = [counts for counts, _ in tables]
