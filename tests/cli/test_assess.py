@@ -148,6 +148,7 @@ def test_compare_recommends_and_goes_on(folder: Path) -> None:
     assert found.code == 0, found.err
     # What small-count rounding tells a reader who knows it is not shown.
     assert "Take random-rounding, base 3" in " ".join(found.out.split())
+    assert "Written: map.html, religion.comparison.record.json" in " ".join(found.out.split())
     assert len(list((folder / "kept").iterdir())) == 3
     assert len((folder / "points.csv").read_text(encoding="utf-8").splitlines()) == 4
     assert "<html" in (folder / "map.html").read_text(encoding="utf-8")

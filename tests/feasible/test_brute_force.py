@@ -14,7 +14,7 @@ from tests.feasible.random_releases import release
 
 from discreet.auditing.laws import by_interval, by_method, by_tables
 from discreet.feasible.bounds import bounds
-from discreet.feasible.proof import Proof, prove
+from discreet.feasible.proof.bound_proof import Proof, prove
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy

@@ -25,11 +25,12 @@ from discreet.feasible.candidates import Candidates, fitting
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
-from discreet.table.equations import Equations, draws_of, parts_of
+from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.published_parts import draws_of, parts_of
 from discreet.table.release import Release
-from discreet.table.respondents import contributes, in_one_cell
+from discreet.table.stakes import contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -39,6 +40,10 @@ UNNAMED = (
     "some respondents are in several cells, and the table does not say who is in which, so that what they work out "
     "could not be judged; tabulate the records with the column that says whose they are (contributor=, "
     "--contributor), or leave insiders aside knowingly (insiders='none', --insiders none)"
+)
+UNSAID = (
+    "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
+    "published, readers know that they are not (least=1, --least 1)"
 )
 PROOFS = 200
 """How many figures get a written proof, the worst first, unless another number is asked for."""
@@ -130,6 +135,8 @@ def audit(
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
     releases = releases if isinstance(releases, Release | Figures | Table) else list(releases)
     published = parts_of(releases)
+    if least == 0 and any(part.unsaid for part in published):
+        told = f"{told}; {UNSAID}" if told else UNSAID
     parts = (*published, *unpublished(about, published))
     cells: list[Mapping[str, object]] = [cell for group in (sums or {}).values() for cell in group]
     cells += [dict(cell) for cell in limits.levels or ()]
@@ -241,15 +248,15 @@ def _result(
             f"{unseen:,} sensitive {'cell is' if unseen == 1 else 'cells are'} crossed by no published table and could "
             "not be judged; ask about their dimensions (about=, --about)"
         )
-    idle = int(((findings.values == 1) & ~findings.faults.any(axis=1) & findings.finished).sum())
+    idle = int((findings.determined & ~findings.faults.any(axis=1) & findings.finished).sum())
     if idle:
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen or told == UNNAMED else set())
+    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen or UNNAMED in told else set())
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
     fine = ranks == {RANK["safe"]}
-    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen and told != UNNAMED:
+    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen and UNNAMED not in told:
         notes.append("the rules call no cell sensitive")
         fine = ranks <= {RANK["safe"]}
     verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"

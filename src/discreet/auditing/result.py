@@ -192,7 +192,7 @@ class Audit:
                 f"--contributions).{note}"
             )
         counts = self.counts
-        exact = int((self.findings.values == 1).sum())
+        exact = int(self.findings.determined.sum())
         figures = len(self.findings)
         parts = [
             f"{figures:,} {'figure was' if figures == 1 else 'figures were'} judged: {counts['safe']:,} safe, "

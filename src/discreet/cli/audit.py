@@ -221,7 +221,7 @@ def audit(
     from discreet.table.attacker import Attacker
     from discreet.table.contributions import read_contributions
     from discreet.table.kinds import EXACT
-    from discreet.table.release_files import read_release
+    from discreet.table.release_reader import read_release
     from discreet.table.tabulation import Tabulation
 
     shown = 10 if top is None else top
@@ -351,9 +351,9 @@ class _Best:
 def _original(path: Path, judged: bool, hierarchy: list[str] | None, reading: dict[str, Any]) -> Any:
     """Read the original: cells with their contributions where there are any, or where rules judge them."""
     from discreet.cli.protect.common import load
-    from discreet.table.release_files import read_release
+    from discreet.table.release_reader import read_release
     from discreet.table.tabulation import Tabulation
-    from discreet.table.tabulation_file import is_tabulation
+    from discreet.table.tabulation_reader import is_tabulation
 
     suffix = path.suffix.lower()
     if not judged and suffix != ".tab" and not (suffix == ".parquet" and is_tabulation(path)):

@@ -74,7 +74,7 @@ def merged_of(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
 
 def hierarchies_of(texts: list[str] | None) -> dict[str, list[Any]]:
     """Read hierarchies from files: ``region=nuts.hrc``."""
-    from discreet.table.hierarchy_files import read_hierarchy
+    from discreet.table.hierarchy_reader import read_hierarchy
 
     found: dict[str, list[Any]] = {}
     for text in texts or ():

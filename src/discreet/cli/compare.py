@@ -39,6 +39,9 @@ def compare(
     value: Annotated[str | None, typer.Option("--value", help="The magnitude that is added up.")] = None,
     contributor: Annotated[str | None, typer.Option("--contributor", help="The column of whose record it is.")] = None,
     holding: Annotated[str | None, typer.Option("--holding", help="The column of holdings.")] = None,
+    weight: Annotated[
+        str | None, typer.Option("--weight", help="Sampling weights; weighted sums are published.")
+    ] = None,
     hierarchy: Annotated[
         list[str] | None, typer.Option("--hierarchy", help="DIMENSION=FILE; its groups are published too.")
     ] = None,
@@ -92,6 +95,7 @@ def compare(
         value=value,
         contributor=contributor,
         holding=holding,
+        weight=weight,
         hierarchies=_trees(hierarchy),
         example=example,
     )
@@ -119,9 +123,9 @@ def compare(
         console.print(found.sentence, style="bold", markup=False)
         console.print()
         # The widest columns that a terminal can do without are in --json and in the file.
-        kept = [0, 1, 3, 5, 8, 9]
-        rows = [[row[i] for i in kept] for row in found.rows()]
-        show.table(console, [found.header()[i] for i in kept], rows, left=(0, 4, 5))
+        narrow = [0, 1, 3, 5, 8, 9]
+        rows = [[row[i] for i in narrow] for row in found.rows()]
+        show.table(console, [found.header()[i] for i in narrow], rows, left=(0, 4, 5))
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
         told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {draws:,} draws; seed {found.seed}"
         console.print(told, style="dim", markup=False)

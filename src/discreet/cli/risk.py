@@ -130,7 +130,7 @@ def risk(
         return
     from discreet.measures.risk import risk as measure
 
-    figures = None if released is None else options.load(released, **reading)
+    figures = None if released is None else _released(released, reading)
     loss = None
     with options.about(table or example, released):
         result = measure(
@@ -159,6 +159,16 @@ def risk(
             show.table(console, ["information loss", ""], loss.rows())
 
     show.deliver("risk", result if loss is None else _With(result, "loss", loss), json, output, face)
+
+
+def _released(path: Path, reading: dict[str, Any]) -> Any:
+    """Read what is published: a file that says so is a release, with what was merged or hidden in it."""
+    from discreet.table.release_parquet import method_of
+    from discreet.table.release_reader import read_release
+
+    if path.suffix.lower() == ".parquet" and method_of(path):
+        return read_release(path)
+    return options.load(path, **reading)
 
 
 def _scale(form: str) -> str:

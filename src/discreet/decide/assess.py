@@ -13,8 +13,10 @@ from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Evidence, gather, sensitive_cells
+from discreet.decide.plain import plain, release_data
 from discreet.decide.policy import Policy, make_text
 from discreet.decide.protections import make_method, parse_method
+from discreet.decide.record import digest, make_record
 from discreet.decide.result import Assessment, Candidate
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
@@ -113,8 +115,6 @@ def assess_subject(
     progress: Progress | None = None,
 ) -> Assessment:
     """Run the sequence on an original that is laid out."""
-    from discreet.decide.record import assessment_request, make_record
-
     if request.population is not None:
         from discreet.decide.sample import assess_sample
 
@@ -125,7 +125,32 @@ def assess_subject(
     else:
         made = _Run(subject, request, workers, progress).assessed()
     made = replace(made, trial=request.trial)
-    return make_record(made, assessment_request(request, made), source)
+    return replace(made, record=make_record(made, _asked(request, made.subject), source), source=source)
+
+
+def _asked(request: Request, subject: Subject) -> dict[str, Any]:
+    """Return what was asked of an assessment as plain data."""
+    return {
+        "protection": _protection_data(request.protection, subject),
+        "seed": request.seed,
+        "trial": request.trial,
+        "draws": request.draws,
+        "population": request.population,
+        "time_limit": request.time_limit,
+    }
+
+
+def _protection_data(protection: Any, subject: Subject) -> Any:
+    """Return how the protection was asked for, as plain data."""
+    if isinstance(protection, Release):
+        data = release_data(subject, protection)
+        kind = protection.parts()[0].kinds[0].to_dict()
+        return {"release_sha256": digest(data), "kind": kind}
+    if isinstance(protection, str):
+        return protection
+    if isinstance(protection, Mapping):
+        return plain(dict(protection))
+    return {"name": protection.name, **plain(dict(protection.parameters))}
 
 
 @dataclass(frozen=True)
@@ -159,7 +184,7 @@ class _Run:
         tried: list[Candidate] = []
         verdict: Verdict
         if isinstance(protection, Release):
-            judged = self._judge(protection, found, None, None)
+            judged = self._judge(subject.marked(protection, self.policy.zeros), found, None, None)
             verdict = "release" if judged.meets else "withhold"
         elif isinstance(protection, str) and protection in ("propose", "none"):
             judged = self._judge(subject.as_is(), found, None, None)

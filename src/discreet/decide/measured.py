@@ -11,10 +11,10 @@ import numpy as np
 
 from discreet.core.errors import DiscreetError
 from discreet.decide.evidence import Evidence, gather
-from discreet.decide.grid import GridPoint
 from discreet.decide.known import Known
 from discreet.decide.plain import number
 from discreet.decide.policy import Policy
+from discreet.decide.protection_grid import GridPoint
 from discreet.decide.protections import make_method
 from discreet.decide.record import digest
 from discreet.decide.subject import Subject
@@ -190,9 +190,9 @@ def _released(
             # R2 is held against its mean over the draws.
             if one.name != "r2":
                 faults.setdefault(one.name, one.brief)
-    r2, limit = figures["r2"], policy.limits.r2
-    if limit is not None and r2 is not None and r2.mean > limit:
-        faults["r2"] = f"R2 of {r2.mean:.4f} is above {limit:g}"
+    r2 = figures["r2"]
+    if r2 is not None and not policy.limits.met("r2", r2.mean):
+        faults["r2"] = f"R2 of {r2.mean:.4f} is above {policy.limits.r2:g}"
     told = tuple(faults.values())
     return Measured(point, figures, _extremes(found, evidences), draws, audits, faults=told)
 
@@ -201,7 +201,7 @@ def _known_share(subject: Subject, evidence: Evidence) -> float:
     """Return the share of the table's figures that are published exactly or can be worked out."""
     exact = sum(int((part.ranges()[0] == part.ranges()[1]).sum()) for part in evidence.release.parts())
     every = sum(len(part) for part in evidence.release.parts())
-    worked_out = sum(cell.values <= 1 for cell in evidence.audit.cells)
+    worked_out = int(evidence.audit.findings.determined.sum())
     return min((exact + worked_out) / max(every, 1), 1.0)
 
 

@@ -110,7 +110,8 @@ def chance_of_failing(
     h = (1 - left / weights[1]) * np.log(ranges.cells)
 
     def g(x: FloatArray) -> FloatArray:
-        return xlogx(x) - (1 + np.log(n) - h) * x
+        found: FloatArray = xlogx(x) - (1 + np.log(n) - h) * x
+        return found
 
     log = STEPS * (n + g(certain).sum())
     for values, p, times in laws:

@@ -162,11 +162,7 @@ def inner_of(original: Original, full: Tabulation, values: IntArray) -> Table | 
         return None
     rows = np.flatnonzero(full.inner(full.names))
     rows = rows[values[rows] != 0]
-    position = np.zeros(rows.size, np.int64)
-    for axis in full.axes:
-        place = np.full(len(axis), -1, np.int64)
-        place[axis.leaf_codes] = np.arange(axis.leaf_codes.size)
-        position = position * axis.leaf_codes.size + place[full.codes(axis.name)[rows]]
+    position = full.among_leaves(rows)
     order = np.argsort(position)
     dimensions, impossible = tuple(Dimension(axis.name, axis.leaves) for axis in full.axes), np.zeros(0, np.int64)
     if isinstance(original, Table):

@@ -28,6 +28,7 @@ from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
 from discreet.protect.rounding import check_base, check_counts, laid_out, released
 from discreet.table import Release, Table
+from discreet.table.grid import locate
 from discreet.table.kinds import Kind
 from discreet.table.tabulation import Tabulation
 
@@ -165,19 +166,18 @@ def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
     count = len(cells)
     inside, depth = np.ones(count, bool), np.zeros(count, np.int64)
     finished, parent = np.ones(count, bool), cells.cells.copy()
-    strides = dict(zip(cells.names, np.cumprod([1, *cells.shape[:0:-1]])[::-1].tolist(), strict=True))
     for axis in chosen:
         code = cells.codes(axis.name)
         tree = axis.hierarchies[0]
         above, level = np.full(len(axis), -1), np.full(len(axis), -1)
-        place = {label: i for i, label in enumerate(axis.codes)}
         for label, up, deep in zip(tree.codes, tree.parents, tree.levels, strict=True):
-            above[place[label]] = place[tree.codes[up]] if up >= 0 else 0
-            level[place[label]] = deep
+            above[axis.places[label]] = axis.places[tree.codes[up]] if up >= 0 else 0
+            level[axis.places[label]] = deep
         # A dimension is broken down only where all before it are at their finest.
         inside &= (level[code] >= 0) & (finished | (code == 0))
         depth += level[code]
-        parent = np.where(code > 0, cells.cells - strides[axis.name] * (code - above[code]), parent)
+        higher = cells.grid.moved(cells.cells, cells.names.index(axis.name), above[code])
+        parent = np.where(code > 0, higher, parent)
         finished = finished & np.isin(code, axis.leaf_codes)
     if rest:
         codes = np.stack([cells.codes(axis.name) for axis in rest])
@@ -185,14 +185,16 @@ def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
         finest = np.logical_and.reduce([np.isin(c, axis.leaf_codes) for c, axis in zip(codes, rest, strict=True)])
         inside &= whole | (finished & finest)
         down = inside & ~whole
-        offset = sum(strides[axis.name] * code for axis, code in zip(rest, codes, strict=True))
-        parent = np.where(down, cells.cells - offset, parent)
+        higher = cells.cells
+        for axis in rest:
+            higher = cells.grid.moved(higher, cells.names.index(axis.name), 0)
+        parent = np.where(down, higher, parent)
         depth += down
     levels: list[Nested] = []
     for deep in range(int(depth[inside].max()) + 1):
         rows = np.flatnonzero(inside & (depth == deep))
         above_rows = cells.cells[levels[-1].rows] if levels else cells.cells[rows]
-        levels.append(Nested(rows, np.searchsorted(above_rows, parent[rows])))
+        levels.append(Nested(rows, locate(above_rows, parent[rows])))
     return levels
 
 

@@ -23,6 +23,7 @@ from discreet.protect.random_sample import RandomSample, count_samples, draw_sam
 from discreet.protect.record_rows import arrow_records, column_codes, like
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
+from discreet.table.grid import Grid
 from discreet.table.kinds import EXACT, SUPPRESSED, Kind
 
 
@@ -195,12 +196,11 @@ def crossed(parts: Sequence[tuple[FloatArray, IntArray]], block: int) -> Iterato
     >>> [(chance.tolist(), rows.tolist()) for chance, rows in crossed([half, half], 2)]
     [([0.25, 0.25], [[0, 0], [0, 1]]), ([0.25, 0.25], [[1, 0], [1, 1]])]
     """
-    shape = [chance.size for chance, _ in parts]
-    for start in range(0, math.prod(shape), block):
-        left = np.arange(start, min(start + block, math.prod(shape)))
-        chance, rows = np.ones(left.size), []
-        for probabilities, values in reversed(parts):
-            left, number = np.divmod(left, probabilities.size)
+    grid = Grid(tuple(chance.size for chance, _ in parts))
+    for start in range(0, grid.size, block):
+        numbers = grid.decode(np.arange(start, min(start + block, grid.size)))
+        chance, rows = np.ones(numbers[0].size), []
+        for (probabilities, values), number in zip(reversed(parts), reversed(numbers), strict=True):
             chance = chance * probabilities[number]
             rows.append(values[number])
         yield chance, np.concatenate(rows[::-1], axis=1)

@@ -21,8 +21,8 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.simulation.model import Model
 from discreet.table import Release, Table
+from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Kind
-from discreet.table.table import DENSE_LIMIT
 
 
 @dataclass(frozen=True)

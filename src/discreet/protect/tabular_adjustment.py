@@ -20,13 +20,14 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.additive import Sums, sums_of
-from discreet.protect.adjustment_program import Levels, adjust
+from discreet.protect.adjustment_program import ProtectionLevels, adjust
 from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.protect.rounding import grand_totals, inner_of
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
-from discreet.table.figures import Figures, decimal_text, units_of
+from discreet.table.decimals import decimal_text
+from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.tabulation import Tabulation
 
@@ -122,7 +123,7 @@ class TabularAdjustment:
         return Protected(Release(inner, self.name, self.parameters, (figures,)), changes, tuple(notes), details)
 
 
-def levels_of(found: Sensitivity, values: IntArray, decimals: int) -> Levels:
+def levels_of(found: Sensitivity, values: IntArray, decimals: int) -> ProtectionLevels:
     """Return how far below and above its value each sensitive figure must be published, in units."""
     at = found.cells
     lower, upper = found.lower[at], found.upper[at]
@@ -139,7 +140,7 @@ def levels_of(found: Sensitivity, values: IntArray, decimals: int) -> Levels:
         whole: IntArray = np.maximum(np.ceil(level * scale - 1e-9), 1).astype(np.int64)
         return whole
 
-    return Levels(at, units(lower), units(upper))
+    return ProtectionLevels(at, units(lower), units(upper))
 
 
 def _check_sums(cells: Tabulation, sums: Sums, values: IntArray, decimals: int) -> None:

@@ -43,13 +43,14 @@ class Kind:
     """How figures were published, and therefore where the true value can lie.
 
     ``exact`` is the value itself. A ``suppressed`` figure says what its mark says: that the value is at ``least`` and
-    at ``most`` so much, where that is known; hidden counts are at least 1 wherever zeros are always published.
+    at ``most`` so much, where that is said; hidden counts are at least 1 wherever zeros are always published.
     ``interval`` publishes the least and the largest value, which stand beside the figure (see
     :class:`~discreet.table.figures.Figures`). Rounded to the base b, a
     figure y came from [y − b/2, y + b/2) if rounded conventionally (domingo2002 section 4.2), and from
     y − b + 1 … y + b − 1 if rounded at random or by a controlled method. ``small`` rounded
     only counts below the base, to 0 or the base. ``perturbed`` moved the value by at most
-    ``bound``; where the ``law`` of the noise is known, it says which counts lead to a figure and how often.
+    ``bound``, and from ``least`` at least and ``most`` at most where that is known; where the ``law`` of the noise is
+    known, it says which counts lead to a figure and how often.
     ``relative`` moved the value by at most the share ``fraction`` of itself. ``sample`` counts only the sampled
     units, a share ``fraction`` of all ``size`` of them (0 where either is not known). ``swapped`` let at most ``bound``
     units of a cell change places with others, a share ``fraction`` of all (0 where it is not known). ``simulated``
@@ -97,8 +98,8 @@ class Kind:
                 f"a share {self.fraction!r} of all units is swapped, at most {self.bound!r} in a cell; give a share "
                 "between 0 and 1 and a whole number"
             )
-        if (self.least is not None or self.most is not None) and self.name != "suppressed":
-            raise RequestError(f"least and most are of suppressed figures, not of the kind {self.name!r}")
+        if (self.least is not None or self.most is not None) and self.name not in ("suppressed", "perturbed"):
+            raise RequestError(f"least and most are of suppressed or perturbed figures, not of the kind {self.name!r}")
         if self.least is not None and self.most is not None and self.least > self.most:
             raise RequestError(f"hidden figures are said to lie between {self.least} and {self.most}; swap the two")
         if not _whole(self.hides) or self.hides < 0:
@@ -107,24 +108,21 @@ class Kind:
     def range(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return the least and the largest true value behind each published one."""
         lower, upper = self._range(values)
-        if not self.hides:
-            return lower, upper
-        lower = np.where((lower > 0) & (lower <= self.hides), self.hides + 1, lower)
-        upper = np.where((upper > 0) & (upper <= self.hides), 0, upper)
+        if self.hides:
+            lower = np.where((lower > 0) & (lower <= self.hides), self.hides + 1, lower)
+            upper = np.where((upper > 0) & (upper <= self.hides), 0, upper)
         wrong = np.flatnonzero(lower > upper)
         if wrong.size:
             raise DataError(
-                f"the figure {values.ravel()[wrong[0]]} is shown, but every count behind it is one of 1 to "
-                f"{self.hides}, which are said to be hidden; correct the figure, or say what is hidden"
+                f"nothing can be behind the figure {values.ravel()[wrong[0]]}, which is said to be {self.phrase}; "
+                "correct the figure, or how it is said to be made"
             )
         return lower, upper
 
     def _range(self, values: IntArray) -> tuple[IntArray, IntArray]:
+        least = -UNBOUNDED if self.least is None else self.least
+        most = UNBOUNDED if self.most is None else self.most
         if self.name == "suppressed":
-            least, most = (
-                -UNBOUNDED if self.least is None else self.least,
-                UNBOUNDED if self.most is None else self.most,
-            )
             return np.full(values.shape, least), np.full(values.shape, most)
         if self.name in ("interval", "simulated", "added"):
             return np.full(values.shape, -UNBOUNDED), np.full(values.shape, UNBOUNDED)
@@ -138,7 +136,8 @@ class Kind:
             lower = np.where(moved, np.where(values == 0, 0, 1), values)
             return lower, np.where(values == 0, self.base - 1, values)
         if self.name == "perturbed":
-            return self._noisy(values) if self.law else (values - self.bound, values + self.bound)
+            lower, upper = self._noisy(values) if self.law else (values - self.bound, values + self.bound)
+            return np.maximum(lower, least), np.minimum(upper, most)
         if self.name == "relative":
             # Figures are rounded to the last decimal, so that half a unit is added to either side.
             ends = np.stack([(2 * values - 1) / 2, (2 * values + 1) / 2])
@@ -182,6 +181,11 @@ class Kind:
             or bool(self.law or self.hides)
             or (self.name in ("sample", "swapped") and self.fraction > 0)
         )
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether nothing says if a figure behind this mark can be 0."""
+        return self.name == "suppressed" and self.least is None and self.most != 0
 
     @property
     def stated(self) -> bool:
@@ -236,7 +240,9 @@ class Kind:
         if self.name == "small":
             return f"rounded to 0 or {self.base} where below {self.base}"
         if self.name == "perturbed":
-            return f"perturbed by at most {self.bound}{' by a known law' if self.law else ''}"
+            told = f"perturbed by at most {self.bound}{' by a known law' if self.law else ''}"
+            told += "" if self.least is None else f", from {self.least} or more"
+            return told if self.most is None else f"{told}, from {self.most} or less"
         if self.name == "relative":
             return f"perturbed by at most {self.fraction:.3g} of the value"
         if self.name == "sample" and self.fraction:
@@ -264,8 +270,6 @@ class Kind:
 
 
 EXACT, SUPPRESSED, INTERVAL = Kind(), Kind("suppressed"), Kind("interval")
-ABOVE_ZERO = Kind("suppressed", least=1)
-"""What is hidden where zeros are always published."""
 
 
 def _sampled(published: int, true: IntArray, inside: Any, fraction: float, size: int) -> FloatArray:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.cli.running import refused, rows_of, run
@@ -16,6 +17,9 @@ from discreet.core.numerics import IntArray
 from discreet.evaluate.certified import inspect
 from discreet.protect import Wish
 from discreet.rules import Threshold
+from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
+from discreet.table.release_reader import release_from_frame
 from discreet.table.tabulation import Tabulation
 
 ROW = {"a": 1, "b": 1, "c": 1, "d": 10, "e": 0}
@@ -124,6 +128,68 @@ def test_a_least_of_other_releases_is_said(tmp_path: Path) -> None:
     assert run("audit", zero, "--mark", "c").code == 1
 
 
+def test_a_zero_that_is_shown_says_the_same_in_python() -> None:
+    labels = {"x": [*ROW, "Total"]}
+    counts = [None, None, None, 10, 0, 13]
+    frame = pd.DataFrame({**labels, "count": ["x" if n is None else str(n) for n in counts]})
+    for shown in (Figures.from_array(counts, labels), release_from_frame(frame)):
+        assert {(cell.lower, cell.upper) for cell in dc.audit(shown).cells} == {(1, 1)}
+    hides = Kind("suppressed", least=0)
+    for shown in (Figures.from_array(counts, labels, mark=hides), release_from_frame(frame, least=0)):
+        found = dc.audit(shown)
+        assert {(cell.lower, cell.upper) for cell in found.cells} == {(0, 3)}
+        assert "can be 0" not in found.sentence
+
+
+def test_where_nothing_says_whether_zeros_are_hidden_the_verdict_says_so(tmp_path: Path) -> None:
+    marked = write(tmp_path / "marks.csv", "x,count", ["a,x", "b,x", "c,x", "d,10", "Total,13"])
+    told = run("audit", marked)
+    assert told.code == 0
+    said = " ".join(told.out.split())
+    assert "Nothing says whether hidden figures can be 0" in said
+    assert "--least 1" in said
+    for least in ("0", "1"):
+        assert "Nothing says" not in run("audit", marked, "--least", least).out
+    assert "can be 0" in dc.audit(dc.read_release(marked)).sentence
+
+
+def test_an_assessment_knows_by_its_policy_that_zeros_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = write(tmp_path / "row.csv", "x,count", ["a,1", "b,1", "c,1", "d,10"])
+    marked = write(tmp_path / "marks.csv", "x,count", ["a,x", "b,x", "c,x", "d,10", "Total,13"])
+    policy = write(tmp_path / "only.toml", ONLY, [])
+    found = run("assess", table, "--release", marked, "--policy", policy)
+    assert found.code == 1
+    assert "3 of the 3 hidden or changed cells can be worked out exactly" in " ".join(found.out.split())
+    assert run("replay", "row.record.json").code == 0
+    counts = dc.read_table(table)
+    judged = dc.assess(counts, dc.Policy.from_text(ONLY), protection=dc.read_release(marked))
+    assert judged.verdict == "withhold"
+    assert {cell["lower"] for cell in judged.cells(None)} == {1}
+    # A mark can stand for 0 where the release says so, and where one does.
+    open_ = dc.assess(counts, dc.Policy.from_text(ONLY), protection=dc.read_release(marked, least=0))
+    assert {cell["lower"] for cell in open_.cells(None)} == {0}
+    zero = dc.Table.from_array([1, 1, 0, 10], {"x": list("abcd")})
+    marks = write(tmp_path / "zero.csv", "x,count", ["a,x", "b,x", "c,x", "d,10", "Total,12"])
+    hidden = dc.assess(zero, dc.Policy.from_text(ONLY), protection=dc.read_release(marks))
+    assert {cell["lower"] for cell in hidden.cells(None)} == {0}
+
+
+def test_marks_that_may_stand_for_zeros_say_so(tmp_path: Path) -> None:
+    table = dc.Table.from_array([[1, 0, 9], [0, 1, 9], [9, 9, 9]], {"r": list("abc"), "c": list("xyz")})
+    found = dc.suppress(table, Threshold(2), zeros="suppressible")
+    # Whoever is counted knows that the own cell is none.
+    assert "What respondents work out with their own contributions was not judged." in str(found)
+    assert "not judged" not in str(dc.suppress(table, Threshold(2)))
+    release = found.release
+    release.write(tmp_path / "release.csv")
+    for one in (release, dc.read_release(tmp_path / "release.csv")):
+        assert {kind.least for kind in one.parts()[0].kinds if kind.name == "suppressed"} - {None} == {0}
+        assert "can be 0" not in dc.audit(one).sentence
+
+
 def test_what_is_hidden_is_behind_no_figure_that_is_shown(tmp_path: Path) -> None:
     four = write(tmp_path / "four.csv", "x,count", ["a,4", "b,4", "c,4", "d,4", "e,1"])
     out = tmp_path / "release.csv"
@@ -157,7 +223,8 @@ def test_ten_ones_are_not_hidden_behind_their_own_total() -> None:
         assert (limits[:, 0] < limits[:, 1]).all()
 
 
-def test_what_assess_says_of_ten_ones_holds(tmp_path: Path) -> None:
+def test_what_assess_says_of_ten_ones_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     counts = [f"s{i},{state},{n}" for i, well in enumerate(WELL) for state, n in (("ill", 1), ("well", well))]
     file, out = write(tmp_path / "ill.csv", "street,state,count", counts), tmp_path / "release.csv"
     plain = run("assess", file, "--policy", "safe-output", "-o", out)

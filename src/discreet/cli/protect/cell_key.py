@@ -210,6 +210,7 @@ COMMANDS = {
             "discreet protect cell-key firms.csv --by area --value turnover --key k --share 0.1 -o r.csv": "amounts",
         },
         read=_read,
+        linked=True,
     ),
     "ptable": ptable,
 }

@@ -198,7 +198,7 @@ def load(
         found = read_tab(file, rda, encoding=reading["encoding"], check=check).tabulation
         return _published(found.as_part(found.totals_among(parts or {})), trees, value)
     if file is not None and file.suffix.lower() == ".parquet":
-        from discreet.table.tabulation_file import is_tabulation, read_tabulation
+        from discreet.table.tabulation_reader import is_tabulation, read_tabulation
 
         if is_tabulation(file):
             found = read_tabulation(file)
@@ -217,7 +217,7 @@ def load(
 
 def load_linked(path: Path, reading: Mapping[str, Any], parts: Mapping[str, Sequence[str]] | None = None) -> Original:
     """Read a table that is linked with another, as that one is read."""
-    from discreet.table.tabulation_file import is_tabulation
+    from discreet.table.tabulation_reader import is_tabulation
 
     own = path.suffix.lower() == ".tab" or (path.suffix.lower() == ".parquet" and is_tabulation(path))
     same = {name: reading[name] for name in ("count", "layout", "total", "margins", "encoding", "delimiter")}
@@ -229,7 +229,7 @@ def _totals_of_parts(
     file: Path | None, parts: Mapping[str, Sequence[str]], reading: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return which totals of parts a long file has."""
-    from discreet.table.files import read_arrow
+    from discreet.table.arrow_files import read_arrow
 
     if file is None or not parts:
         return {}
@@ -257,7 +257,7 @@ def _trees_of_part(name: str, total: str | None, trees: Sequence[Hierarchy], par
 
 def hierarchies(texts: Sequence[str] | None, total: str = "Total") -> dict[str, list[Hierarchy]]:
     """Read ``DIMENSION=FILE``, several for one dimension if need be."""
-    from discreet.table.hierarchy_files import read_hierarchy
+    from discreet.table.hierarchy_reader import read_hierarchy
 
     found: dict[str, list[Hierarchy]] = {}
     for text in texts or ():
@@ -326,9 +326,10 @@ def deliver(
     done: Protected, original: Original, *, output: Path | None, as_program: bool, finish: Finish | None = None
 ) -> None:
     """Write the release if a file was named, then say what was done, for a program or for a person."""
+    written: tuple[Path, ...] = ()
     if output is not None:
         value = "value" if getattr(original, "responses", ()) else "count"
-        done.release.write(output, value=value, trial=done.release.trial)
+        written = done.release.write(output, value=value, trial=done.release.trial)
     loss = _loss(done, original)
     from discreet.table.release import TRIAL
 
@@ -345,8 +346,8 @@ def deliver(
             console.print(f"Utility of the inner counts, 1 − HD/√N: {loss.utility:.4f}", markup=False)
         if finish is not None:
             finish(done, console)
-        if output is not None:
-            console.print(f"\nWritten: {output}", style="dim", markup=False)
+        if written:
+            console.print(f"\nWritten: {', '.join(map(str, written))}", style="dim", markup=False)
         else:
             console.print("\nNothing is written; name a file with --output.", style="dim", markup=False)
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from discreet.decide.ledger.findings import Term
+from discreet.decide.ledger.sheets import Sheet
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.proof import Proof, prove
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from discreet.decide.ledger.joint import Sheet
+from discreet.feasible.proof.bound_proof import Proof, prove
 
 TERMS = 12
 """How many figures of a sum are written out."""

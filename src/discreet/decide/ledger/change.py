@@ -8,6 +8,7 @@ they are: a newcomer to an area whose religion is the only cell that grew.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import bounds
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
+from discreet.table.grid import Grid, recode
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -57,26 +59,34 @@ def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: b
     return result
 
 
-def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> str:
-    """Return a small count that would follow if one table's people were among the other's, nothing if none would.
+@dataclass(frozen=True)
+class Inside:
+    """A small count that follows if one table's people are among the other's; ``larger`` is true for those of the new.
+
+    >>> wide, narrow = (Figures.from_array([n, 89], {"area": ["n", "s"]}) for n in (65, 64))
+    >>> may_lie_inside(wide, narrow, Settings())
+    Inside(text='area=n has 65 − 64 = 1 between them', larger=True)
+    """
+
+    text: str
+    larger: bool
+
+
+def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> Inside | None:
+    """Return a small count that would follow if one table's people were among the other's, None if none would.
 
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
     """
     cells = _compared(new, old, False)
-    if cells is None:
-        return ""
-    less = cells.after - cells.before
-    less = -less if (less <= 0).all() else less
-    chosen = (
-        np.flatnonzero(cells.known & settings.small(less, less, cells.unit))
-        if (less >= 0).all()
-        else np.zeros(0, np.int64)
-    )
+    if cells is None or (cells.moved.min() < 0 < cells.moved.max()):
+        return None
+    more = abs(cells.moved)
+    chosen = np.flatnonzero(cells.known & settings.small(more, more, cells.unit))
     if not chosen.size:
-        return ""
+        return None
     i = int(chosen[0])
-    one, other = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])), reverse=True)
-    return f"{cells.name(i)} has {one:,} − {other:,} = {one - other:,} between them"
+    less, most = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])))
+    return Inside(f"{cells.name(i)} has {most:,} − {less:,} = {most - less:,} between them", bool(cells.moved[i] > 0))
 
 
 def _compared(new: Figures, old: Figures, amounts: bool) -> _Cells | None:
@@ -133,8 +143,7 @@ class _Cells:
 
     def name(self, cell: int) -> str:
         """Return a cell as a phrase."""
-        codes = np.unravel_index(cell, [len(found) for found in self.labels])
-        return ", ".join(f"{n}={found[int(c)]}" for n, found, c in zip(self.names, self.labels, codes, strict=True))
+        return Grid.of(dict(zip(self.names, self.labels, strict=True))).describe(cell)
 
 
 def _leaves(equations: Equations, name: str) -> list[str]:
@@ -145,11 +154,10 @@ def _leaves(equations: Equations, name: str) -> list[str]:
 def _values(equations: Equations, names: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Return the bounds of the finest cells of some dimensions, in the order of their sorted labels."""
     space = equations.space
-    positions = np.zeros(1, np.int64)
-    for name in names:
-        axis, stride = space.axes[space.axis(name)], space.strides[space.axis(name)]
-        codes = np.array([axis.code(label) for label in _leaves(equations, name)], np.int64)
-        positions = (positions[:, None] + stride * codes).ravel()
-    at = np.searchsorted(equations.positions, positions)
+    codes = [recode(_leaves(equations, name), space.grid.labels[name]) for name in names]
+    leaves = Grid(tuple(code.size for code in codes))
+    placed = leaves.decode(np.arange(leaves.size))
+    columns = {name: code[place] for name, code, place in zip(names, codes, placed, strict=True)}
+    at = equations.locate(space.grid.encode([columns.get(name, 0) for name in space.names]))
     found = bounds(equations, at)
     return found.lower[at], found.upper[at]

@@ -30,26 +30,27 @@ from discreet.decide.ledger.joining import explicit, joined, unrelated
 from discreet.decide.ledger.lines import Line, full_lines
 from discreet.decide.ledger.populations import with_population
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sheets import Sheet
 from discreet.decide.ledger.sums import NODES, System, open_equations, smallest_sums
 from discreet.decide.ledger.unions import describe, is_published
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import equations_of
-from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.release import Release
 
 BoolArray = npt.NDArray[np.bool_]
 PROOFS = 200
 """How many findings get their arithmetic written out."""
 NOBODY_SHOWS = "no release shows it, but it can be worked out exactly"
 REMEDIES = (
-    "say how they differ and check again, which keeps the check on: a release of some of the people is tagged behind "
-    "the whole (--population 'residents > 18+'), a total of some categories has a code of its own that is named "
+    "say how they differ and check again, which keeps the check on: categories that were split differently are related "
+    "by a hierarchy with those of both (--hierarchy), a release of some of the people is tagged behind the whole "
+    "(--population 'residents > 18+'), a total of some categories has a code of its own that is named "
     "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
-    "corrects (--revises ID), and another time or amount is stated (--period, --variable). An earlier release that "
-    "should say so is retagged (discreet ledger retag ID --reason …)"
+    "corrects (--revises ID), and another time is stated (--period). Another amount is stated by --variable, and is "
+    "not put together with these. An earlier release that should say so is retagged (discreet ledger retag ID "
+    "--reason …)"
 )
 OPEN_SUMS = (
     "not all sums of units could be asked about, for they are too many; give more time (--time-limit), or check tables "
@@ -62,21 +63,6 @@ Key = frozenset[tuple[str, str]] | frozenset[frozenset[tuple[str, str]]]
 """Cells and unions by their labels, which are the same in every set of equations."""
 SEARCH = 30.0
 """Seconds that the search for unions takes at most, where no other limit is given."""
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """One published table, the release that it belongs to, and the draw that its figures were made by."""
-
-    figures: Figures
-    entry: Entry
-    draw: str = ""
-
-
-def sheets_of(release: Release, entry: Entry) -> list[Sheet]:
-    """Return the tables of a release; those that were perturbed by the keys of their records share a draw."""
-    draw = release.method if release.parameters.get("keys") == "records" else f"{entry.id} {entry.title}"
-    return [Sheet(part, entry, draw) for part in release.parts()]
 
 
 @dataclass(frozen=True)
@@ -244,7 +230,7 @@ class Work:
                 raise
             raise type(error)(
                 f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: "
-                f"{_clash(str(error))}; {REMEDIES}"
+                f"{_clash(str(error))}; {REMEDIES}{_silent([sheet.entry for sheet in sheets])}"
             ) from None
         self.scale = self.judge.scale
         self.exact = self.found.lower == self.found.upper
@@ -274,10 +260,7 @@ class Work:
 
     def _inner_of(self, block: frozenset[str]) -> IntArray:
         space = self.equations.space
-        inner = np.zeros(1, np.int64)
-        for axis, stride in zip(space.axes, space.strides, strict=True):
-            codes = np.array(axis.leaves if axis.name in block else (0,), np.int64)
-            inner = (inner[:, None] + stride * codes).ravel()
+        inner = space.cross({axis.name: axis.leaves for axis in space.axes if axis.name in block})
         # Tables of a part of a dimension leave out what they do not cross.
         at = self.equations.locate(inner)
         return at[at >= 0]
@@ -551,6 +534,18 @@ def _clash(message: str) -> str:
     '3 figures contradict each other (a = 1; b = 2)'
     """
     return re.split(r";(?![^()]*\))", message, maxsplit=1)[0]
+
+
+def _silent(entries: Sequence[Entry]) -> str:
+    """Say which releases state nothing where another does: stating it for one alone changes nothing."""
+    texts = []
+    for what in ("population", "period"):
+        if not any(getattr(entry, what) for entry in entries):
+            continue
+        for entry in dict.fromkeys(entry for entry in entries if not getattr(entry, what)):
+            how = f"discreet ledger retag {entry.id} --{what} … --reason …" if entry.id else f"--{what} …"
+            texts.append(f". «{entry.title}» states no {what} and was taken to be about the same: say it ({how})")
+    return "".join(texts)
 
 
 def _narrower(*intervals: tuple[float, float, bool] | None) -> tuple[float, float] | None:

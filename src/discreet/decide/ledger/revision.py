@@ -22,8 +22,9 @@ from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import IntArray
 from discreet.decide.ledger.findings import Finding, between
-from discreet.decide.ledger.joint import Joint, Sheet, Work, joint_findings, lay, told_ends
+from discreet.decide.ledger.joint import Joint, Work, joint_findings, lay, told_ends
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sheets import Sheet
 from discreet.feasible.bounds import Bounds
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED

@@ -13,6 +13,7 @@ from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
 from discreet.protect.cell_key.entropy import max_entropy, span, variance_range
+from discreet.protect.cell_key.ptable_writer import write_law
 from discreet.table.kinds import Kind, Noise
 
 SUM = 1e-6
@@ -102,9 +103,7 @@ class PTable:
 
     def write(self, path: str | Path) -> None:
         """Write a file as the R package ptable and τ-ARGUS exchange them."""
-        from discreet.protect.cell_key.ptable_files import write_ptable
-
-        write_ptable(self, path)
+        write_law(self.law, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain data."""
