@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,12 @@ def test_options_that_the_readme_promises() -> None:
     without = {path[0] for path, known in options.items() if "--output" not in known}
     assert without == {"inspect", "workbench", "ledger"}, "these look, serve and keep books"
     assert "--seed" not in options["rules",] | options["report",] | options["protect", "suppress"]
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_the_picture_of_the_layers_is_the_contract(page: str) -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = next(contract["layers"] for contract in settings["contracts"] if contract["id"] == "layers")
+    pictures = re.findall(r"^```\n(cli\b.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    drawn = [[re.split(r"\s{2,}", line)[0] for line in picture.strip().splitlines()] for picture in pictures]
+    assert drawn == [layers]

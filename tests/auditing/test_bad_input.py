@@ -15,7 +15,7 @@ import discreet as dc
 from discreet import Attacker, DataError, Figures, Hierarchy, InfeasibleError, Kind, Limits, RequestError
 from discreet.auditing.from_tab import read_tab_release
 from discreet.table.attacker import Fact
-from discreet.table.release_files import release_from_frame
+from discreet.table.release_reader import release_from_frame
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_tab_files_keep_no_suppressed_value(tmp_path: Path) -> None:
     release = read_tab_release(tmp_path / "t.tab")
     part = release.parts()[0]
     assert part.values[part.hidden].tolist() == [0, 0]
-    assert [(c.lower, c.upper) for c in dc.audit(release).cells] == [(0, 7), (0, 7)]
+    assert [(c.lower, c.upper) for c in dc.audit(release).cells] == [(1, 6), (1, 6)]
 
 
 def test_a_release_that_hides_nothing_is_not_called_safe() -> None:

@@ -15,7 +15,7 @@ from tests.cli.running import run
 import discreet as dc
 from discreet.core.errors import DataError, RequestError
 from discreet.decide.policy import Policy
-from discreet.decide.policy_files import profiles
+from discreet.decide.policy_texts import profiles
 from discreet.decide.verdict import RANK
 from discreet.protect import METHODS
 from discreet.table.tabulation import Tabulation

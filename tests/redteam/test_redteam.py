@@ -24,6 +24,7 @@ CASES = {
     "magnitudes": 90,
     "linked": 12,
     "released_before": 25,
+    "drawn_again": 30,
     "sampled": 10,
 }
 

@@ -18,18 +18,19 @@ from discreet.auditing.limits import Limits
 from discreet.auditing.linking import alone
 from discreet.auditing.question import ask, sums_of, targets_of, unpublished
 from discreet.auditing.result import Audit
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.candidates import Candidates, fitting
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
-from discreet.table.equations import Equations, draws_of, parts_of
+from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.published_parts import draws_of, parts_of
 from discreet.table.release import Release
-from discreet.table.respondents import contributes, in_one_cell
+from discreet.table.stakes import contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -39,6 +40,10 @@ UNNAMED = (
     "some respondents are in several cells, and the table does not say who is in which, so that what they work out "
     "could not be judged; tabulate the records with the column that says whose they are (contributor=, "
     "--contributor), or leave insiders aside knowingly (insiders='none', --insiders none)"
+)
+UNSAID = (
+    "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
+    "published, readers know that they are not (least=1, --least 1)"
 )
 PROOFS = 200
 """How many figures get a written proof, the worst first, unless another number is asked for."""
@@ -121,8 +126,7 @@ def audit(
     >>> found.lower, found.upper, found.bits, found.dr
     (3.0, 6.0, 2.0, 0.5)
     """
-    if law not in LAWS:
-        raise RequestError(f"there is no law {law!r}; {nearest(law, list(LAWS))}")
+    LAWS.check(law)
     limits = limits or Limits()
     listed = contributions if isinstance(contributions, Contributions) else None
     tables, told = _tables_of(insiders, contributions, original, sensitivity)
@@ -130,6 +134,8 @@ def audit(
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
     releases = releases if isinstance(releases, Release | Figures | Table) else list(releases)
     published = parts_of(releases)
+    if least == 0 and any(part.unsaid for part in published):
+        told = f"{told}; {UNSAID}" if told else UNSAID
     parts = (*published, *unpublished(about, published))
     cells: list[Mapping[str, object]] = [cell for group in (sums or {}).values() for cell in group]
     cells += [dict(cell) for cell in limits.levels or ()]
@@ -246,10 +252,10 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen or told == UNNAMED else set())
+    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen or UNNAMED in told else set())
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
     fine = ranks == {RANK["safe"]}
-    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen and told != UNNAMED:
+    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen and UNNAMED not in told:
         notes.append("the rules call no cell sensitive")
         fine = ranks <= {RANK["safe"]}
     verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"

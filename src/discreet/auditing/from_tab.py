@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.table.figures import Figures, units_of
-from discreet.table.kinds import ABOVE_ZERO, SUPPRESSED
+from discreet.table.kinds import Marked
 from discreet.table.release import Release
 from discreet.tabulation.argus_tab import read_tab
 from discreet.tabulation.inspecting import HIDDEN
@@ -38,7 +38,6 @@ def read_tab_release(
     hidden = np.array([status.upper() in HIDDEN for status in found.status], bool)
     table = found.tabulation.as_part(found.tabulation.totals_among(parts or {}))
     units = units_of(table, value)[0]
-    # Readers who see zeros know that what is hidden is above 0, unless zeros are hidden as well.
-    shown = (units[~hidden] == 0).any() or len(table) < int(np.prod([len(axis) for axis in table.axes]))
-    mark = ABOVE_ZERO if shown and (units[hidden] > 0).all() else SUPPRESSED
+    # Readers know that what is hidden is above 0, unless zeros are hidden as well.
+    mark = Marked(least=int((units[hidden] > 0).all()))
     return Release.of(Figures.of_tabulation(table, response=value, hidden=hidden, mark=mark, name=Path(path).name))

@@ -265,7 +265,7 @@ def _protection(
             raise RequestError("--rounded and --base say how --release was made; name it")
         return ("none" if as_is else protect or "propose"), {}
     from discreet.cli.audit_texts import kind_of
-    from discreet.table.release_files import read_release
+    from discreet.table.release_reader import read_release
 
     kind = kind_of(rounded, base, None)
     return read_release(release, kind=kind, total=total or "Total", **reading), {"release": release}

@@ -216,12 +216,12 @@ def audit(
     show.check_output(output, *releases, original, contributions)
     from discreet.auditing.audit import audit as work
     from discreet.auditing.from_tab import read_tab_release
+    from discreet.auditing.laws import LAWS
     from discreet.auditing.limits import Limits
-    from discreet.auditing.result import LAW_TEXTS
     from discreet.table.attacker import Attacker
     from discreet.table.contributions import read_contributions
     from discreet.table.kinds import EXACT
-    from discreet.table.release_files import read_release
+    from discreet.table.release_reader import read_release
     from discreet.table.tabulation import Tabulation
 
     shown = 10 if top is None else top
@@ -312,7 +312,7 @@ def audit(
         console.print(result.sentence, markup=False)
         console.print(str(result.criterion), style="dim", markup=False)
         if len(result.findings) and shown:
-            console.print(LAW_TEXTS[result.law], style="dim", markup=False)
+            console.print(LAWS[result.law].text, style="dim", markup=False)
             console.print()
             header, *rows = result.table(shown)
             show.table(console, header, rows)
@@ -351,9 +351,9 @@ class _Best:
 def _original(path: Path, judged: bool, hierarchy: list[str] | None, reading: dict[str, Any]) -> Any:
     """Read the original: cells with their contributions where there are any, or where rules judge them."""
     from discreet.cli.protect.common import load
-    from discreet.table.release_files import read_release
+    from discreet.table.release_reader import read_release
     from discreet.table.tabulation import Tabulation
-    from discreet.table.tabulation_file import is_tabulation
+    from discreet.table.tabulation_reader import is_tabulation
 
     suffix = path.suffix.lower()
     if not judged and suffix != ".tab" and not (suffix == ".parquet" and is_tabulation(path)):

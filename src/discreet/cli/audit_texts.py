@@ -10,7 +10,7 @@ from discreet.core.errors import RequestError, nearest
 
 def kind_of(rounded: str | None, base: int, bound: int | None) -> Any:
     """Return how figures were published: exactly, rounded to a base, or moved by at most a bound."""
-    from discreet.table.kinds import EXACT, ROUNDINGS, Kind
+    from discreet.table.kinds import EXACT, ROUNDINGS, Kind, Perturbed
 
     if rounded is not None and bound is not None:
         raise RequestError("give either --rounded with --base, or --bound of a perturbation, not both")
@@ -20,7 +20,7 @@ def kind_of(rounded: str | None, base: int, bound: int | None) -> Any:
         return Kind(rounded, base=base)
     if base:
         raise RequestError("--base belongs to --rounded conventional, random or controlled; name it")
-    return EXACT if bound is None else Kind("perturbed", bound=bound)
+    return EXACT if bound is None else Perturbed(bound=bound)
 
 
 def cell_of(text: str) -> dict[str, str]:
@@ -74,7 +74,7 @@ def merged_of(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
 
 def hierarchies_of(texts: list[str] | None) -> dict[str, list[Any]]:
     """Read hierarchies from files: ``region=nuts.hrc``."""
-    from discreet.table.hierarchy_files import read_hierarchy
+    from discreet.table.hierarchy_reader import read_hierarchy
 
     found: dict[str, list[Any]] = {}
     for text in texts or ():

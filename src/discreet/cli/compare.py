@@ -39,6 +39,9 @@ def compare(
     value: Annotated[str | None, typer.Option("--value", help="The magnitude that is added up.")] = None,
     contributor: Annotated[str | None, typer.Option("--contributor", help="The column of whose record it is.")] = None,
     holding: Annotated[str | None, typer.Option("--holding", help="The column of holdings.")] = None,
+    weight: Annotated[
+        str | None, typer.Option("--weight", help="Sampling weights; weighted sums are published.")
+    ] = None,
     hierarchy: Annotated[
         list[str] | None, typer.Option("--hierarchy", help="DIMENSION=FILE; its groups are published too.")
     ] = None,
@@ -92,6 +95,7 @@ def compare(
         value=value,
         contributor=contributor,
         holding=holding,
+        weight=weight,
         hierarchies=_trees(hierarchy),
         example=example,
     )

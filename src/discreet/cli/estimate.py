@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 
 EXAMPLES = {
     "discreet estimate sample.csv --population 2449": "log-linear model of independence",
@@ -95,23 +95,26 @@ def estimate(
 
 
 def _model(name: str, fit: list[str] | None, zeros: int | None, theta: float | None) -> Any:
-    from discreet.models import LogLinear, PolyaUrn
+    from discreet.models import MODELS, LogLinear, PolyaUrn
 
     log_linear = LogLinear(None if not fit else tuple(tuple(options.names(margin) or ()) for margin in fit))
-    if name == "loglinear":
+    if name == LogLinear.name:
         if zeros is not None or theta is not None:
             raise RequestError(
                 "--population-zeros and --theta belong to --model polya; the log-linear model has no use for it"
             )
         return log_linear
-    if name == "polya":
+    if name == PolyaUrn.name:
         if fit and (zeros is not None or theta is not None):
             raise RequestError(
                 "--fit estimates how many cells are empty in the population; leave it out, or --population-zeros and "
                 "--theta, which say it"
             )
         return PolyaUrn(population_zeros=zeros, theta=theta, zeros_from=log_linear if fit else None)
-    raise RequestError(f"there is no population model {name!r}; {nearest(name, ['loglinear', 'polya'])}")
+    made = MODELS[name]
+    if fit or zeros is not None or theta is not None:
+        raise RequestError(f"--fit, --population-zeros and --theta are not of --model {name}; leave them out")
+    return made()
 
 
 estimate.__doc__ = options.explained(estimate, EXAMPLES)

@@ -379,8 +379,8 @@ def _read(
 ) -> Release:
     """Read what is published, and how."""
     from discreet.cli.protect.common import hierarchies
-    from discreet.table.release_files import read_release
-    from discreet.table.release_writing import kind_from_text
+    from discreet.table.release_reader import read_release
+    from discreet.table.release_writer import kind_from_text
     from discreet.table.roles import MARKS
 
     if path.suffix.lower() == ".tab":

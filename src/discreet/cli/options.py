@@ -144,6 +144,11 @@ def check_parts(wanted: Mapping[str, Iterable[str]], totals: Iterable[tuple[str,
     known = list(totals)
     for name, codes in wanted.items():
         for code in codes:
+            if (name, code, False) in known:
+                raise RequestError(
+                    f"--part is '{name}={code}', but {code!r} is the code of everybody; give the total of some "
+                    "categories a code of its own in the file, and name that one"
+                )
             if (name, code, True) not in known:
                 shown = dict.fromkeys(repr(total) for other, total, _ in known if other == name)
                 there = f"totals along {name!r} are {', '.join(shown)}" if shown else f"no table has {name!r}"
@@ -191,7 +196,7 @@ def load(
         table = datasets.load(example)
         return table if impossible is None else table.with_structural_zeros(impossible)
     assert path is not None
-    from discreet.table.files import read_table
+    from discreet.table.table_reader import read_table
 
     return read_table(
         path,

@@ -8,15 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 
 EXAMPLES = {
     "discreet risk religion.csv": "before protection: R1, every slice",
     "discreet risk religion.csv --released rounded.csv": "after: R2 and information loss",
     "discreet risk religion.csv --method random-rounding": "what random rounding does, over 1,000 draws",
+    "discreet risk religion.csv --method cell-key:bound=3,variance=1": "any other method, with its parameters",
     "discreet risk --example religion --json": "a bundled table, for programs",
 }
-METHOD = "A random method over its draws"
+METHOD = "What a method would do"
+DRAWING = ("draws", "precision", "exact", "aggregate")
+"""Options of methods that are judged over their draws."""
 
 
 def risk(
@@ -35,7 +38,11 @@ def risk(
     by: options.By = None,
     method: Annotated[
         str | None,
-        typer.Option("--method", help="random-rounding or random-sample.", rich_help_panel=METHOD),
+        typer.Option(
+            "--method",
+            help="NAME or NAME:KEY=VALUE,KEY=VALUE: a random method over its draws, another one applied once.",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
     base: Annotated[
         int | None, typer.Option("--base", help="Base of random-rounding; 3 by default.", rich_help_panel=METHOD)
@@ -77,16 +84,22 @@ def risk(
     """Measure the attribute-disclosure risk of a frequency table, from 0 (low) to 1 (high).
 
     Before protection: R1. With --released: R2 of what will be published, and what was lost. With --method: the
-    expected R2 of a random method over its draws.
+    same of what a method makes, and of a random method the expected R2 over its draws.
     """
     show.check_output(output, table, released, impossible)
     if released is not None and method is not None:
         raise RequestError("give either --released (one release) or --method (a method over its draws), not both")
     if sampled and released is None:
         raise RequestError("--sampled says what the released table is; give it with --released")
-    belongs = {"base": base, "n": n, "draws": draws, "precision": precision, "exact": exact or None}
+    belongs: dict[str, Any] = {
+        "draws": draws,
+        "precision": precision,
+        "exact": exact or None,
+        "aggregate": None if aggregate == "measure" else aggregate,
+        "base": base,
+        "n": n,
+    }
     stray = next((name for name, value in belongs.items() if value is not None), None)
-    stray = stray or (None if aggregate == "measure" else "aggregate")
     if method is None and stray is not None:
         raise RequestError(f"--{stray} belongs to a random method; name it with --method")
     reading: dict[str, Any] = {
@@ -100,13 +113,14 @@ def risk(
     }
     original = options.load(table, example=example, impossible=impossible, **reading)
     w = options.weights(weights)
-    if method is not None:
+    made: Any = None if method is None else _method(method, base, n)
+    if method is not None and _over_draws(made, stray):
         from discreet.evaluate.expected import expected_risk
 
         with show.Bar() as bar, options.about(table or example):
             expected = expected_risk(
                 original,
-                _method(method, base, n),
+                made,
                 draws=1000 if draws is None else draws,
                 precision=precision,
                 exact=exact,
@@ -132,7 +146,9 @@ def risk(
 
     figures = None if released is None else _released(released, reading)
     loss = None
-    with options.about(table or example, released):
+    with show.Bar() as bar, options.about(table or example, released):
+        if made is not None:
+            figures = made.apply(original, progress=bar).release.table
         result = measure(
             original,
             figures,
@@ -163,8 +179,8 @@ def risk(
 
 def _released(path: Path, reading: dict[str, Any]) -> Any:
     """Read what is published: a file that says so is a release, with what was merged or hidden in it."""
-    from discreet.table.release_files import read_release
-    from discreet.table.release_writing import method_of
+    from discreet.table.release_parquet import method_of
+    from discreet.table.release_reader import read_release
 
     if path.suffix.lower() == ".parquet" and method_of(path):
         return read_release(path)
@@ -188,20 +204,29 @@ class _With:
         return f"{self.first}\n\n{self.second}"
 
 
-def _method(name: str, base: int | None, n: int | None) -> Any:
-    from discreet.protect import RandomRounding, RandomSample
+def _method(text: str, base: int | None, n: int | None) -> Any:
+    """Return the method that a text names; a base or a size can be given by an option of its own."""
+    from discreet.decide.protections import make_method, parse_method
 
-    if name == RandomRounding.name:
-        if n is not None:
-            raise RequestError("--n is the size of a random-sample; random-rounding takes --base")
-        return RandomRounding(3 if base is None else base)
-    if name == RandomSample.name:
-        if base is not None:
-            raise RequestError("--base is that of random-rounding; random-sample takes --n")
-        if n is None:
-            raise RequestError("random-sample needs its size: give --n")
-        return RandomSample(n)
-    raise RequestError(f"there is no method {name!r}; {nearest(name, [RandomRounding.name, RandomSample.name])}")
+    name, parameters = parse_method(text)
+    given = {"base": base, "n": n}
+    return make_method(name, parameters | {key: value for key, value in given.items() if value is not None})
+
+
+def _over_draws(method: Any, stray: str | None) -> bool:
+    """Say whether a method is judged over its draws; refuse what can be judged neither so nor by one release."""
+    from discreet.protect.base import RandomMethod, is_random
+
+    if isinstance(method, RandomMethod):
+        return True
+    if is_random(method):
+        raise RequestError(
+            f"{method.name} leaves something to chance, but draws one release at a time; protect the table, and "
+            "measure what was made (--released)"
+        )
+    if stray in DRAWING:
+        raise RequestError(f"--{stray} is about draws, but {method.name} leaves nothing to chance; leave it out")
+    return False
 
 
 risk.__doc__ = options.explained(risk, EXAMPLES)

@@ -199,7 +199,7 @@ def _load(table: Path, rda: Path | None, reading: dict[str, Any]) -> Tabulation:
 
         return read_tab(table, rda, encoding=reading["encoding"], check=reading["margins"] == "check").tabulation
     if suffix == ".parquet":
-        from discreet.table.tabulation_file import is_tabulation, read_tabulation
+        from discreet.table.tabulation_reader import is_tabulation, read_tabulation
 
         if is_tabulation(table):
             return read_tabulation(table)

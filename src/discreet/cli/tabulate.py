@@ -118,7 +118,7 @@ def tabulate(
 
     The table that is written keeps all that the sensitivity rules need; the records are not needed again.
     """
-    from discreet.table.hierarchy_files import read_hierarchy
+    from discreet.table.hierarchy_reader import read_hierarchy
     from discreet.tabulation.tabulate import tabulate as run
 
     show.check_output(output, *(Path(name) for name in records), endings=ENDINGS)

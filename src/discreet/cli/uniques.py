@@ -127,7 +127,7 @@ def sample(
             delimiter=delimiter,
             impossible=impossible,
         )
-    from discreet.uniques.report import population_uniques
+    from discreet.uniques.population_uniques import population_uniques
 
     with show.Bar() as bar, options.about(path):
         result = population_uniques(
@@ -230,7 +230,7 @@ def size(
     output: options.Output = None,
 ) -> None:
     """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it."""
-    from discreet.uniques.plan import plan_size
+    from discreet.uniques.size_plan import plan_size
 
     show.check_output(output, table)
     if (cells is None) == (table is None):

@@ -19,10 +19,10 @@ from discreet.core.progress import Progress
 from discreet.core.random import drawn_seed
 from discreet.core.text import columns, figure
 from discreet.decide.evidence import sensitive_cells
-from discreet.decide.grid import NONE, GridPoint, grid_of
 from discreet.decide.measured import Measured, measure
 from discreet.decide.plain import plain, sensitive_data
 from discreet.decide.policy import Policy
+from discreet.decide.protection_grid import NONE, GridPoint, grid_of
 from discreet.decide.record import digest, make_record, versions
 from discreet.decide.result import SCHEMA
 from discreet.decide.sources import Source, open_source
@@ -306,7 +306,7 @@ def compare_points(
         "audits": audits,
         "time_limit": time_limit,
     }
-    return make_record(made, request, source)
+    return replace(made, record=make_record(made, request, source), source=source)
 
 
 class _Kept:

@@ -16,7 +16,7 @@ from discreet.core.numerics import IntArray
 from discreet.decide.known import STATES, Known
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
-from discreet.table.respondents import contributes
+from discreet.table.stakes import contributes
 
 if TYPE_CHECKING:
     from discreet.decide.policy import Policy

@@ -11,11 +11,12 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.text import columns, html_table
+from discreet.decide.policy_texts import faults_in, open_policy, stated
 from discreet.decide.protections import make_method
 
 Levels = Literal["never", "magnitudes", "always"]
@@ -164,18 +165,20 @@ class Policy(_Part):
     @classmethod
     def load(cls, source: str | Path | Policy) -> Policy:
         """Return a named profile, the policy of a TOML file, or the policy itself."""
-        if isinstance(source, Policy):
-            return source
-        from discreet.decide.policy_files import read_policy
-
-        return read_policy(source)
+        return source if isinstance(source, Policy) else cls._checked(*open_policy(source))
 
     @classmethod
     def from_text(cls, text: str, name: str = "own") -> Policy:
         """Return the policy that a TOML text states."""
-        from discreet.decide.policy_files import policy_from_text
+        return cls._checked(text, name, Path("."))
 
-        return policy_from_text(text, name)
+    @classmethod
+    def _checked(cls, text: str, name: str, folder: Path) -> Policy:
+        whole = stated(text, name, folder, cls._checked)
+        try:
+            return cls.model_validate({**whole, "name": Path(name).stem if name.endswith(".toml") else name})
+        except ValidationError as error:
+            raise RequestError(f"{name}: {faults_in(error, text, KEYS)}") from None
 
     def judges(self, magnitudes: bool, *, holdings: bool = True) -> list[Any]:
         """Return the rules as objects, for a table of magnitudes or of counts, with holdings or without."""
@@ -284,3 +287,13 @@ def make_text(name: str, parameters: dict[str, Any]) -> str:
     """
     said = {key.replace("_", " "): value for key, value in parameters.items() if value not in (None, False)}
     return ", ".join([name, *(key if value is True else f"{key} {value}" for key, value in said.items())])
+
+
+KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
+    (): (*(k for k in Policy.model_fields if k != "name"), "extends"),
+    ("rules",): tuple(Rules.model_fields),
+    ("limits",): tuple(Accepted.model_fields),
+    ("rules", "dominance"): tuple(DominanceRule.model_fields),
+    ("rules", "pq"): tuple(PQRule.model_fields),
+}
+"""The keys that each table of a policy knows."""

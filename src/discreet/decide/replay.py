@@ -12,8 +12,8 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
 from discreet.decide.assess import Request, assess_subject
 from discreet.decide.compare import Comparison, compare_points
-from discreet.decide.grid import GridPoint
 from discreet.decide.policy import Policy
+from discreet.decide.protection_grid import GridPoint
 from discreet.decide.record import canonical, read_record, record_text, results_of, versions
 from discreet.decide.result import Assessment
 from discreet.decide.sources import Source, open_source
@@ -193,7 +193,7 @@ def _protection(kept: dict[str, Any], record: Path, differences: list[str]) -> A
         raise RequestError(f"{file['path']}, the release of {record}, does not exist; put it beside the record")
     _check_hash("release", path, kept, differences)
     from discreet.table.kinds import EXACT, Kind
-    from discreet.table.release_files import read_release
+    from discreet.table.release_reader import read_release
 
     kind = given.get("kind")
     return read_release(path, kind=EXACT if kind is None else Kind.from_dict(kind))

@@ -20,7 +20,8 @@ from discreet.decide.verdict import Check, failed
 from discreet.measures.estimate import Estimate, estimate
 from discreet.models import LogLinear, PolyaUrn
 from discreet.models.population import check_size
-from discreet.uniques.report import PopulationUniques, population_uniques
+from discreet.table.grid import recode
+from discreet.uniques.population_uniques import PopulationUniques, population_uniques
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,12 +233,9 @@ def _recognised(subject: Subject, made: Assessment) -> int:
     unique = table.cells[table.counts == 1]
     if made.evidence is None or made.sensitivity is None:
         return int(unique.size)
-    place = np.zeros(unique.size, np.int64)
-    for axis in subject.tabulation.axes:
-        at = {code: i for i, code in enumerate(axis.codes)}
-        categories = table.dimensions[table.axis(axis.name)].categories
-        node = np.array([at[category] for category in categories], np.int64)
-        place = place * len(axis) + node[table.codes(axis.name, unique)]
+    axes = subject.tabulation.axes
+    codes = {axis.name: recode(table.grid.labels[axis.name], axis.codes) for axis in axes}
+    place = table.grid.translate(unique, subject.tabulation.grid, codes)
     return int(unique.size - np.isin(place, _open(made.evidence, made.sensitivity.tabulation.cells)).sum())
 
 

@@ -75,8 +75,8 @@ def _file(path: Path, name: str | None, response: str | None, reading: dict[str,
     title = name or path.stem
     said = {**reading, **({} if response is None else {"response": response})}
     others = _others(reading)
-    from discreet.table.release_writing import method_of
-    from discreet.table.tabulation_file import is_tabulation, read_tabulation
+    from discreet.table.release_parquet import method_of
+    from discreet.table.tabulation_reader import is_tabulation, read_tabulation
 
     suffix = path.suffix.lower()
     if suffix == ".parquet" and path.is_file() and is_tabulation(path):
@@ -100,7 +100,8 @@ def _file(path: Path, name: str | None, response: str | None, reading: dict[str,
         rda = reading.pop("rda", None)
         found = read_tab(path, None if rda is None else Path(rda)).tabulation
         return Source(Subject.of(found, name=title, response=response), path, said)
-    from discreet.table.files import read_arrow, read_table
+    from discreet.table.arrow_files import read_arrow
+    from discreet.table.table_reader import read_table
 
     try:
         table = read_table(path, **{key: value for key, value in reading.items() if key != "top"})

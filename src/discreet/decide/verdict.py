@@ -136,9 +136,14 @@ def _rules(subject: Subject, policy: Policy, found: Sensitivity | None, evidence
 
 
 def reader_of(evidence: Evidence) -> str:
-    """Return against whom intervals are shown: by figures made one by one, a reader who knows the method, too."""
+    """Return against whom intervals are shown: by figures made one by one, a reader who knows the method, too.
+
+    Where passing may tell more than the figures do, nothing is shown of readers who know what had to be met.
+    """
+    if evidence.told:
+        return "figures"
     for part in evidence.release.parts():
-        known = [stated or kind.name == "added" for stated, kind in zip(part.stated, part.kinds, strict=True)]
+        known = [stated or kind.summed for stated, kind in zip(part.stated, part.kinds, strict=True)]
         if not all(known[i] for i in np.unique(part.kind)):
             return "figures"
     return "method"
@@ -212,11 +217,23 @@ def _risk(subject: Subject, policy: Policy, limit: float, evidence: Evidence) ->
     if not kept and worst <= limit:
         text = (
             f"the disclosure risk 1/H of {_part(int(dark.sum()), n)} sensitive {_cells(n)} to {who} cannot be shown: "
-            "the method decides on all cells together, published sums tie too many figures to count "
-            f"what fits, or being protected tells which cell is small; the limit is {limit:g}"
+            f"{_why_not(evidence)}; the limit is {limit:g}"
         )
         brief, worst = "the disclosure risk cannot be shown", np.inf
     return Check("dr", kept, text, worst, limit, _worst(wrong, evidence), reader, brief)
+
+
+def _why_not(evidence: Evidence) -> str:
+    """Say why the disclosure risk to a reader who knows the method cannot be shown."""
+    if evidence.told:
+        return (
+            "whether a release passes depends on the true counts here, by the limit on R2, a protection tried before, "
+            "or the reason for protecting the table, so that passing tells more than the figures do"
+        )
+    return (
+        f"{evidence.release.method} decides on all cells together, published sums tie too many figures to count what "
+        "fits, or being protected tells which cell is small"
+    )
 
 
 def _many(number: int, one: str = "is", several: str = "are") -> str:

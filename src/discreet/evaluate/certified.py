@@ -25,11 +25,12 @@ from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
-from discreet.protect.suppression.insiders import at_least
+from discreet.protect.suppression.insider_knowledge import at_least
+from discreet.protect.suppression.marking import marked
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
-from discreet.table.respondents import contributes, joint_stakes
+from discreet.table.stakes import contributes, joint_stakes
 
 if TYPE_CHECKING:
     from discreet.auditing.result import Audit
@@ -87,7 +88,10 @@ def safe_against(pattern: Pattern) -> str:
     many = len(known) - len(known.named)
     who = f" and {len(known):,} insider{'' if len(known) == 1 else 's'}" if len(known) else ""
     said = f"The audit finds it safe against outsiders{who}."
-    if many or not any(contributes(table) for table in pattern.problem.cells.tables):
+    cells = pattern.problem.cells
+    # Whoever is counted in a cell knows that it is not 0, which is news where zeros may be hidden.
+    news = any(contributes(table) for table in cells.tables) or bool((cells.lower[pattern.positions] < 1).any())
+    if many or not news:
         return said
     return f"{said} What respondents work out with their own contributions was not judged."
 
@@ -154,7 +158,7 @@ def certify(
     """Apply a method of suppression and audit what it releases, in the form in which it is published."""
     check_form(form)
     pattern = method.pattern(originals, progress=progress)
-    protected = method.publish(pattern)
+    protected = marked(method, pattern)
     release = show_as(protected.release, form, least=method.least, progress=progress)
     found = inspect(pattern, release, least=method.least, workers=workers, progress=progress)
     wrong = faults(pattern, found)

@@ -178,7 +178,7 @@ def sensitivity(
         raise RequestError("no rule is given; name at least one, for example the p% rule")
     if combine not in ("any", "all"):
         raise RequestError(f"combine is {combine!r}; it is 'any' or 'all'")
-    judges: list[Any] = [rule if hasattr(rule, "judge") else CustomRule(rule) for rule in listed]
+    judges: list[Any] = [CustomRule(rule) if callable(rule) else rule for rule in listed]
     seen: dict[Any, CellFigures] = {}
     figures, findings = [], []
     for rule in judges:

@@ -10,7 +10,6 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.protect.common import RECORDS, hierarchies, load, protects
-from discreet.cli.protect.rounding import Additive
 from discreet.core.errors import RequestError
 
 NOISE, AMOUNTS = "Noise", "Magnitudes"
@@ -46,7 +45,10 @@ def cell_key(
     with_margins: Annotated[
         bool, typer.Option("--with-margins", help="Publish the margins of a table too, each with its own noise.")
     ] = False,
-    additive: Additive = False,
+    additive: Annotated[
+        bool,
+        typer.Option("--additive", help="Margins of records are sums of what is published, and tell nothing more."),
+    ] = False,
     key: Annotated[
         str | None, typer.Option("--key", help="The column of record keys.", rich_help_panel=RECORDS)
     ] = None,

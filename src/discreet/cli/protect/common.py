@@ -124,6 +124,7 @@ def protects(
 
     def command(**given: Any) -> None:
         from discreet.protect.base import check_anybody
+        from discreet.protect.cell_key import KeyedTable
 
         reading: dict[str, Any] = {name: given.pop(name) if name in shared else DEFAULTS.get(name) for name in READ}
         output, as_program = given.pop("output"), given.pop("json")
@@ -138,7 +139,7 @@ def protects(
         original = reader()
         further = [load_linked(path, reading) for path in others]
         with show.Bar() as bar, options.about(reading["file"] or reading["example"]):
-            true = original.unperturbed() if hasattr(original, "unperturbed") else original
+            true = original.unperturbed() if isinstance(original, KeyedTable) else original
             # Refused here for all methods alike, whatever else they would say of such a table.
             for one in (true, *further):
                 check_anybody(one)
@@ -198,7 +199,7 @@ def load(
         found = read_tab(file, rda, encoding=reading["encoding"], check=check).tabulation
         return _published(found.as_part(found.totals_among(parts or {})), trees, value)
     if file is not None and file.suffix.lower() == ".parquet":
-        from discreet.table.tabulation_file import is_tabulation, read_tabulation
+        from discreet.table.tabulation_reader import is_tabulation, read_tabulation
 
         if is_tabulation(file):
             found = read_tabulation(file)
@@ -217,7 +218,7 @@ def load(
 
 def load_linked(path: Path, reading: Mapping[str, Any], parts: Mapping[str, Sequence[str]] | None = None) -> Original:
     """Read a table that is linked with another, as that one is read."""
-    from discreet.table.tabulation_file import is_tabulation
+    from discreet.table.tabulation_reader import is_tabulation
 
     own = path.suffix.lower() == ".tab" or (path.suffix.lower() == ".parquet" and is_tabulation(path))
     same = {name: reading[name] for name in ("count", "layout", "total", "margins", "encoding", "delimiter")}
@@ -229,7 +230,7 @@ def _totals_of_parts(
     file: Path | None, parts: Mapping[str, Sequence[str]], reading: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return which totals of parts a long file has."""
-    from discreet.table.files import read_arrow
+    from discreet.table.arrow_files import read_arrow
 
     if file is None or not parts:
         return {}
@@ -257,7 +258,7 @@ def _trees_of_part(name: str, total: str | None, trees: Sequence[Hierarchy], par
 
 def hierarchies(texts: Sequence[str] | None, total: str = "Total") -> dict[str, list[Hierarchy]]:
     """Read ``DIMENSION=FILE``, several for one dimension if need be."""
-    from discreet.table.hierarchy_files import read_hierarchy
+    from discreet.table.hierarchy_reader import read_hierarchy
 
     found: dict[str, list[Hierarchy]] = {}
     for text in texts or ():

@@ -185,7 +185,7 @@ def _levels(text: str | None) -> tuple[float, float] | None:
 
 def _wishes(path: Path) -> list[Any]:
     from discreet.protect.suppression import Wish
-    from discreet.table.files import read_arrow
+    from discreet.table.arrow_files import read_arrow
 
     known = ("status", "cost", "lower", "upper", "sliding")
     found = []

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import FloatArray, IntArray, fewest_values
-from discreet.protect.suppression.problem import BoolArray, Cells, Demands
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, fewest_values
+from discreet.protect.suppression.problem import Cells, Demands
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.tabulation import Tabulation
