@@ -14,7 +14,7 @@ from tests.cli.running import refused, run
 import discreet as dc
 from discreet.core.errors import DiscreetError
 from discreet.table.inspection import inspect_file
-from discreet.table.release_files import release_from_frame
+from discreet.table.release_reader import release_from_frame
 
 REFUSED = {
     "a percentage": "age,count,percent\n0-9,3,30\n10-19,7,70\n",

@@ -10,18 +10,21 @@ import pytest
 from scipy.optimize import Bounds as Ranges
 from scipy.optimize import LinearConstraint, linprog, milp
 
-from discreet.feasible import general
+from discreet.core.clock import Clock
+from discreet.feasible import any_shape
+from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import bounds
-from discreet.feasible.chain import draw_tables
-from discreet.feasible.clock import Clock
-from discreet.feasible.condensing import condense
-from discreet.feasible.counting import count_tables
-from discreet.feasible.general import solve_group
-from discreet.feasible.highs import Model, NothingFitsError, sparse_bounds
-from discreet.feasible.kernels import network_batch, oriented
+from discreet.feasible.draw.chain import draw_tables
+from discreet.feasible.draw.counting import count_tables
+from discreet.feasible.group_program import GroupProgram, NothingFitsError, sparse_bounds
+from discreet.feasible.network.batch import network_batch, oriented
 from discreet.feasible.reduction import Group, reduce
+from discreet.feasible.tableau.condensing import condense
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
+
+ZEROS_HIDDEN = Kind("suppressed", least=0)
 
 
 def square(n: int, seed: int, share: float = 0.7) -> Figures:
@@ -31,7 +34,7 @@ def square(n: int, seed: int, share: float = 0.7) -> Figures:
     for i, j in zip(*np.nonzero(rng.random((n, n)) < share), strict=True):
         cells[i][j] = None
     labels = {"r": [*range(n), "Total"], "c": [*range(n), "Total"]}
-    return Figures.from_array([*cells, [*map(int, counts.sum(axis=0)), int(counts.sum())]], labels)
+    return Figures.from_array([*cells, [*map(int, counts.sum(axis=0)), int(counts.sum())]], labels, mark=ZEROS_HIDDEN)
 
 
 def largest(shown: Figures, join: bool = True) -> Group:
@@ -94,7 +97,9 @@ def cube(n: int, most: int, seed: int, hide: float = 1.0) -> Figures:
         counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)
     shown = counts.astype(object)
     shown[hidden] = None
-    return Figures.from_array(shown.tolist(), {name: [*map(str, range(n)), "Total"] for name in "abc"})
+    return Figures.from_array(
+        shown.tolist(), {name: [*map(str, range(n)), "Total"] for name in "abc"}, mark=ZEROS_HIDDEN
+    )
 
 
 def by_programs(group: Group) -> np.ndarray:
@@ -157,7 +162,7 @@ def test_large_groups_without_a_tableau(monkeypatch: pytest.MonkeyPatch) -> None
     group = max(reduce(equations_of(cube(4, 2, 5, hide=0.7))).groups, key=lambda g: g.variables.size)
     every = np.ones(group.variables.size, np.int64)
     usual = solve_group(group, every)
-    monkeypatch.setattr(general, "LARGEST", 0)
+    monkeypatch.setattr(any_shape, "LARGEST", 0)
     other = solve_group(group, every)
     assert (usual.bound == other.bound).all()
     assert other.settled.all()
@@ -216,6 +221,6 @@ def test_a_solver_of_floating_point_numbers_is_not_believed_about_large_ones(lar
     wrong = replace(group, rhs=group.rhs + np.eye(group.rhs.size, dtype=np.int64)[0])
     if said:
         with pytest.raises(NothingFitsError):
-            Model(wrong).best(np.ones(group.variables.size), True)
+            GroupProgram(wrong).best(np.ones(group.variables.size), True)
     else:
-        assert Model(wrong).best(np.ones(group.variables.size), True) is None
+        assert GroupProgram(wrong).best(np.ones(group.variables.size), True) is None

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discreet.report.grid import Details
 from discreet.report.numbers import amount, between, measure
 from discreet.report.scale import knowledge
+from discreet.report.table_pages import Details
 
 LISTED = 25
 """How many of the worst cells are listed."""

@@ -13,12 +13,14 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, DiscreetError
 from discreet.core.text import columns
+from discreet.table.arrow_files import read_arrow
 from discreet.table.columns import CODED, TOTALS
 from discreet.table.figures import Figures
-from discreet.table.files import read_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy
-from discreet.table.release_writing import note_of
+from discreet.table.release_parquet import note_of
+from discreet.table.release_reader import read_release
 from discreet.table.roles import FIGURES, MARKS, roles
+from discreet.table.tabulation_reader import read_tabulation
 
 Content: TypeAlias = Literal["table", "release", "records", "tabulation"]
 COUNTS = (*FIGURES, "frequency", "n", "records", "persons", "obs_value")
@@ -95,7 +97,7 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
         path: the file.
         cells: also return every figure, in columns of codes and values.
         encoding: the encoding of a CSV file.
-        reading: options of :func:`~discreet.table.release_files.read_release` that replace what is proposed.
+        reading: options of :func:`~discreet.table.release_reader.read_release` that replace what is proposed.
     """
     file = Path(path)
     arrow = read_arrow(file, encoding=encoding, delimiter=reading.get("delimiter"))
@@ -187,11 +189,7 @@ def _unique(arrow: pa.Table, chosen: Sequence[Column]) -> bool:
 def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: str) -> dict[str, Any]:
     """Return every figure in columns."""
     if content == "tabulation":
-        from discreet.table.tabulation_file import read_tabulation
-
         return figures_dict(Figures.of_tabulation(read_tabulation(file)))
-    from discreet.table.release_files import read_release
-
     given: dict[str, Any] = {name: value for name, value in options.items() if name in ("layout", "total", "delimiter")}
     dimensions = options.get("dimensions")
     if dimensions:
@@ -231,7 +229,7 @@ def _depths(labels: Sequence[str], trees: Sequence[Hierarchy]) -> list[int] | No
 
 def _intervals(figures: Figures) -> list[list[int]]:
     """Return the figures that are published as intervals: which they are, and both ends."""
-    kinds = np.array([kind.name == "interval" for kind in figures.kinds], bool)[figures.kind]
+    kinds = np.array([kind.spans for kind in figures.kinds], bool)[figures.kind]
     at = np.flatnonzero(kinds)
     if not at.size or figures.upper is None:
         return []

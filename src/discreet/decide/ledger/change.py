@@ -19,6 +19,7 @@ from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import bounds
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
+from discreet.table.grid import Grid, recode
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -152,8 +153,7 @@ class _Cells:
         """Return a cell as a phrase."""
         if not self.names:
             return "the total"
-        codes = np.unravel_index(cell, [len(found) for found in self.labels])
-        return ", ".join(f"{n}={found[int(c)]}" for n, found, c in zip(self.names, self.labels, codes, strict=True))
+        return Grid.of(dict(zip(self.names, self.labels, strict=True))).describe(cell)
 
 
 def _leaves(equations: Equations, name: str) -> list[str]:
@@ -164,11 +164,11 @@ def _leaves(equations: Equations, name: str) -> list[str]:
 def _values(equations: Equations, names: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Return the bounds of the finest cells of some dimensions, in the order of their sorted labels."""
     space = equations.space
-    positions = np.zeros(1, np.int64)
-    for name in names:
-        axis, stride = space.axes[space.axis(name)], space.strides[space.axis(name)]
-        codes = np.array([axis.code(label) for label in _leaves(equations, name)], np.int64)
-        positions = (positions[:, None] + stride * codes).ravel()
-    at = np.searchsorted(equations.positions, positions)
+    codes = [recode(_leaves(equations, name), space.grid.labels[name]) for name in names]
+    leaves = Grid(tuple(code.size for code in codes))
+    placed = leaves.decode(np.arange(leaves.size))
+    columns = {name: code[place] for name, code, place in zip(names, codes, placed, strict=True)}
+    total = np.zeros(leaves.size, np.int64)
+    at = equations.locate(space.grid.encode([columns.get(name, total) for name in space.names]))
     found = bounds(equations, at)
     return found.lower[at], found.upper[at]

@@ -7,6 +7,7 @@ release add up to the same total as those of another, unless another has them al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -148,19 +149,16 @@ def explicit(part: Figures) -> Figures:
         return part
     space = space_of([part])
     leaves = [axis.leaves for axis in space.axes]
-    size = int(np.prod([float(len(found)) for found in leaves]))
+    size = math.prod(len(found) for found in leaves)
     if size > LARGEST:
         raise LimitError(f"{part.name} has {size:,} cells, more than {LARGEST:,}; check a table of fewer dimensions")
     codes = _node_codes(part)
-    rows = codes @ np.array(space.strides, np.int64)
+    rows = space.grid.encode(codes.T)
     missing = empty_cells(space, dict.fromkeys(part.names, 0), rows, rows[part.ranges()[0] > 0])
     if not missing.size:
         return replace(part, absent="unpublished")
     labels = {axis.name: (axis.whole, *axis.nodes[1:]) for axis in space.axes}
-    places = np.stack(
-        [missing // stride % len(axis.nodes) for axis, stride in zip(space.axes, space.strides, strict=True)],
-        axis=1,
-    )
+    places = np.stack(space.grid.decode(missing), axis=1)
     zeros = np.zeros(missing.size, np.int64)
     return replace(
         part,

@@ -30,15 +30,14 @@ from discreet.decide.ledger.joining import explicit, joined, unrelated
 from discreet.decide.ledger.lines import Line, full_lines
 from discreet.decide.ledger.populations import with_population
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sheets import Sheet
 from discreet.decide.ledger.sums import NODES, System, open_equations, smallest_sums
 from discreet.decide.ledger.unions import describe, is_published
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import equations_of
-from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.release import Release
 
 BoolArray = npt.NDArray[np.bool_]
 PROOFS = 200
@@ -64,21 +63,6 @@ Key = frozenset[tuple[str, str]] | frozenset[frozenset[tuple[str, str]]]
 """Cells and unions by their labels, which are the same in every set of equations."""
 SEARCH = 30.0
 """Seconds that the search for unions takes at most, where no other limit is given."""
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """One published table, the release that it belongs to, and the draw that its figures were made by."""
-
-    figures: Figures
-    entry: Entry
-    draw: str = ""
-
-
-def sheets_of(release: Release, entry: Entry) -> list[Sheet]:
-    """Return the tables of a release; those that were perturbed by the keys of their records share a draw."""
-    draw = release.method if release.parameters.get("keys") == "records" else f"{entry.id} {entry.title}"
-    return [Sheet(part, entry, draw) for part in release.parts()]
 
 
 @dataclass(frozen=True)
@@ -277,10 +261,7 @@ class Work:
 
     def _inner_of(self, block: frozenset[str]) -> IntArray:
         space = self.equations.space
-        inner = np.zeros(1, np.int64)
-        for axis, stride in zip(space.axes, space.strides, strict=True):
-            codes = np.array(axis.leaves if axis.name in block else (0,), np.int64)
-            inner = (inner[:, None] + stride * codes).ravel()
+        inner = space.cross({axis.name: axis.leaves for axis in space.axes if axis.name in block})
         # Tables of a part of a dimension leave out what they do not cross.
         at = self.equations.locate(inner)
         return at[at >= 0]

@@ -22,8 +22,9 @@ from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import IntArray
 from discreet.decide.ledger.findings import Finding, between
-from discreet.decide.ledger.joint import Joint, Sheet, Work, joint_findings, lay, told_ends
+from discreet.decide.ledger.joint import Joint, Work, joint_findings, lay, told_ends
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sheets import Sheet
 from discreet.feasible.bounds import Bounds
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
@@ -58,8 +59,8 @@ def same_values(
     found = carried([*earlier, *new], theirs, settings, why)
     if earlier and found.findings:
         known = {(f.name, f.lower, f.upper) for f in carried(earlier, theirs, settings, why).findings}
-        new = tuple(f for f in found.findings if (f.name, f.lower, f.upper) not in known)
-        found = replace(found, findings=new)
+        more = tuple(f for f in found.findings if (f.name, f.lower, f.upper) not in known)
+        found = replace(found, findings=more)
     others = _not_repeated([*earlier, *new], theirs)
     if not others:
         return found
