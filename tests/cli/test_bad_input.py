@@ -201,7 +201,7 @@ def test_weights(weights: str, message: str, folder: Path) -> None:
     ("options", "message"),
     [
         (["--form", "2016"], "form is '2016'; R2 has the forms '2015' (default) and '2014'"),
-        (["--by", "aera"], "the table has no dimension 'aera'; did you mean 'area'?"),
+        (["--slices", "aera"], "the table has no dimension 'aera'; did you mean 'area'?"),
         (["--dimensions", "aera"], "F.csv: there is no dimension column 'aera'; did you mean 'area'?"),
         (["--count", "people"], "F.csv: there is no column of counts 'people'"),
         (["--layout", "tall"], "F.csv: layout is 'tall'; it is 'auto', 'long' or 'wide'"),

@@ -107,7 +107,7 @@ def test_releases_are_reproducible_and_tell_neither_original_nor_seed() -> None:
     assert release.table != table
     assert "seed" not in {*vars(release), *release.parameters}
     assert release.table.dimensions == table.dimensions
-    assert random_sample(table, np.int64(245), seed=5).parameters == {"n": 245}  # type: ignore[arg-type]
+    assert random_sample(table, np.int64(245), seed=5).parameters == {"n": 245}
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])

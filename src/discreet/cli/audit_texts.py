@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import RequestError, nearest
@@ -69,17 +68,4 @@ def merged_of(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
         if not colon or not equals:
             raise RequestError(f"{text!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
         found.setdefault(name, {})[whole] = parts.split("+")
-    return found
-
-
-def hierarchies_of(texts: list[str] | None) -> dict[str, list[Any]]:
-    """Read hierarchies from files: ``region=nuts.hrc``."""
-    from discreet.table.hierarchy_reader import read_hierarchy
-
-    found: dict[str, list[Any]] = {}
-    for text in texts or ():
-        name, equals, file = text.partition("=")
-        if not equals:
-            raise RequestError(f"{text!r} is not DIMENSION=FILE, as 'region=nuts.hrc'")
-        found.setdefault(name, []).append(read_hierarchy(Path(file)))
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,8 @@ from discreet.measures.risk import check_measurable, risk
 from discreet.measures.transition import LIMIT as MATRIX_LIMIT
 from discreet.measures.transition import transition_entropy
 from discreet.protect.base import EnumerableMethod, RandomMethod
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
 from discreet.table import Table
 
 ENUMERATION_LIMIT = 2**20
@@ -53,7 +56,7 @@ class _View:
 
 
 def expected_risk(
-    table: Table,
+    table: Any,
     method: RandomMethod,
     *,
     draws: int = 1000,
@@ -66,11 +69,12 @@ def expected_risk(
     seed: Seed = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    **reading: Any,
 ) -> ExpectedRisk:
     """Return the expected R2 and information loss of a random method on a table.
 
     Args:
-        table: the original.
+        table: the original: a table, a tabulation, a file or a frame.
         method: a random protection, such as ``discreet.protect.RandomRounding(3)``.
         draws: how many releases are drawn; the largest number when a precision is asked for is 1,000 times it.
         precision: draw until the Monte Carlo error of the whole table's R2 is at most this.
@@ -83,6 +87,7 @@ def expected_risk(
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
         progress: told how far the work is.
+        reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
     >>> from discreet.protect import RandomRounding
@@ -92,6 +97,7 @@ def expected_risk(
     """
     w = check_weights(weights)
     check_form(form)
+    table = open_original(table, Reading.of(reading)).table()
     check_measurable(table)
     method.check(table)
     if aggregate not in ("measure", "transition"):

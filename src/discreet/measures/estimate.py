@@ -25,6 +25,8 @@ from discreet.measures.result import TERMS
 from discreet.measures.risk import check_measurable
 from discreet.models import MODELS, Goodness, LogLinear, PopulationModel, goodness_of_fit
 from discreet.models.population import Population
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
 from discreet.table import Table
 
 BLOCK_CELLS = 2_000_000
@@ -133,7 +135,7 @@ class Estimate:
 
 
 def estimate(
-    sample: Table,
+    sample: Any,
     population: int,
     *,
     model: str | PopulationModel = "loglinear",
@@ -145,11 +147,12 @@ def estimate(
     seed: Seed = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    **reading: Any,
 ) -> Estimate:
     """Estimate R2 of a sample table from a population of known size N and unknown counts.
 
     Args:
-        sample: the sample table f that will be published.
+        sample: the sample table f that will be published: a table, a tabulation, a file or a frame.
         population: N, the number of people in the population.
         model: ``"loglinear"`` (independence), ``"polya"``, or a model with parameters of its own, such as
             ``LogLinear((("area", "sex"), ("age",)))`` or ``PolyaUrn(population_zeros=25)``.
@@ -161,6 +164,7 @@ def estimate(
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
         progress: told how far the work is.
+        reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
     >>> sample = discreet.protect.random_sample(discreet.datasets.religion(), 245, seed=1).table
@@ -170,6 +174,7 @@ def estimate(
     """
     w = check_weights(weights)
     check_form(form)
+    sample = open_original(sample, Reading.of(reading), released=True).table()
     check_measurable(sample, "sample table")
     if draws < 2:
         raise RequestError(f"draws is {draws}; a Monte Carlo error needs 2 or more")

@@ -22,6 +22,7 @@ from discreet.protect.random_sample import sampled
 from discreet.protect.record_rows import arrow_records, like
 from discreet.protect.stratified_sample import crossed
 from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 
 
@@ -94,6 +95,7 @@ class BernoulliSample:
         yield from crossed(parts, block)
 
 
+@reads_original
 def bernoulli_sample(original: Original, rate: float, *, known_total: bool = False, seed: Seed = None) -> Release:
     """Take everybody into a sample with probability ``rate`` and return the sample's table.
 

@@ -18,6 +18,7 @@ from discreet.protect.base import Original, Protected
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import BASE, WITH_MARGINS, check_base, check_counts, rounded_table, rounded_tabulation
 from discreet.protect.usage import Usage
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Conventional
 from discreet.table.tabulation import Tabulation
@@ -79,6 +80,7 @@ class ConventionalRounding:
         )
 
 
+@reads_original
 def conventional_rounding(original: Original | Sequence[Original], base: int = 5, *, margins: bool = False) -> Release:
     """Round every figure to the nearest multiple of the base.
 

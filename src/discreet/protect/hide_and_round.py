@@ -22,6 +22,7 @@ from discreet.protect.conventional_rounding import round_nearest
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import check_base, check_counts, laid_out
 from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.figures import Figures
 from discreet.table.kinds import EXACT, INTERVAL, Conventional
@@ -95,6 +96,7 @@ class HideAndRound:
         return Protected(release, replace(changes, hidden=int(small.sum())))
 
 
+@reads_original
 def hide_and_round(original: Original | Sequence[Original], limit: int = 7, base: int = 5) -> Release:
     """Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base.
 

@@ -32,6 +32,7 @@ from discreet.protect.rounding import (
     rounded_tabulation,
 )
 from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Random
 from discreet.table.tabulation import Tabulation
@@ -163,6 +164,7 @@ class RandomRounding:
             yield np.where(up, chance, 1 - chance).prod(axis=1), released
 
 
+@reads_original
 def random_rounding(
     original: Original | Sequence[Original],
     base: int = 3,

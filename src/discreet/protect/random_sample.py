@@ -22,6 +22,7 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import FRACTION, PUBLISH_TOTAL, check_share, counts_of, release_counts, release_inner
 from discreet.protect.record_rows import arrow_records, like
 from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Sampled
 
@@ -236,6 +237,7 @@ def _hypergeometric(rng: np.random.Generator, good: int, bad: int, sample: IntAr
     return rng.hypergeometric(good, bad, sample)
 
 
+@reads_original
 def random_sample(
     original: Original,
     n: int | None = None,

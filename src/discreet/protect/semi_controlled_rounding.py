@@ -28,6 +28,7 @@ from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
 from discreet.protect.rounding import BASE, check_base, check_counts, laid_out, released
 from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.grid import locate
 from discreet.table.kinds import Controlled
@@ -219,6 +220,7 @@ def round_nested(
     return drawn
 
 
+@reads_original
 def semi_controlled_rounding(
     original: Original | Sequence[Original], base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
 ) -> Release:

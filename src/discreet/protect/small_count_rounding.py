@@ -23,6 +23,7 @@ from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.rounding import BASE, check_base, check_counts, inner_sums, laid_out, released
 from discreet.protect.usage import Usage
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import EXACT, Perturbed, Small
 from discreet.table.tabulation import Tabulation
@@ -107,6 +108,7 @@ class SmallCountRounding:
         )
 
 
+@reads_original
 def small_count_rounding(original: Original | Sequence[Original], base: int = 3) -> Release:
     """Round the inner counts below the base to 0 or the base; all margins are sums of what is published.
 

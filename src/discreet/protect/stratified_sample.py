@@ -22,6 +22,7 @@ from discreet.protect.inner_counts import FRACTION, PUBLISH_TOTAL, check_share, 
 from discreet.protect.random_sample import RandomSample, count_samples, draw_samples, sampled
 from discreet.protect.record_rows import arrow_records, column_codes, like
 from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid
@@ -216,6 +217,7 @@ def crossed(parts: Sequence[tuple[FloatArray, IntArray]], block: int) -> Iterato
         yield chance, np.concatenate(rows[::-1], axis=1)
 
 
+@reads_original
 def stratified_sample(
     original: Original,
     by: str,

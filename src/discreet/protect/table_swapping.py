@@ -21,6 +21,7 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.simulation.model import Model
 from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Swapped
@@ -123,6 +124,7 @@ class TableSwapping:
         return x, made
 
 
+@reads_original
 def table_swapping(original: Original, keep: int = 1, *, rate: float = 0.05, seed: Seed = None) -> Release:
     """Move a share of a table's people between cells so that all margins of ``keep`` dimensions stay as they are.
 

@@ -24,6 +24,7 @@ from discreet.protect.adjustment_program import ProtectionLevels, adjust
 from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.protect.rounding import grand_totals, inner_of
 from discreet.protect.usage import UNLISTED, Usage, option
+from discreet.reading.reads import reads_original
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
@@ -169,6 +170,7 @@ def _check_sums(cells: Tabulation, sums: Sums, values: IntArray, decimals: int) 
         )
 
 
+@reads_original
 def tabular_adjustment(
     original: Original,
     rules: Sequence[Rule],

@@ -277,7 +277,7 @@ def _specification(
             DimensionSpec(
                 base.name,
                 base.columns,
-                (*base.hierarchies, *_hierarchies(hierarchies.get(base.name), total)),
+                (*base.hierarchies, *trees_of(hierarchies.get(base.name), total)),
                 (*base.missing, *([codes] if isinstance(codes, str) else list(codes))),
                 total if base.total == TOTAL else base.total,
                 outside if base.outside == "error" else base.outside,
@@ -289,8 +289,8 @@ def _specification(
     return TableSpec(tuple(dimensions), tuple(ResponseSpec(name, shadow) for name in values), **rest)
 
 
-def _hierarchies(given: Any, total: str) -> list[Hierarchy | Prefixes]:
-    """Read hierarchies that were given as files."""
+def trees_of(given: Any, total: str) -> list[Hierarchy | Prefixes]:
+    """Return hierarchies, read from files where they are named by them."""
     if given is None:
         return []
     found: list[Hierarchy | Prefixes] = []

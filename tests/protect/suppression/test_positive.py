@@ -16,6 +16,7 @@ from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.evaluate.certified import inspect
 from discreet.protect import Wish
+from discreet.protect.suppression.marking import marked
 from discreet.rules import Threshold
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
@@ -58,7 +59,7 @@ def test_the_pattern_that_hides_the_ones_alone_is_called_unsafe() -> None:
     method = dc.protect.Suppression(Threshold(3))
     pattern = method.pattern(row())
     alone = replace(pattern, hidden=pattern.problem.primary.copy())
-    release = method.publish(alone).release
+    release = marked(method, alone).release
     assert inspect(alone, release).verdict == "unsafe"
     cells = dc.audit(release).cells
     assert {(cell.name, cell.lower, cell.upper) for cell in cells} == {(f"x={x}", 1.0, 1.0) for x in "abc"}
@@ -101,6 +102,20 @@ def test_what_a_mark_says_is_read_back(name: str, tmp_path: Path) -> None:
     before, after = ({c.name: (c.lower, c.upper) for c in dc.audit(r).cells} for r in (found.release, again))
     assert before == after
     assert {lower for lower, _ in after.values()} == {1.0}
+
+
+@pytest.mark.parametrize("form", ["intervals", "synthetic"])
+@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+def test_what_stands_in_place_of_a_mark_says_the_same(form: str, name: str, row_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / name
+    assert run("protect", "suppress", row_file, "--rule", "threshold=3", "--as", form, "-o", out).code == 0
+    made = dc.suppress(row(), Threshold(3), form=form)
+    expected = {f"x={x}": (1.0, 10.0) for x in "abcd"}
+    for release in (made.release, dc.read_release(out)):
+        assert {cell.name: (cell.lower, cell.upper) for cell in dc.audit(release).cells} == expected
+    # The audit by the rules agrees with the one that let it out.
+    judged = run("audit", out, "--original", row_file, "--rule", "threshold=3")
+    assert judged.code == 0, judged.out
 
 
 # --- releases of others -------------------------------------------------------------------------------------------

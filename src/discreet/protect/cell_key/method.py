@@ -26,6 +26,7 @@ from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import inner_and_sums, laid_out, released, rounded_table
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.grid import Grid, look_up
@@ -226,6 +227,7 @@ class CellKey:
             yield chance, released_counts
 
 
+@reads_original
 def cell_key(
     original: Original | KeyedTable,
     ptable: PTable | None = None,

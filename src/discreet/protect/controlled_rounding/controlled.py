@@ -26,6 +26,7 @@ from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.rounding import BASE, check_base, check_counts, inner_sums, laid_out, released
 from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Controlled, Kind, Perturbed
 from discreet.table.tabulation import Tabulation
@@ -146,6 +147,7 @@ class ControlledRounding:
         return Rounded(values, largest // base, False)
 
 
+@reads_original
 def controlled_rounding(
     original: Original | Sequence[Original],
     base: int = 5,

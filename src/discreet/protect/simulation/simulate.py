@@ -21,6 +21,7 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import counts_of, release_counts
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Simulated
@@ -188,6 +189,7 @@ def _dense(table: Table) -> IntArray:
     return table.to_array().ravel()
 
 
+@reads_original
 def simulation(
     original: Original,
     margins: Sequence[Sequence[str]] | int | None = None,

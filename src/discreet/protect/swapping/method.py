@@ -26,6 +26,7 @@ from discreet.protect.swapping.records import SwappedRecords, swap_arrow, swap_r
 from discreet.protect.swapping.report import SwapReport
 from discreet.protect.swapping.swap_plan import SwapPlan
 from discreet.protect.usage import Usage
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.kinds import Swapped
 from discreet.table.records import count_records
@@ -158,6 +159,7 @@ class RecordSwapping(SwapPlan):
         return table.with_counts(found, counts)
 
 
+@reads_original
 def record_swapping(
     original: Original,
     area: str,

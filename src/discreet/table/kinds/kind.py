@@ -127,6 +127,16 @@ class Kind(metaclass=_Named):
         """Whether nothing says if a figure behind this mark can be 0."""
         return False
 
+    @property
+    def floor(self) -> int | None:
+        """What a mark says hidden values are at least; None where it says nothing."""
+        return None
+
+    @property
+    def ceiling(self) -> int | None:
+        """What a mark says hidden values are at most; None where it says nothing."""
+        return None
+
     def above_zero(self) -> Kind:
         """Return the kind where zeros are known to be published: a mark that says nothing of them hides none."""
         return self
@@ -222,7 +232,7 @@ KINDS: Registry[type[Kind]] = Registry(
         "relative": f"{_HERE}.perturbed:Relative",
         "sample": f"{_HERE}.sampled_swapped:Sampled",
         "swapped": f"{_HERE}.sampled_swapped:Swapped",
-        "simulated": f"{_HERE}.exact:Simulated",
+        "simulated": f"{_HERE}.suppressed:Simulated",
         "added": f"{_HERE}.exact:Added",
     },
 )
