@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.registry import Registry
 
@@ -46,7 +46,12 @@ class _Named(type):
         if cls is not Kind:
             return super().__call__(*given, **parameters)
         name, *rest = given or (parameters.pop("name", "exact"),)
-        return KINDS[name](*rest, **parameters)
+        kind = KINDS[name]
+        known = [item.name for item in fields(kind)]
+        strange = next((key for key in parameters if key not in known), None)
+        if strange is not None:
+            raise RequestError(f"figures of the kind {name!r} have no {strange!r}; {nearest(strange, known)}")
+        return kind(*rest, **parameters)
 
 
 @dataclass(frozen=True, init=False)
@@ -207,7 +212,8 @@ class Kind(metaclass=_Named):
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Kind:
         """Return the kind that :meth:`to_dict` wrote; lists become tuples."""
-        return Kind(**{name: _tuples(value) for name, value in data.items()})
+        given = {key: _tuples(value) for key, value in data.items()}
+        return Kind(given.pop("name"), **given)
 
 
 _HERE = "discreet.table.kinds"
