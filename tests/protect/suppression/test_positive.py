@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -106,7 +107,7 @@ def test_what_a_mark_says_is_read_back(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["intervals", "synthetic"])
 @pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
-def test_what_stands_in_place_of_a_mark_says_the_same(form: str, name: str, row_file: Path, tmp_path: Path) -> None:
+def test_what_stands_in_place_of_a_mark_says_the_same(form: Any, name: str, row_file: Path, tmp_path: Path) -> None:
     out = tmp_path / name
     assert run("protect", "suppress", row_file, "--rule", "threshold=3", "--as", form, "-o", out).code == 0
     made = dc.suppress(row(), Threshold(3), form=form)
