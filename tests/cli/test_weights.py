@@ -16,7 +16,7 @@ import discreet as dc
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.protect import METHODS
 from discreet.table.figures import Figures
-from discreet.table.release_files import read_release
+from discreet.table.release_reader import read_release
 
 RECORDS = ("--by", "region,activity", "--value", "turnover", "--contributor", "firm", "--weight", "w")
 # What each method needs to run at all; each reads the records, and all but those of counts publish sums.

@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.feasible.bounds import bounds
-from discreet.feasible.cases import Cases, Closed, conditions
-from discreet.feasible.proof import Proof, check, prove
+from discreet.feasible.proof.bound_proof import Proof, check, prove
+from discreet.feasible.proof.cases import Cases, Closed, conditions
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy

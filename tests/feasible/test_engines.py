@@ -10,16 +10,16 @@ import pytest
 from scipy.optimize import Bounds as Ranges
 from scipy.optimize import LinearConstraint, linprog, milp
 
-from discreet.feasible import general
+from discreet.core.clock import Clock
+from discreet.feasible import any_shape
+from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import bounds
-from discreet.feasible.chain import draw_tables
-from discreet.feasible.clock import Clock
-from discreet.feasible.condensing import condense
-from discreet.feasible.counting import count_tables
-from discreet.feasible.general import solve_group
-from discreet.feasible.highs import Model, NothingFitsError, sparse_bounds
-from discreet.feasible.kernels import network_batch, oriented
+from discreet.feasible.draw.chain import draw_tables
+from discreet.feasible.draw.counting import count_tables
+from discreet.feasible.group_program import GroupProgram, NothingFitsError, sparse_bounds
+from discreet.feasible.network.batch import network_batch, oriented
 from discreet.feasible.reduction import Group, reduce
+from discreet.feasible.tableau.condensing import condense
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
@@ -162,7 +162,7 @@ def test_large_groups_without_a_tableau(monkeypatch: pytest.MonkeyPatch) -> None
     group = max(reduce(equations_of(cube(4, 2, 5, hide=0.7))).groups, key=lambda g: g.variables.size)
     every = np.ones(group.variables.size, np.int64)
     usual = solve_group(group, every)
-    monkeypatch.setattr(general, "LARGEST", 0)
+    monkeypatch.setattr(any_shape, "LARGEST", 0)
     other = solve_group(group, every)
     assert (usual.bound == other.bound).all()
     assert other.settled.all()
@@ -221,6 +221,6 @@ def test_a_solver_of_floating_point_numbers_is_not_believed_about_large_ones(lar
     wrong = replace(group, rhs=group.rhs + np.eye(group.rhs.size, dtype=np.int64)[0])
     if said:
         with pytest.raises(NothingFitsError):
-            Model(wrong).best(np.ones(group.variables.size), True)
+            GroupProgram(wrong).best(np.ones(group.variables.size), True)
     else:
-        assert Model(wrong).best(np.ones(group.variables.size), True) is None
+        assert GroupProgram(wrong).best(np.ones(group.variables.size), True) is None

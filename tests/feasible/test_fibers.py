@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.feasible.counting import count_tables
+from discreet.feasible.draw.counting import count_tables
 from discreet.feasible.reduction import reduce
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures

@@ -8,12 +8,12 @@ from tests.feasible.random_releases import release
 from tests.feasible.test_engines import cube
 
 import discreet as dc
-from discreet.feasible import solving
+from discreet.core.clock import Clock
 from discreet.feasible.bounds import bounds
-from discreet.feasible.clock import Clock
-from discreet.feasible.kernels import oriented
+from discreet.feasible.network.batch import oriented
 from discreet.feasible.reduction import Group, reduce
-from discreet.feasible.solving import Solver
+from discreet.feasible.tableau import solver
+from discreet.feasible.tableau.solver import Solver
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
@@ -42,11 +42,11 @@ def found_by_shifts(group: Group, monkeypatch: pytest.MonkeyPatch) -> int:
     every = np.ones(group.variables.size, np.int64)
     usual = Solver(group, every, None, Clock())
     with monkeypatch.context() as patch:
-        patch.setattr(solving, "SPACIOUS", -1)
+        patch.setattr(solver, "SPACIOUS", -1)
         other = Solver(group, every, None, Clock())
         tables = int(other.pool.tables[0])
-    for solver in (usual, other):
-        solver.run(1000)
+    for one in (usual, other):
+        one.run(1000)
     a, b = usual.found(), other.found()
     both = (a.settled > 0) & (b.settled > 0)
     assert (a.bound[both] == b.bound[both]).all()

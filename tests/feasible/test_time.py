@@ -7,20 +7,20 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.feasible.test_conflict import spoiled, true_together
+from tests.feasible.test_contradiction import spoiled, true_together
 from tests.feasible.test_engines import cube, largest, square
 
 import discreet as dc
+from discreet.core.clock import Clock
 from discreet.core.errors import LimitError
-from discreet.feasible import conflict, general, searching
+from discreet.feasible import any_shape, contradiction, group_search
+from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.feasible.chain import draw_tables
-from discreet.feasible.clock import Clock
-from discreet.feasible.counting import count_tables
-from discreet.feasible.general import solve_group
-from discreet.feasible.kernels import network_batch, oriented
-from discreet.feasible.levels import OUT_OF_REACH, REACHED, UNDECIDED, reach_levels
-from discreet.feasible.proof import check, prove
+from discreet.feasible.draw.chain import draw_tables
+from discreet.feasible.draw.counting import count_tables
+from discreet.feasible.network.batch import network_batch, oriented
+from discreet.feasible.proof.bound_proof import check, prove
+from discreet.feasible.reach import OUT_OF_REACH, REACHED, UNDECIDED, reach_levels
 from discreet.feasible.reduction import reduce
 from discreet.table.equations import equations_of
 
@@ -44,10 +44,10 @@ def timed(work: Callable[[], Bounds]) -> Bounds:
     return found
 
 
-@pytest.mark.parametrize("entries", [general.LARGEST, 0])
+@pytest.mark.parametrize("entries", [any_shape.LARGEST, 0])
 def test_hard_searches_end_in_time(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the tableau and by HiGHS: 2,744 values behind exact margins, which take minutes."""
-    monkeypatch.setattr(general, "LARGEST", entries)
+    monkeypatch.setattr(any_shape, "LARGEST", entries)
     rng, n = np.random.default_rng(0), 14
     truth = rng.integers(0, 10, (n, n, n))
     equations = equations_of(cube(n, 9, 0))
@@ -66,13 +66,13 @@ def test_audits_that_run_out_of_time_call_nothing_safe() -> None:
     assert not hurried.findings.finished.all()
 
 
-@pytest.mark.parametrize("entries", [general.LARGEST, 0])
+@pytest.mark.parametrize("entries", [any_shape.LARGEST, 0])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_finished_in_time_is_right(seed: int, entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     equations = equations_of(cube(5, 4, seed, hide=0.8))
     full = bounds(equations)
     assert full.finished.all()
-    monkeypatch.setattr(general, "LARGEST", entries)
+    monkeypatch.setattr(any_shape, "LARGEST", entries)
     for limit in (0.001, 0.003, 0.01, 0.03, 0.1):
         rest = bounds(equations, time_limit=limit)
         for early, late, sign in ((rest.lower, full.lower, 1), (rest.upper, full.upper, -1)):
@@ -82,10 +82,10 @@ def test_what_is_finished_in_time_is_right(seed: int, entries: int, monkeypatch:
         assert (rest.relaxed_upper >= full.relaxed_upper - 1e-6).all()
 
 
-@pytest.mark.parametrize("entries", [general.LARGEST, 0])
+@pytest.mark.parametrize("entries", [any_shape.LARGEST, 0])
 def test_a_clock_that_rings_half_way(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same where it does not depend on the machine how far a search comes."""
-    monkeypatch.setattr(general, "LARGEST", entries)
+    monkeypatch.setattr(any_shape, "LARGEST", entries)
     group = largest(cube(6, 4, 1, hide=0.8))
     every = np.ones(group.variables.size, np.int64)
     full = solve_group(group, every)
@@ -192,18 +192,18 @@ def test_clocks_of_finished_searches_are_stopped(monkeypatch: pytest.MonkeyPatch
         clocks.append(Clock(deadline))
         return clocks[-1]
 
-    monkeypatch.setattr(searching, "Clock", kept)
+    monkeypatch.setattr(group_search, "Clock", kept)
     assert bounds(equations_of(square(9, 1)), time_limit=3600.0).finished.all()
     assert all(clock._timer is not None and clock._timer.finished.is_set() for clock in clocks)
     assert not any(clock.rung[0] for clock in clocks)
 
 
-def test_conflicts_are_told_without_time_to_explain_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contradictions_are_told_without_time_to_explain_them(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [equations for equations in map(spoiled, range(12)) if equations is not None]
     assert len(found) > 2
-    monkeypatch.setattr(conflict, "PATIENCE", 0.0)
+    monkeypatch.setattr(contradiction, "PATIENCE", 0.0)
     for equations in found:
-        hurried = conflict.conflict(equations, seconds=0.0)
+        hurried = contradiction.conflict(equations, seconds=0.0)
         assert not hurried.needed
         assert not hurried.smallest
         assert not true_together(equations, hurried.figures)

@@ -17,16 +17,16 @@ from discreet.protect import ControlledRounding, controlled_rounding
 from discreet.protect.additive import sums_of
 from discreet.protect.controlled_rounding.cycles import round_flow
 from discreet.protect.controlled_rounding.nearest import nearest_rounding
-from discreet.protect.controlled_rounding.problem import Problem
+from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
 from discreet.protect.controlled_rounding.unbiased import mixture, network_of, round_network
 from discreet.table.tabulation import Tabulation
 
 WORKED = [[1, 0], [3, 3], [12, 20]]
 
 
-def problem_of(cells: Tabulation, base: int) -> Problem:
+def problem_of(cells: Tabulation, base: int) -> RoundingProblem:
     full = cells.with_empty_cells()
-    return Problem.of(sums_of(full), full.records, base)
+    return RoundingProblem.of(sums_of(full), full.records, base)
 
 
 def test_the_worked_example() -> None:
@@ -61,7 +61,7 @@ def check_rounding(rng: np.random.Generator, cases: int) -> int:
             relaxed += 1
             assert d > 1
             assert "No zero-restricted rounding exists" in made.notes[0]
-            assert made.release.parts()[0].kinds[0].bound == np.abs(values - truth).max() >= base
+            assert made.release.parts()[0].kinds[0].to_dict()["bound"] == np.abs(values - truth).max() >= base
     return relaxed
 
 
@@ -128,7 +128,7 @@ def test_two_way_tables_with_one_hierarchy_are_networks() -> None:
         assert np.abs(found.values - cells.with_empty_cells().records).sum() == pytest.approx(bound)
 
 
-def enumerated_mean(problem: Problem) -> list[Fraction]:
+def enumerated_mean(problem: RoundingProblem) -> list[Fraction]:
     """Go through every number that decides a cycle: multiples of all sums that can occur."""
     edges = network_of(problem)
     assert edges is not None

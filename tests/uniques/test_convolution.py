@@ -10,8 +10,8 @@ import pytest
 
 from discreet.core.errors import LimitError
 from discreet.uniques.conditioning import distinct, mix, split
-from discreet.uniques.convolution import Group, Law, restricted_law
-from discreet.uniques.stable import log1p_complex
+from discreet.uniques.convolution import CellGroup, UntouchedLaw, restricted_law
+from discreet.uniques.log_probabilities import log1p_complex
 from discreet.uniques.urn import Urn
 
 
@@ -25,14 +25,14 @@ def log_fraction(value: Fraction) -> float:
 @pytest.mark.parametrize(("people", "cells"), [(46228, 1108), (500, 400), (400, 400), (10**6, 50)])
 def test_no_population_zero_under_the_uniform_prior(people: int, cells: int) -> None:
     """Stars and bars: C(N−1, K−1) of the C(N+K−1, K−1) tables have no empty cell."""
-    law = restricted_law(Urn(people, float(cells), True), [Group(cells, 1.0, low=1)])
+    law = restricted_law(Urn(people, float(cells), True), [CellGroup(cells, 1.0, low=1)])
     exact = Fraction(comb(people - 1, cells - 1), comb(people + cells - 1, cells - 1))
     assert law.log_probability == pytest.approx(log_fraction(exact), rel=1e-12, abs=1e-9)
 
 
 @pytest.mark.parametrize(("people", "cells", "most"), [(300, 40, 20), (300, 40, 8), (320, 40, 8), (60, 12, 59)])
 def test_bounded_tables_under_the_uniform_prior(people: int, cells: int, most: int) -> None:
-    law = restricted_law(Urn(people, float(cells), True), [Group(cells, 1.0, high=most)])
+    law = restricted_law(Urn(people, float(cells), True), [CellGroup(cells, 1.0, high=most)])
     tables = sum(
         (-1) ** j * comb(cells, j) * comb(people - j * (most + 1) + cells - 1, cells - 1)
         for j in range(people // (most + 1) + 1)
@@ -44,7 +44,7 @@ def test_bounded_tables_under_the_uniform_prior(people: int, cells: int, most: i
 @pytest.mark.parametrize(("people", "cells"), [(300, 40), (60, 40), (40, 40), (3000, 90)])
 def test_no_population_zero_under_the_multinomial_prior(people: int, cells: int) -> None:
     """Surjections by inclusion and exclusion, in whole numbers."""
-    law = restricted_law(Urn(people, float(cells), False), [Group(cells, 1.0, low=1)])
+    law = restricted_law(Urn(people, float(cells), False), [CellGroup(cells, 1.0, low=1)])
     onto = sum((-1) ** j * comb(cells, j) * (cells - j) ** people for j in range(cells))
     exact = Fraction(onto, cells**people)
     assert law.log_probability == pytest.approx(log_fraction(exact), rel=1e-11, abs=1e-11)
@@ -54,7 +54,7 @@ def test_one_cell_is_the_urns_own_law() -> None:
     for reinforced in (True, False):
         urn = Urn(5000, 300.0, reinforced)
         for x in (0, 1, 17, 400):
-            law = restricted_law(urn, [Group(1, 2.5, low=x, high=x)])
+            law = restricted_law(urn, [CellGroup(1, 2.5, low=x, high=x)])
             assert law.log_probability == pytest.approx(float(urn.log_pmf(x, 2.5)), rel=1e-11)
 
 
@@ -62,40 +62,40 @@ def test_one_free_cell_among_a_thousand_million() -> None:
     """Everybody on the bounded cells but one: the one cell counts, light as it is."""
     cells = 10**9
     urn = Urn(cells, float(cells), False)
-    law = restricted_law(urn, [Group(cells - 1, 1.0, unique=True), Group(1, 1.0, low=1)], counting=False)
+    law = restricted_law(urn, [CellGroup(cells - 1, 1.0, unique=True), CellGroup(1, 1.0, low=1)], counting=False)
     assert law.log_probability == pytest.approx(np.log(-np.expm1(-1.0)), rel=1e-6)
-    free = restricted_law(urn, [Group(cells - 1, 1.0, unique=True)])
+    free = restricted_law(urn, [CellGroup(cells - 1, 1.0, unique=True)])
     assert free.log_probability == pytest.approx(0.0, abs=1e-6)
 
 
 def test_what_cannot_be() -> None:
     urn = Urn(5, 10.0, True)
     for groups in (
-        [Group(3, 1.0, low=2)],
-        [Group(10, 1.0, high=0)],
-        [Group(1, 1.0, low=6)],
-        [Group(1, 1.0, high=-1)],
-        [Group(1, 0.0, low=1)],
+        [CellGroup(3, 1.0, low=2)],
+        [CellGroup(10, 1.0, high=0)],
+        [CellGroup(1, 1.0, low=6)],
+        [CellGroup(1, 1.0, high=-1)],
+        [CellGroup(1, 0.0, low=1)],
     ):
         assert restricted_law(urn, groups).log_probability == -np.inf
-    assert restricted_law(Urn(0, 10.0, True), [Group(1, 1.0, low=1)]).log_probability == -np.inf
-    sure = restricted_law(Urn(0, 10.0, True), [Group(4, 1.0, unique=True)])
+    assert restricted_law(Urn(0, 10.0, True), [CellGroup(1, 1.0, low=1)]).log_probability == -np.inf
+    sure = restricted_law(Urn(0, 10.0, True), [CellGroup(4, 1.0, unique=True)])
     assert (sure.log_probability, sure.start, sure.pmf.tolist()) == (0.0, 4, [1.0])
-    weightless = restricted_law(urn, [Group(2, 0.0, unique=True), Group(0, 1.0, low=3)])
+    weightless = restricted_law(urn, [CellGroup(2, 0.0, unique=True), CellGroup(0, 1.0, low=3)])
     assert (weightless.start, weightless.pmf.tolist()) == (2, [1.0])
 
 
 def test_too_many_counts_for_one_cell() -> None:
     with pytest.raises(LimitError, match="25,001 different counts"):
-        restricted_law(Urn(10**6, 10.0, True), [Group(1, 1.0, high=25_000)])
+        restricted_law(Urn(10**6, 10.0, True), [CellGroup(1, 1.0, high=25_000)])
 
 
 def test_split_adds_up() -> None:
     urn = Urn(60, 40.0, True)
-    groups = [Group(10, 1.0, low=1), Group(5, 2.0, high=3, unique=True)]
+    groups = [CellGroup(10, 1.0, low=1), CellGroup(5, 2.0, high=3, unique=True)]
     inside, outside = split(urn, groups)
     whole = mix([(0.0, inside), (0.0, outside)])
-    free = restricted_law(urn, [Group(5, 2.0, unique=True)])
+    free = restricted_law(urn, [CellGroup(5, 2.0, unique=True)])
     assert whole.log_probability == pytest.approx(0.0, abs=1e-12)
     assert whole.pmf == pytest.approx(free.pmf, abs=1e-12)
 
@@ -105,15 +105,15 @@ def test_the_rare_side_of_a_split() -> None:
     for reinforced in (True, False):
         urn = Urn(4000, 400.0, reinforced)
         for weight in (40.0, 60.0, 150.0) if reinforced else (1.0, 1.5, 2.0):
-            _, outside = split(urn, [Group(1, weight, low=1)])
+            _, outside = split(urn, [CellGroup(1, weight, low=1)])
             assert outside.log_probability == pytest.approx(float(urn.log_miss(weight)), rel=1e-7)
-    _, above = split(Urn(40, 4000.0, False), [Group(3, 1.0, high=4)])
+    _, above = split(Urn(40, 4000.0, False), [CellGroup(3, 1.0, high=4)])
     tail = np.exp(Urn(40, 4000.0, False).log_pmf(np.arange(5, 41), 1.0)).sum()
     assert above.log_probability == pytest.approx(np.log(3 * tail), rel=1e-7)
 
 
 def test_mixing_nothing() -> None:
-    assert mix([(0.0, Law(-np.inf, 0, np.zeros(1)))]).log_probability == -np.inf
+    assert mix([(0.0, UntouchedLaw(-np.inf, 0, np.zeros(1)))]).log_probability == -np.inf
 
 
 def test_distinct_rows() -> None:

@@ -12,7 +12,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.models import LogLinear
 from discreet.table import Table
 from discreet.uniques import fit_rates, loglinear_risk, risk_of
-from discreet.uniques.loglinear import consistency_warning, margins_of
+from discreet.uniques.loglinear_tau import consistency_warning, margins_of
 
 
 def test_homogeneous_cells_and_the_mistake_of_the_scale() -> None:

@@ -24,10 +24,10 @@ from discreet.uniques import (
     tau_by_slice,
     tau_of,
 )
-from discreet.uniques.conditioning import Bounds
-from discreet.uniques.convolution import Group, restricted_law
-from discreet.uniques.drawn import DrawnPosterior
-from discreet.uniques.posterior import UrnPosterior
+from discreet.uniques.conditioning import CountBounds
+from discreet.uniques.convolution import CellGroup, restricted_law
+from discreet.uniques.drawn_posterior import DrawnPosterior
+from discreet.uniques.exact_posterior import UrnPosterior
 from discreet.uniques.priors import UrnPrior
 from discreet.uniques.rare import rare_law
 from discreet.uniques.urn import Urn
@@ -48,7 +48,7 @@ def chain(balls: int, cells: int, weight: float, total: float, reinforced: bool)
     return law
 
 
-def spread_out(law: convolution.Law, size: int) -> FloatArray:
+def spread_out(law: convolution.UntouchedLaw, size: int) -> FloatArray:
     result = np.zeros(size)
     result[law.start : law.start + law.pmf.size] = law.pmf
     return result
@@ -70,14 +70,14 @@ def spread_out(law: convolution.Law, size: int) -> FloatArray:
     ],
 )
 def test_convolution_equals_the_chain(balls: int, cells: int, weight: float, total: float, reinforced: bool) -> None:
-    law = restricted_law(Urn(balls, total, reinforced), [Group(cells, weight, unique=True)])
+    law = restricted_law(Urn(balls, total, reinforced), [CellGroup(cells, weight, unique=True)])
     wanted = chain(balls, cells, weight, total, reinforced)
     assert spread_out(law, cells + 1) == pytest.approx(wanted, abs=1e-12)
     assert law.log_probability == pytest.approx(0.0, abs=1e-12)
 
 
 def test_inclusion_and_exclusion_equals_the_chain() -> None:
-    law = rare_law(Urn(200, 30.0, True), Group(5, 2.0, unique=True))
+    law = rare_law(Urn(200, 30.0, True), CellGroup(5, 2.0, unique=True))
     assert spread_out(law, 6) == pytest.approx(chain(200, 5, 2.0, 30.0, True), abs=1e-12)
 
 
@@ -87,14 +87,14 @@ def test_a_handful_of_cells_in_a_huge_population() -> None:
     assert result.probability(0) == pytest.approx(1.0)
     # Convolution gives up here, and with many untouched cells inclusion and exclusion does too.
     with pytest.raises(LimitError, match="alternating"):
-        rare_law(Urn(100, 2000.0, True), Group(300, 2.0, unique=True))
+        rare_law(Urn(100, 2000.0, True), CellGroup(300, 2.0, unique=True))
 
 
 def test_moments_of_a_million_uniques() -> None:
     """Mean and variance in closed form: P(one untouched) and P(two given ones untouched)."""
     for urn, weight in ((Urn(10**8, 1.02e8, True), 2.0), (Urn(10**8, 1e8, False), 1.0)):
         s = 10**6
-        law = restricted_law(urn, [Group(s, weight, unique=True)])
+        law = restricted_law(urn, [CellGroup(s, weight, unique=True)])
         u = law.start + np.arange(law.pmf.size)
         one, two = np.exp(urn.log_miss(weight)), np.exp(urn.log_miss(2 * weight))
         mean = float(u @ law.pmf)
@@ -106,7 +106,7 @@ def test_moments_of_a_million_uniques() -> None:
 def test_groups_of_unequal_weights() -> None:
     """Two groups together have the mean and variance of their pairs."""
     urn = Urn(400, 300.0, True)
-    groups = [Group(30, 1.5, unique=True), Group(20, 4.0, unique=True)]
+    groups = [CellGroup(30, 1.5, unique=True), CellGroup(20, 4.0, unique=True)]
     law = restricted_law(urn, groups)
     u = law.start + np.arange(law.pmf.size)
     first = sum(g.count * np.exp(urn.log_miss(g.weight)) for g in groups)
@@ -253,10 +253,10 @@ def draw_population(prior: Prior, cells: int, people: int, rng: np.random.Genera
     return rng.multinomial(people, rng.dirichlet(weights))
 
 
-def bounds_of(sample: Sample, prior: Prior) -> list[Group]:
+def bounds_of(sample: Sample, prior: Prior) -> list[CellGroup]:
     base = prior.base if isinstance(prior, Mixture) else prior
     assert isinstance(base, UrnPrior)
-    bounds = Bounds.of(sample, base, prior.event if isinstance(prior, Mixture) else None)
+    bounds = CountBounds.of(sample, base, prior.event if isinstance(prior, Mixture) else None)
     return bounds.after(sample, base.after(sample)[1], sample.counts == 1)
 
 
@@ -281,7 +281,7 @@ def test_credible_intervals_cover(prior: Prior, cells: int, people: int, n: int)
     rng = np.random.default_rng(11)
     runs = 2000
     inside = covered = 0
-    laws: dict[tuple[Group, ...], FloatArray] = {}
+    laws: dict[tuple[CellGroup, ...], FloatArray] = {}
     for _ in range(runs):
         population = draw_population(prior, cells, people, rng)
         counts = rng.multivariate_hypergeometric(population, n)

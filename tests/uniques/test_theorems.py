@@ -27,7 +27,7 @@ from discreet.uniques import (
     q_multinomial,
     q_uniform,
 )
-from discreet.uniques.posterior import UrnPosterior
+from discreet.uniques.exact_posterior import UrnPosterior
 from discreet.uniques.priors import UrnPrior
 
 PriorWeight = Callable[[Counts], Fraction]

@@ -14,7 +14,7 @@ from discreet.measures.estimate import Estimate, estimate
 from discreet.models import LogLinear, PolyaUrn
 from discreet.models.goodness import Goodness, goodness_of_fit
 from discreet.table import Table
-from discreet.uniques.loglinear import LogLinearRisk, loglinear_risk, name_of
+from discreet.uniques.loglinear_tau import LogLinearRisk, loglinear_risk, name_of
 from discreet.uniques.selection import Selection
 
 LEVEL = 0.05

@@ -17,7 +17,7 @@ from discreet.feasible.bounds import Bounds, bounds
 from discreet.protect.suppression.completion import fit
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
-from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.kinds import UNBOUNDED, Interval, Simulated, Unshown
 from discreet.table.release import Release
 
 Form: TypeAlias = Literal["marks", "intervals", "synthetic"]
@@ -54,12 +54,12 @@ def show_as(release: Release, form: Form, *, least: float = 0.0, progress: Progr
     equations = equations_of(marked, least=least, asked={})
     found = bounds(equations, np.flatnonzero(equations.hidden), progress=progress)
     if form == "intervals":
-        lower, upper, name = found.lower, found.upper, "interval"
+        lower, upper = found.lower, found.upper
     else:
         lower = upper = fit(equations, _middle(found))
-        name = "simulated"
+    kind = Interval if form == "intervals" else Simulated
     shown = [
-        _filled(part, equations.rows_of(part), lower, upper, name, 10 ** (equations.decimals - part.decimals))
+        _filled(part, equations.rows_of(part), lower, upper, kind, 10 ** (equations.decimals - part.decimals))
         for part in marked
     ]
     return replace(release, parameters={**release.parameters, "form": form}, figures=tuple(shown))
@@ -73,7 +73,9 @@ def _middle(found: Bounds) -> IntArray:
     return middle
 
 
-def _filled(figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, name: str, scale: int) -> Figures:
+def _filled(
+    figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, kind: type[Unshown], scale: int
+) -> Figures:
     """Return figures with the suppressed ones shown as intervals or made-up values; without an end they stay hidden.
 
     What is shown keeps what the mark in its place says, which readers know.
@@ -85,6 +87,6 @@ def _filled(figures: Figures, place: IntArray, lower: IntArray, upper: IntArray,
         figures,
         values=np.where(shown, low, figures.values),
         kind=np.where(shown, len(figures.kinds) + figures.kind, figures.kind),
-        kinds=(*figures.kinds, *(Kind(name, least=mark.least, most=mark.most) for mark in figures.kinds)),
-        upper=np.where(shown, high, rest) if name == "interval" else figures.upper,
+        kinds=(*figures.kinds, *(kind(least=mark.floor, most=mark.ceiling) for mark in figures.kinds)),
+        upper=np.where(shown, high, rest) if kind.spans else figures.upper,
     )

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.feasible.conflict import explain
+from discreet.feasible.contradiction import explain
+from discreet.feasible.group_search import GroupSearch
 from discreet.feasible.reduction import ConflictError, Reduction, reduce
-from discreet.feasible.searching import Search
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +81,7 @@ def bounds(
     low, high = reduced.low.copy(), reduced.high.copy()
     real = np.stack([low, high]).astype(np.float64)
     finished = np.ones(low.size, bool)
-    search = Search(equations, reduced.groups, wanted, time_limit, workers, progress)
+    search = GroupSearch(equations, reduced.groups, wanted, time_limit, workers, progress)
     for group, found in search.run(whole=not relaxed):
         mine = wanted[group.variables]
         where = group.variables[mine]

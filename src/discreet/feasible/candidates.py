@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import IntArray, index_ranges
+from discreet.core.numerics import BoolArray, IntArray, index_ranges
+from discreet.core.sparse import Rows, row_of
 from discreet.feasible.crowd import Facts
 from discreet.table.equations import Equations
+from discreet.table.grid import locate
 
-BoolArray = npt.NDArray[np.bool_]
 AT_ONCE = 5_000_000
 """How many pairs of a figure and what somebody knows of it are looked at at once."""
 
@@ -144,7 +144,7 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
     >>> found.seen[:, corner[0]].tolist()
     [2, 3]
     """
-    from scipy.sparse import csc_array, csr_array
+    from scipy.sparse import csc_array
 
     for name in ("positions", "values", "starts", "at", "by"):
         if getattr(candidates, name).dtype.kind != "i":
@@ -157,12 +157,11 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
         raise RequestError(f"the differences of candidates are no compressed rows: {error}") from None
     if equations.sums or equations.decimals != candidates.decimals:
         return None
-    place = np.minimum(np.searchsorted(candidates.positions, equations.positions), candidates.positions.size - 1)
-    if (candidates.positions[place] != equations.positions).any():
+    place = locate(candidates.positions, equations.positions)
+    if (place < 0).any():
         return None
     home = candidates.values[place]
-    shape = (equations.starts.size - 1, home.size)
-    matrix = csr_array((equations.signs, equations.columns, equations.starts), shape=shape)
+    matrix = Rows(equations.starts, equations.columns, equations.signs).matrix(home.size)
     # Sums of larger values could be too large for a computer's whole numbers, and come out wrong.
     most = 2**62 // int(np.diff(equations.starts).max(initial=1))
     outside = (home < equations.lower) | (home > equations.upper) | (np.abs(home) > most)
@@ -171,7 +170,7 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
     change = csc_array(change[place])
     change.sum_duplicates()
     change.eliminate_zeros()
-    table = np.repeat(np.arange(count), np.diff(change.indptr))
+    table = row_of(change.indptr)
     at = change.indices.astype(np.int64)
     value = home[at] + change.data
     wrong = np.zeros(count, bool)
@@ -196,7 +195,5 @@ def _each_once(facts: Facts, people: int) -> Facts:
 
 def _among(keys: IntArray, sorted_: IntArray) -> BoolArray:
     """Say which keys are among sorted ones."""
-    if not sorted_.size:
-        return np.zeros(keys.size, bool)
-    found: BoolArray = sorted_[np.minimum(np.searchsorted(sorted_, keys), sorted_.size - 1)] == keys
+    found: BoolArray = locate(sorted_, keys) >= 0
     return found

@@ -8,22 +8,19 @@ looked at closely.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.numerics import IntArray
+from discreet.core.clock import Clock
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.progress import Progress
-from discreet.feasible.clock import Clock
-from discreet.feasible.conflict import explain
+from discreet.feasible.contradiction import explain
 from discreet.feasible.reduction import ConflictError, Group, reduce
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
-BoolArray = npt.NDArray[np.bool_]
 SIGN = np.array([[-1], [1]])
 NODES = 100
 """Branches to look for a table of whole numbers."""
@@ -105,7 +102,7 @@ def doubtful(
         if progress is not None:
             progress(done, total, "levels looked at for insiders")
 
-    with Clock(None if time_limit is None else time.monotonic() + time_limit) as clock:
+    with Clock.within(time_limit) as clock:
         for group in todo:
             place[group.variables] = np.arange(group.variables.size)
             mine = facts.chosen(place[facts.at] >= 0)
@@ -133,10 +130,10 @@ class _Crowd:
 
     def left_open(self, tick: Callable[[], None]) -> IntArray:
         """Return who is left."""
-        from discreet.feasible.condensing import LateError, NothingError, StuckError
-        from discreet.feasible.general import LARGEST, reach
-        from discreet.feasible.highs import Inside
-        from discreet.feasible.solving import Solver
+        from discreet.feasible.any_shape import LARGEST, reach
+        from discreet.feasible.group_program import RangeProgram
+        from discreet.feasible.tableau.condensing import LateError, NothingError, StuckError
+        from discreet.feasible.tableau.solver import Solver
 
         group, facts = self.group, self.facts
         everybody: IntArray = np.flatnonzero(self.concerned)
@@ -157,7 +154,7 @@ class _Crowd:
         except (LateError, NothingError, StuckError):
             return everybody
         seen = self.solver.found().seen
-        self.model = Inside(inner)
+        self.model = RangeProgram(inner)
         left = self.concerned & False
         for side, k in zip(*np.nonzero(asked), strict=True):
             if self.clock.late:
@@ -211,7 +208,7 @@ class _Crowd:
 
     def _search(self, side: int, k: int, level: int, used: BoolArray) -> IntArray | None:
         """Return a table of whole numbers that attains a level and fits some of the facts, if one is found."""
-        from discreet.feasible.general import EFFORT, seconds
+        from discreet.feasible.any_shape import EFFORT, seconds
 
         ranges = self.ranges(used)
         end = min(ranges[1, k], level) if side == 0 else max(ranges[0, k], level)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.numerics import IntArray
+from discreet.core.sparse import Rows, digests, parts, row_of, starts_of
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
-BoolArray = npt.NDArray[np.bool_]
 PASSES = 60
 """Rounds of narrowing before the search for bounds begins; they only save work."""
 
@@ -43,21 +42,24 @@ class Group:
     most: IntArray
 
     @property
+    def rows(self) -> Rows:
+        """The equations as sparse rows."""
+        return Rows(self.starts, self.columns, self.signs)
+
+    @property
     def is_tree(self) -> bool:
         """True where no cycle links the equations, so that single equations bound every value exactly."""
         return self.columns.size == self.variables.size + self.rhs.size - 1
 
     def fits(self, table: IntArray) -> bool:
         """Say whether values fit all equations and ranges."""
-        sums = np.zeros(self.rhs.size, np.int64)
-        np.add.at(sums, np.repeat(np.arange(self.rhs.size), np.diff(self.starts)), self.signs * table[self.columns])
         inside = (table >= self.lower).all() and (table <= self.upper).all()
-        return bool(inside and (sums == self.rhs).all())
+        return bool(inside and (self.rows.sums(table) == self.rhs).all())
 
     def dense(self) -> IntArray:
         """Return the equations as a matrix."""
         A = np.zeros((self.rhs.size, self.variables.size), np.int64)
-        A[np.repeat(np.arange(self.rhs.size), np.diff(self.starts)), self.columns] = self.signs
+        A[row_of(self.starts), self.columns] = self.signs
         return A
 
 
@@ -119,7 +121,7 @@ def reduce(equations: Equations, *, join: bool = True) -> Reduction:
     alone = np.arange(lower.size)
     if starts.size == 1:
         return Reduction(lower, upper, alone, lower, upper, (), ())
-    row = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    row = row_of(starts)
     derived: list[tuple[int, int]] = []
     while True:
         open_ = lower[columns] != upper[columns]
@@ -152,9 +154,7 @@ def reduce(equations: Equations, *, join: bool = True) -> Reduction:
 
 def _leaders(rows: _Rows, size: int) -> IntArray:
     """Return for every position the first one that stands in the same equations with the same signs."""
-    mark = np.random.default_rng(1).integers(1, 2**63, int(rows.of.max()) + 1, dtype=np.uint64)
-    digest = np.zeros(size, np.uint64)
-    np.add.at(digest, rows.column, mark[rows.of] * rows.sign.astype(np.uint64))
+    digest = digests(rows.column, rows.of, rows.sign, size, seed=1)
     found = np.unique(rows.column)
     _, first, which = np.unique(digest[found], return_index=True, return_inverse=True)
     leader = np.arange(size)
@@ -217,16 +217,10 @@ def _narrow(rows: _Rows, lower: IntArray, upper: IntArray) -> tuple[IntArray, In
 
 def _groups(rows: _Rows, lower: IntArray, upper: IntArray, low: IntArray, high: IntArray) -> tuple[Group, ...]:
     """Split the open equations into connected groups."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     column, sign, of, rhs = rows.column, rows.sign, rows.of, rows.rhs
     variables, variable = np.unique(column, return_inverse=True)
     equations, equation = np.unique(of, return_inverse=True)
-    size = variables.size + equations.size
-    links = coo_array((np.ones(column.size, np.int8), (variable, variables.size + equation)), shape=(size, size))
-    count, label = connected_components(links.tocsr(), directed=False)
-    by_variable, by_equation = label[: variables.size], label[variables.size :]
+    count, by_equation, by_variable = parts(equation, variable, equations.size, variables.size)
     variable_order, equation_order = np.argsort(by_variable, kind="stable"), np.argsort(by_equation, kind="stable")
     variable_ends = np.cumsum(np.bincount(by_variable, minlength=count))
     equation_ends = np.cumsum(np.bincount(by_equation, minlength=count))
@@ -245,7 +239,7 @@ def _groups(rows: _Rows, lower: IntArray, upper: IntArray, low: IntArray, high: 
             Group(
                 mine,
                 equations[chosen],
-                np.concatenate([[0], np.cumsum(lengths[chosen])]),
+                starts_of(lengths[chosen]),
                 place[variable[entries]],
                 sign[entries],
                 rhs[equations[chosen]],

@@ -51,7 +51,7 @@ def draw_with_tables(
     base: IntArray, p: FloatArray, draws: int, mean: float, size: int, generator: np.random.Generator
 ) -> IntArray:
     """Draw through compiled table look-ups; exact for every mean between 0 and about `draws`."""
-    from discreet.models import kernels
+    from discreet.models import samplers
 
     cells = np.flatnonzero(p)
     light = mean * p[cells] <= _LIGHT
@@ -61,7 +61,7 @@ def draw_with_tables(
         means = np.append(means, mean * p[rest].sum())
     out = np.empty((size, base.size), np.int64)
     with lent(generator) as words:
-        kernels.multinomial(words, base, draws, means, heavy, rest, p[rest], cells, p[cells], out)
+        samplers.multinomial(words, base, draws, means, heavy, rest, p[rest], cells, p[cells], out)
     return out
 
 

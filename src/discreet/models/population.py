@@ -9,7 +9,7 @@ import numpy as np
 from discreet.core.errors import DataError, LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed, generator
-from discreet.models import multinomial, urn
+from discreet.models import multinomial, urn_draws
 from discreet.table import Table
 
 LARGEST_RESULT = 2**29
@@ -90,7 +90,7 @@ class Population:
         if self.probabilities is not None:
             return multinomial.draw(base, self.probabilities, self.unseen, size, source)
         assert self.theta is not None
-        return urn.draw(base, sample_zeros(self.sample), float(self.theta), self.unseen, size, source)
+        return urn_draws.draw(base, sample_zeros(self.sample), float(self.theta), self.unseen, size, source)
 
 
 def sample_zeros(sample: Table) -> IntArray:

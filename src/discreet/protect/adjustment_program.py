@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, LimitError
+from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
+from discreet.core.sparse import Rows, starts_of
 from discreet.protect.additive import Sums
 
 CLOSE, TINY = 1e-5, 1e-7
@@ -19,7 +21,7 @@ STEPS, PATIENCE = 500, 3
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class ProtectionLevels:
     """The sensitive figures, and how far below or above its value each must be published, in units."""
 
     cells: IntArray
@@ -30,7 +32,7 @@ class Levels:
 def adjust(
     sums: Sums,
     values: IntArray,
-    levels: Levels,
+    levels: ProtectionLevels,
     weights: FloatArray,
     reach: FloatArray,
     squared: bool,
@@ -51,10 +53,10 @@ def adjust(
     """
     if not levels.cells.size:
         return values, 0.0
-    deadline = time.monotonic() + seconds
+    clock = Clock.within(seconds)
     low, high = _ranges(values, levels, reach)
     _tell(progress, 0, "directions")
-    up, gap = _directions(sums, values, levels, weights, low, high, seconds)
+    up, gap = _directions(sums, levels, weights, low, high, seconds)
     low[levels.cells[up]] = levels.above[up]
     high[levels.cells[~up]] = -levels.below[~up]
     _tell(progress, 1, "amounts")
@@ -64,14 +66,14 @@ def adjust(
     if squared:
         moves = _squares(sums, weights, low, high)
     _tell(progress, 2, "whole units")
-    whole = _whole(sums, moves, weights, low, high, max(deadline - time.monotonic(), 5.0))
+    whole = _whole(sums, moves, weights, max(clock.left or 0.0, 5.0))
     adjusted = values + whole
     assert not sums.gaps(adjusted).any()
     assert ((whole >= low) & (whole <= high)).all()
     return adjusted, gap
 
 
-def _ranges(values: IntArray, levels: Levels, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _ranges(values: IntArray, levels: ProtectionLevels, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the least and the largest change of every figure; nothing becomes negative, and empty cells stay empty."""
     low = np.where(values >= 0, -values.astype(np.float64), -np.inf)
     high = np.full(values.size, np.inf)
@@ -84,31 +86,16 @@ def _ranges(values: IntArray, levels: Levels, reach: FloatArray) -> tuple[FloatA
     return low, high
 
 
-def _model(columns: int) -> tuple[Any, Any, Any]:
-    import highspy
-
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.silent()
-    solver.setOptionValue("threads", 1)
-    lp = highspy.HighsLp()
-    lp.num_col_ = columns
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    return highspy, solver, lp
-
-
 def _directions(
     sums: Sums,
-    values: IntArray,
-    levels: Levels,
+    levels: ProtectionLevels,
     weights: FloatArray,
     low: FloatArray,
     high: FloatArray,
     seconds: float,
 ) -> tuple[Any, float]:
     """Return which sensitive figures go up, by an integer program over rises and falls of all figures."""
-    n, s = values.size, levels.cells.size
-    highspy, solver, lp = _model(2 * n + s)
-    inf = highspy.kHighsInf
+    n, s = low.size, levels.cells.size
     # No figure gains from moving further than all levels together.
     most = float(levels.below.sum() + levels.above.sum())
     rise, fall = np.minimum(high, most), np.minimum(-low, most)
@@ -119,21 +106,18 @@ def _directions(
         raise InfeasibleError(
             f"{stuck.size:,} sensitive figures can neither fall nor rise far enough; widen the radius"
         )
-    lp.col_cost_ = np.concatenate([weights, weights, np.zeros(s)])
-    lp.col_lower_ = np.concatenate([np.zeros(2 * n), np.where(downward, 0.0, 1.0)])
-    lp.col_upper_ = np.concatenate([rise, fall, np.where(upward, 1.0, 0.0)])
     m = sums.starts.size - 1
     at, z = levels.cells, 2 * n + np.arange(s)
     # rise ≥ above·z and ≤ rise_max·z; fall ≥ below·(1 − z) and ≤ fall_max·(1 − z).
     pairs = [
-        (at, levels.above, 0.0, inf),
-        (at, rise[at], -inf, 0.0),
-        (at + n, -levels.below, levels.below, inf),
-        (at + n, -fall[at], -inf, fall[at]),
+        (at, levels.above, 0.0, np.inf),
+        (at, rise[at], -np.inf, 0.0),
+        (at + n, -levels.below, levels.below, np.inf),
+        (at + n, -fall[at], -np.inf, fall[at]),
     ]
-    index = [np.stack([sums.columns, sums.columns + n], axis=1).ravel()]
-    value = [np.stack([sums.signs, -sums.signs], axis=1).ravel().astype(np.float64)]
-    lengths = [2 * np.diff(sums.starts)]
+    balanced = _rises_and_falls(sums, n)
+    index, lengths = [balanced.columns], [np.diff(balanced.starts)]
+    value: list[FloatArray] = [balanced.values.astype(np.float64)]
     row_low, row_high = [np.zeros(m)], [np.zeros(m)]
     for columns, factor, least, largest in pairs:
         index.append(np.stack([columns, z], axis=1).ravel())
@@ -141,49 +125,51 @@ def _directions(
         lengths.append(np.full(s, 2))
         row_low.append(np.broadcast_to(np.asarray(least, np.float64), s))
         row_high.append(np.broadcast_to(np.asarray(largest, np.float64), s))
-    lp.num_row_ = m + 4 * s
-    lp.row_lower_, lp.row_upper_ = np.concatenate(row_low), np.concatenate(row_high)
-    lp.a_matrix_.start_ = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int32)
-    lp.a_matrix_.index_ = np.concatenate(index).astype(np.int32)
-    lp.a_matrix_.value_ = np.concatenate(value)
-    kinds = highspy.HighsVarType
-    lp.integrality_ = [kinds.kContinuous] * (2 * n) + [kinds.kInteger] * s
-    solver.setOptionValue("time_limit", seconds)
-    solver.passModel(lp)
-    solver.run()
-    status, info = solver.getModelStatus(), solver.getInfo()
-    if status == highspy.HighsModelStatus.kInfeasible:
+    program = Program(
+        Rows(starts_of(np.concatenate(lengths)), np.concatenate(index), np.concatenate(value)),
+        costs=np.concatenate([weights, weights, np.zeros(s)]),
+        lower=np.concatenate([np.zeros(2 * n), np.where(downward, 0.0, 1.0)]),
+        upper=np.concatenate([rise, fall, np.where(upward, 1.0, 0.0)]),
+        least=np.concatenate(row_low),
+        most=np.concatenate(row_high),
+        whole=z,
+    )
+    if program.run(seconds) == "infeasible":
         raise InfeasibleError(
             "no adjustment keeps all sums with every sensitive figure at a safe value; widen or drop the radius"
         )
-    if info.primal_solution_status != 2:
+    if not program.found:
         # Everything upwards is always possible where nothing limits the others.
         return upward, 1.0
-    chosen = np.asarray(solver.getSolution().col_value)[2 * n :] > 0.5
-    return chosen, max(float(info.mip_gap), 0.0) if np.isfinite(info.mip_gap) else 1.0
+    return program.point[2 * n :] > 0.5, max(program.gap, 0.0) if np.isfinite(program.gap) else 1.0
+
+
+def _rises_and_falls(sums: Sums, n: int) -> Rows:
+    """Return the sums over how far each figure rises, and then how far each falls."""
+    return Rows(
+        2 * sums.starts,
+        np.stack([sums.columns, sums.columns + n], axis=1).ravel(),
+        np.stack([sums.signs, -sums.signs], axis=1).ravel().astype(np.float64),
+    )
 
 
 def _amounts(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray | None:
     """Return the changes with the least weighted sum of absolute values once directions are fixed."""
     n, m = low.size, sums.starts.size - 1
-    highspy, solver, lp = _model(2 * n)
-    lp.num_row_ = m
-    lp.row_lower_ = lp.row_upper_ = np.zeros(m)
-    lp.col_cost_ = np.concatenate([weights, weights])
-    lp.col_lower_ = np.concatenate([np.maximum(low, 0.0), np.maximum(-high, 0.0)])
-    lp.col_upper_ = np.concatenate([np.maximum(high, 0.0), np.maximum(-low, 0.0)])
-    lp.a_matrix_.start_ = 2 * sums.starts.astype(np.int32)
-    lp.a_matrix_.index_ = np.stack([sums.columns, sums.columns + n], axis=1).ravel().astype(np.int32)
-    lp.a_matrix_.value_ = np.stack([sums.signs, -sums.signs], axis=1).ravel().astype(np.float64)
-    solver.passModel(lp)
-    solver.run()
-    status = solver.getModelStatus()
-    if status == highspy.HighsModelStatus.kInfeasible:
+    program = Program(
+        _rises_and_falls(sums, n),
+        costs=np.concatenate([weights, weights]),
+        lower=np.concatenate([np.maximum(low, 0.0), np.maximum(-high, 0.0)]),
+        upper=np.concatenate([np.maximum(high, 0.0), np.maximum(-low, 0.0)]),
+        least=np.zeros(m),
+        most=np.zeros(m),
+    )
+    outcome = program.run()
+    if outcome == "infeasible":
         raise InfeasibleError("no adjustment keeps all sums within the radius; widen it, or leave it out")
-    if status != highspy.HighsModelStatus.kOptimal:
+    if outcome != "optimal":
         return None
-    point = np.asarray(solver.getSolution().col_value)
-    moves: FloatArray = point[:n] - point[n:]
+    moves: FloatArray = program.point[:n] - program.point[n:]
     return moves
 
 
@@ -194,11 +180,11 @@ def _squares(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray)
     leave their range are held, and all that would rather move off their bound are let go, until neither happens; where
     such a step does not help, only one at a time (block principal pivoting, Júdice and Pires 1994), which ends.
     """
-    from scipy.sparse import csr_array, eye_array
+    from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
 
     n, m = low.size, sums.starts.size - 1
-    A = csr_array((sums.signs.astype(np.float64), sums.columns, sums.starts), shape=(m, n))
+    A = Rows(sums.starts, sums.columns, sums.signs.astype(np.float64)).matrix(n)
     still = low == high
     held = still.astype(np.int64) + np.where(~still & (low > 0), 1, 0) + np.where(~still & (high < 0), 2, 0)
     fewest, tries = n + 1, PATIENCE
@@ -226,39 +212,34 @@ def _squares(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray)
     raise LimitError("the least squares did not settle; take absolute changes (norm='absolute')")
 
 
-def _whole(
-    sums: Sums, moves: FloatArray, weights: FloatArray, low: FloatArray, high: FloatArray, seconds: float
-) -> IntArray:
+def _whole(sums: Sums, moves: FloatArray, weights: FloatArray, seconds: float) -> IntArray:
     """Round changes to neighbouring whole units so that all sums hold; bounds are whole and therefore still hold."""
     near = np.rint(moves)
     floor = np.where(np.abs(moves - near) < CLOSE, near, np.floor(moves)).astype(np.int64)
     open_ = np.flatnonzero(np.abs(moves - near) >= CLOSE)
     if not open_.size and not sums.gaps(floor).any():
         return floor
-    highspy, solver, lp = _model(0)
     place = np.full(moves.size, -1)
     place[open_] = np.arange(open_.size)
     kept = place[sums.columns] >= 0
     share = moves[open_] - floor[open_]
-    lp.num_col_, lp.num_row_ = open_.size, sums.starts.size - 1
-    lp.col_cost_ = weights[open_] * (1 - 2 * share)
-    lp.col_lower_, lp.col_upper_ = np.zeros(open_.size), np.ones(open_.size)
-    lp.row_lower_ = lp.row_upper_ = -sums.gaps(floor).astype(np.float64)
-    lp.a_matrix_.start_ = np.concatenate(
-        [[0], np.cumsum(np.bincount(sums.row[kept], minlength=sums.starts.size - 1))]
-    ).astype(np.int32)
-    lp.a_matrix_.index_ = place[sums.columns[kept]].astype(np.int32)
-    lp.a_matrix_.value_ = sums.signs[kept].astype(np.float64)
-    lp.integrality_ = [highspy.HighsVarType.kInteger] * open_.size
-    solver.setOptionValue("time_limit", seconds)
-    solver.passModel(lp)
-    solver.run()
-    if solver.getInfo().primal_solution_status != 2:
+    starts = starts_of(np.bincount(sums.row[kept], minlength=sums.starts.size - 1))
+    program = Program(
+        Rows(starts, place[sums.columns[kept]], sums.signs[kept]),
+        costs=weights[open_] * (1 - 2 * share),
+        lower=np.zeros(open_.size),
+        upper=np.ones(open_.size),
+        least=-sums.gaps(floor),
+        most=-sums.gaps(floor),
+        whole=True,
+    )
+    program.run(seconds)
+    if not program.found:
         raise LimitError(
             "the adjusted figures could not be rounded to whole units with all sums intact; take absolute changes "
             "(norm='absolute'), or publish fewer margins"
         )
-    floor[open_] += np.rint(np.asarray(solver.getSolution().col_value)).astype(np.int64)
+    floor[open_] += np.rint(program.point).astype(np.int64)
     return floor
 
 

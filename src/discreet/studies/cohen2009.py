@@ -9,10 +9,10 @@ from discreet.core.progress import Progress
 from discreet.core.random import generator
 from discreet.studies.comparison import Comparison, Study
 from discreet.uniques.bayes_test import bayes_test
-from discreet.uniques.fallback import posterior
-from discreet.uniques.posterior import q_multinomial, q_uniform
+from discreet.uniques.exact_posterior import q_multinomial, q_uniform
+from discreet.uniques.population_uniques import population_uniques
+from discreet.uniques.posterior import posterior
 from discreet.uniques.priors import Multinomial, Uniform
-from discreet.uniques.report import population_uniques
 from discreet.uniques.sample import Sample
 from discreet.uniques.sample_size import sample_size
 from discreet.uniques.simulation import draw_counts

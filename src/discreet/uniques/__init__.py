@@ -2,11 +2,11 @@
 
 from discreet.uniques.bayes_test import BayesTest, bayes_test
 from discreet.uniques.criteria import Criterion, criteria
-from discreet.uniques.drawn import DrawnPosterior
+from discreet.uniques.drawn_posterior import DrawnPosterior
 from discreet.uniques.events import Event, at_least, at_least_one_zero, at_most
-from discreet.uniques.fallback import posterior
-from discreet.uniques.loglinear import LogLinearRisk, Rates, fit_rates, loglinear_risk, risk_of
-from discreet.uniques.posterior import Posterior, q_multinomial, q_uniform
+from discreet.uniques.exact_posterior import Posterior, q_multinomial, q_uniform
+from discreet.uniques.loglinear_tau import LogLinearRisk, Rates, fit_rates, loglinear_risk, risk_of
+from discreet.uniques.posterior import posterior
 from discreet.uniques.priors import DirichletMultinomial, Mixture, Multinomial, Prior, Uniform
 from discreet.uniques.sample import Sample
 from discreet.uniques.sample_size import SampleSize, SizeCurve, sample_size, size_curve

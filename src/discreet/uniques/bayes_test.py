@@ -11,7 +11,7 @@ import numpy.typing as npt
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
-from discreet.uniques.posterior import Posterior
+from discreet.uniques.exact_posterior import Posterior
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.uniques.convolution import NEVER, Group, Law, restricted_law
+from discreet.table.grid import locate
+from discreet.uniques.convolution import NEVER, CellGroup, UntouchedLaw, restricted_law
 from discreet.uniques.events import Event
 from discreet.uniques.priors import UrnPrior
 from discreet.uniques.sample import Sample
@@ -21,7 +22,7 @@ _RARE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class CountBounds:
     """An event on the cells of a sample: bounds on F of the non-empty cells and of the empty ones it names.
 
     Empty cells come with multiplicities, so that all K of them cost one row when they are alike.
@@ -35,7 +36,7 @@ class Bounds:
     empty_count: IntArray
 
     @classmethod
-    def of(cls, sample: Sample, base: UrnPrior, event: Event | None) -> Bounds:
+    def of(cls, sample: Sample, base: UrnPrior, event: Event | None) -> CountBounds:
         """Find out which cells of the sample the event bounds, and how."""
         size = sample.cells.size
         low, high = np.zeros(size, np.int64), np.full(size, UNBOUNDED)
@@ -56,13 +57,13 @@ class Bounds:
                 f"event {event.label!r} names position {cells[outside][0]}, which is not a cell that can occur; "
                 f"positions run from 0 to {sample.size - 1} without the structural zeros"
             )
-        place = np.minimum(np.searchsorted(sample.cells, cells), max(size - 1, 0))
-        full = sample.cells[place] == cells if size else np.zeros(cells.size, bool)
+        place = locate(sample.cells, cells)
+        full = place >= 0
         low[place[full]], high[place[full]] = lowest[full], highest[full]
         rest = cells[~full]
         return cls(low, high, base.weight_of(rest), lowest[~full], highest[~full], np.ones(rest.size, np.int64))
 
-    def before(self, sample: Sample, base: UrnPrior) -> list[Group]:
+    def before(self, sample: Sample, base: UrnPrior) -> list[CellGroup]:
         """The event on the urn before the sample: every bounded cell with its prior weight."""
         return _groups(
             np.concatenate([base.weight_of(sample.cells), self.empty_weight]),
@@ -74,7 +75,7 @@ class Bounds:
 
     def after(
         self, sample: Sample, weights: FloatArray, counted: npt.NDArray[np.bool_], skip: int | None = None
-    ) -> list[Group]:
+    ) -> list[CellGroup]:
         """The event on the urn after the sample, in terms of further people, with the uniques that are counted.
 
         A cell to ``skip`` is left out, because the caller pins its count.
@@ -105,13 +106,13 @@ def _empty_weights(sample: Sample, base: UrnPrior) -> tuple[FloatArray, IntArray
 
 def _groups(
     weight: FloatArray, low: IntArray, high: IntArray, unique: npt.NDArray[np.bool_], count: IntArray
-) -> list[Group]:
+) -> list[CellGroup]:
     """Gather alike cells; cells that are neither bounded nor counted belong to the rest."""
     kept = np.flatnonzero((unique | (low > 0) | (high < UNBOUNDED)) & (count > 0))
     first, alike = distinct(weight[kept], low[kept], high[kept], unique[kept])
     total = np.bincount(alike, weights=count[kept], minlength=first.size)
     return [
-        Group(
+        CellGroup(
             count=round(float(total[i])),
             weight=float(weight[row]),
             low=int(low[row]),
@@ -141,7 +142,9 @@ def distinct(*columns: npt.NDArray[np.generic]) -> tuple[IntArray, IntArray]:
     return first.astype(np.int64), code
 
 
-def split(urn: Urn, groups: Sequence[Group], pinned: Sequence[Group] = (), *, counting: bool = True) -> tuple[Law, Law]:
+def split(
+    urn: Urn, groups: Sequence[CellGroup], pinned: Sequence[CellGroup] = (), *, counting: bool = True
+) -> tuple[UntouchedLaw, UntouchedLaw]:
     """Return the laws inside and outside the groups' bounds, each jointly with the pinned cells.
 
     The outside is the difference from the unrestricted law; where it is rarer than 10⁻⁷ the difference would
@@ -149,7 +152,7 @@ def split(urn: Urn, groups: Sequence[Group], pinned: Sequence[Group] = (), *, co
     inequality bounds what that leaves out by the square).
 
     >>> urn = Urn(2, 3.0, True)
-    >>> inside, outside = split(urn, [Group(3, 1.0, low=1)])
+    >>> inside, outside = split(urn, [CellGroup(3, 1.0, low=1)])
     >>> inside.log_probability, round(float(np.exp(outside.log_probability)), 12)
     (-inf, 1.0)
     """
@@ -161,7 +164,7 @@ def split(urn: Urn, groups: Sequence[Group], pinned: Sequence[Group] = (), *, co
     missing = -float(np.expm1(inside.log_probability - whole.log_probability))
     if missing > _RARE:
         return inside, _difference(whole, inside, missing)
-    parts: list[tuple[float, Law]] = []
+    parts: list[tuple[float, UntouchedLaw]] = []
     for i, group in enumerate(groups):
         others = [*released[:i], replace(released[i], count=group.count - 1), *released[i + 1 :], *pinned]
         broken = [replace(group, count=1, low=0, high=group.low - 1)] if group.low > 0 else []
@@ -173,7 +176,7 @@ def split(urn: Urn, groups: Sequence[Group], pinned: Sequence[Group] = (), *, co
     return inside, mix(parts)
 
 
-def mix(parts: Sequence[tuple[float, Law]]) -> Law:
+def mix(parts: Sequence[tuple[float, UntouchedLaw]]) -> UntouchedLaw:
     """Add laws with log-weights; the result's log-probability is the log of the sum."""
     alive = [(weight + law.log_probability, law) for weight, law in parts]
     alive = [(log, law) for log, law in alive if log > -np.inf]
@@ -186,10 +189,10 @@ def mix(parts: Sequence[tuple[float, Law]]) -> Law:
     for log, law in alive:
         total[law.start - start : law.start - start + law.pmf.size] += np.exp(log - top) * law.pmf
     mass = float(total.sum())
-    return Law(top + float(np.log(mass)), start, total / mass)
+    return UntouchedLaw(top + float(np.log(mass)), start, total / mass)
 
 
-def _difference(whole: Law, inside: Law, missing: float) -> Law:
+def _difference(whole: UntouchedLaw, inside: UntouchedLaw, missing: float) -> UntouchedLaw:
     start = min(whole.start, inside.start)
     stop = max(whole.start + whole.pmf.size, inside.start + inside.pmf.size)
     left = np.zeros(stop - start)
@@ -197,4 +200,4 @@ def _difference(whole: Law, inside: Law, missing: float) -> Law:
     share = np.exp(inside.log_probability - whole.log_probability)
     left[inside.start - start : inside.start - start + inside.pmf.size] -= share * inside.pmf
     left = np.maximum(left, 0.0)
-    return Law(whole.log_probability + float(np.log(missing)), start, left / left.sum())
+    return UntouchedLaw(whole.log_probability + float(np.log(missing)), start, left / left.sum())

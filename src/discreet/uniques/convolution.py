@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray
-from discreet.uniques.stable import log1p_complex, log_negative_binomial, log_poisson
+from discreet.uniques.log_probabilities import log1p_complex, log_negative_binomial, log_poisson
 from discreet.uniques.urn import Urn
 
 ComplexArray = npt.NDArray[np.complex128]
@@ -34,7 +34,7 @@ _NEGLIGIBLE = -44.0  # log of 1e-19, below what float64 can add to 1
 
 
 @dataclass(frozen=True)
-class Group:
+class CellGroup:
     """Alike cells: ``count`` of them, each of the same weight, on each of which low … high balls may fall.
 
     ``unique`` marks sample uniques: those on which no ball falls are counted by the law of U.
@@ -48,7 +48,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Law:
+class UntouchedLaw:
     """Log-probability of the restrictions, and P(U = start + i | restrictions) as pmf[i]."""
 
     log_probability: float
@@ -56,10 +56,10 @@ class Law:
     pmf: FloatArray
 
 
-NEVER = Law(-np.inf, 0, np.zeros(1))
+NEVER = UntouchedLaw(-np.inf, 0, np.zeros(1))
 
 
-def restricted_law(urn: Urn, groups: Sequence[Group], *, counting: bool = True) -> Law:
+def restricted_law(urn: Urn, groups: Sequence[CellGroup], *, counting: bool = True) -> UntouchedLaw:
     """Return the probability of the restrictions and the law of the number of untouched uniques under them.
 
     Args:
@@ -70,12 +70,12 @@ def restricted_law(urn: Urn, groups: Sequence[Group], *, counting: bool = True) 
     Raises:
         LimitError: when the convolution would cost more than ``BUDGET`` function values.
 
-    >>> law = restricted_law(Urn(1, 4.0, True), [Group(2, 2.0, unique=True)])
+    >>> law = restricted_law(Urn(1, 4.0, True), [CellGroup(2, 2.0, unique=True)])
     >>> law.pmf.round(12).tolist()
     [0.0, 1.0, 0.0]
     """
     m = urn.balls
-    kept: list[Group] = []
+    kept: list[CellGroup] = []
     settled = 0
     for given in groups:
         group = replace(given, low=max(given.low, 0), high=_bound(given, m))
@@ -93,14 +93,14 @@ def restricted_law(urn: Urn, groups: Sequence[Group], *, counting: bool = True) 
         if group.unique or group.low > 0 or group.high is not None:
             kept.append(group)
     if not kept:
-        return Law(0.0, settled, np.ones(1))
+        return UntouchedLaw(0.0, settled, np.ones(1))
     law = _Convolution.prepare(urn, kept)
     if law is None:
         return NEVER
     return law.solve(settled, counting)
 
 
-def _bound(group: Group, balls: int) -> int | None:
+def _bound(group: CellGroup, balls: int) -> int | None:
     """An upper bound that can matter; a lower bound above 1 needs a finite sum, hence an upper one too."""
     high = group.high if group.high is not None and group.high < balls else None
     return balls if high is None and group.low > 1 else high
@@ -159,15 +159,15 @@ class _Circle:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Factor:
     """The generating function of a group of alike cells."""
 
-    group: Group
+    group: CellGroup
     powers: FloatArray | None  # x = low … high of a finite sum, None when the closed form serves
     coefficients: FloatArray | None  # log of the coefficient of z^x at t = 1
 
     @classmethod
-    def make(cls, group: Group, reinforced: bool) -> _Part:
+    def make(cls, group: CellGroup, reinforced: bool) -> _Factor:
         if group.high is None:
             return cls(group, None, None)
         from scipy.special import gammaln
@@ -228,14 +228,14 @@ class _Convolution:
     """Everything that is multiplied, on a circle where M balls are expected."""
 
     urn: Urn
-    parts: list[_Part]
+    parts: list[_Factor]
     rest: float
     circle: _Circle
     log_mass: float
     spread: float
 
     @classmethod
-    def prepare(cls, urn: Urn, groups: list[Group]) -> _Convolution | None:
+    def prepare(cls, urn: Urn, groups: list[CellGroup]) -> _Convolution | None:
         """Choose the circle on which the restricted cells expect M balls; None when M cannot be reached."""
         rest = urn.total - sum(group.count * group.weight for group in groups)
         rest = 0.0 if rest < 1e-12 * urn.total else rest  # what rounding leaves is not a cell
@@ -243,7 +243,7 @@ class _Convolution:
         highest = sum(group.count * group.high for group in groups if group.high is not None)
         if sum(group.count * group.low for group in groups) > urn.balls or (bounded and highest < urn.balls):
             return None
-        parts = [_Part.make(group, urn.reinforced) for group in groups]
+        parts = [_Factor.make(group, urn.reinforced) for group in groups]
 
         def state(s: float) -> tuple[_Circle, float, float, float]:
             circle = _Circle(s, urn.reinforced, bounded)
@@ -270,7 +270,7 @@ class _Convolution:
             circle, mass, mean, spread = state(s)
         return cls(urn, parts, rest, circle, mass, spread)
 
-    def solve(self, settled: int, counting: bool) -> Law:
+    def solve(self, settled: int, counting: bool) -> UntouchedLaw:
         """Read the coefficients off and scale them by the unrestricted law."""
         period = self._period()
         angle, phase = self._nodes(period)
@@ -291,9 +291,9 @@ class _Convolution:
             return NEVER
         log_probability = min(self.log_mass + float(np.log(reached)) - self.circle.log_unrestricted(self.urn), 0.0)
         if not counting or not free:
-            return Law(log_probability, settled, np.ones(1))
+            return UntouchedLaw(log_probability, settled, np.ones(1))
         start, pmf = _count(fixed, free)
-        return Law(log_probability, start + settled, pmf)
+        return UntouchedLaw(log_probability, start + settled, pmf)
 
     def _period(self) -> int:
         """How far apart aliases lie: beyond it the sum of the counts has no probability worth adding."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.errors import LimitError
-from discreet.uniques.convolution import Group, Law
+from discreet.uniques.convolution import CellGroup, UntouchedLaw
 from discreet.uniques.urn import Urn
 
 _MOST_TERMS = 400
 
 
-def rare_law(urn: Urn, group: Group) -> Law:
+def rare_law(urn: Urn, group: CellGroup) -> UntouchedLaw:
     """Return P(U = u) = Σ_{j≥u} (−1)^{j−u}·C(j,u)·C(s,j)·P(j given cells stay untouched).
 
     It serves populations that are huge beside a handful of cells, where convolution needs too many frequencies
@@ -20,7 +20,7 @@ def rare_law(urn: Urn, group: Group) -> Law:
     Raises:
         LimitError: when the alternating terms are so large that fewer than twelve digits would be left.
 
-    >>> law = rare_law(Urn(10**9, 12.0, True), Group(3, 2.0, unique=True))
+    >>> law = rare_law(Urn(10**9, 12.0, True), CellGroup(3, 2.0, unique=True))
     >>> law.start, law.pmf.round(12).tolist()
     (0, [1.0, 0.0])
     """
@@ -40,4 +40,4 @@ def rare_law(urn: Urn, group: Group) -> Law:
     ways = gammaln(k + 1.0) - gammaln(np.where(above, u, 0) + 1.0) - gammaln(np.where(above, k - u, 0) + 1.0)
     terms = np.where(above, np.exp(ways + logs[: last + 1]) * np.where((k - u) % 2 == 0, 1.0, -1.0), 0.0)
     pmf = np.maximum(terms.sum(axis=1), 0.0)
-    return Law(0.0, 0, pmf / pmf.sum())
+    return UntouchedLaw(0.0, 0, pmf / pmf.sum())

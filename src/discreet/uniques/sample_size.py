@@ -12,9 +12,9 @@ import numpy.typing as npt
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
+from discreet.uniques.log_probabilities import log_binomial, log_polya
 from discreet.uniques.priors import Prior, UrnPrior
 from discreet.uniques.sample import Sample
-from discreet.uniques.stable import log_binomial, log_polya
 
 Measure = Literal["q", "tau"]
 

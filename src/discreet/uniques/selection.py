@@ -15,7 +15,7 @@ from discreet.core.progress import Progress
 from discreet.core.text import columns, figure, html_table
 from discreet.table import Table
 from discreet.uniques.criteria import Criterion
-from discreet.uniques.loglinear import LogLinearRisk, Margins, fit_rates, margins_of, name_of, risk_of
+from discreet.uniques.loglinear_tau import LogLinearRisk, Margins, fit_rates, margins_of, name_of, risk_of
 
 Name = Literal["b1", "b2"]
 

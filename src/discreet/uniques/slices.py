@@ -9,7 +9,7 @@ from typing import Any
 from discreet.core.random import Seed
 from discreet.core.text import columns, figure, html_table
 from discreet.table import Table
-from discreet.uniques.fallback import posterior
+from discreet.uniques.posterior import posterior
 from discreet.uniques.priors import Prior, UrnPrior
 from discreet.uniques.sample import Sample
 from discreet.uniques.tau import Tau, tau_of

@@ -11,10 +11,10 @@ from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed
 from discreet.core.text import columns, figure, html_table
-from discreet.uniques.convolution import Law
-from discreet.uniques.drawn import DrawnPosterior
-from discreet.uniques.fallback import Method, posterior
-from discreet.uniques.posterior import Mask, Posterior
+from discreet.uniques.convolution import UntouchedLaw
+from discreet.uniques.drawn_posterior import DrawnPosterior
+from discreet.uniques.exact_posterior import Mask, Posterior
+from discreet.uniques.posterior import Method, posterior
 from discreet.uniques.priors import Prior
 from discreet.uniques.sample import Sample
 
@@ -41,7 +41,7 @@ class Tau:
     draws: int | None
     cells: IntArray
     q: FloatArray
-    law: Law
+    law: UntouchedLaw
 
     def probability(self, count: int) -> float:
         """Return P(τ = count | f)."""
@@ -143,7 +143,9 @@ def tau_of(
         return _tau(known, drawn.untouched(counted), q, counted, level, drawn)
 
 
-def _tau(known: Posterior, law: Law, q: FloatArray, counted: Mask, level: float, drawn: DrawnPosterior | None) -> Tau:
+def _tau(
+    known: Posterior, law: UntouchedLaw, q: FloatArray, counted: Mask, level: float, drawn: DrawnPosterior | None
+) -> Tau:
     support = law.start + np.arange(law.pmf.size)
     mean = float(support @ law.pmf)
     low, high = _interval(law, level)
@@ -168,7 +170,7 @@ def _tau(known: Posterior, law: Law, q: FloatArray, counted: Mask, level: float,
     )
 
 
-def _interval(law: Law, level: float) -> tuple[int, int]:
+def _interval(law: UntouchedLaw, level: float) -> tuple[int, int]:
     if not 0.0 < level < 1.0:
         raise RequestError(f"level is {level}; it is a probability between 0 and 1, such as 0.9")
     below = np.cumsum(law.pmf)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.numerics import FloatArray
-from discreet.uniques.stable import log_binomial, log_polya
+from discreet.uniques.log_probabilities import log_binomial, log_polya
 
 
 @dataclass(frozen=True)

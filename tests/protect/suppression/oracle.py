@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.core.errors import InfeasibleError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.protect.suppression.insiders import Knowledge, knowledge_of
-from discreet.protect.suppression.method import Suppression
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, knowledge_of
 from discreet.protect.suppression.primary import Wish, demands_of, primary
-from discreet.protect.suppression.problem import BoolArray, Cells, Demands, lay_out
+from discreet.protect.suppression.problem import Cells, Demands, lay_out
+from discreet.protect.suppression.suppress import Suppression
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.tabulation import Largest, Level, Response, Tabulation
+from discreet.table.tabulation import Tabulation
+from discreet.table.unit_levels import Largest, Level, Response
 
 MOST = 15
 """The most cells that may be suppressed beside the sensitive ones: 2^15 patterns are gone through."""
@@ -108,7 +109,7 @@ class Stated:
 
     cells: Cells
     demands: Demands
-    known: Knowledge
+    known: InsiderKnowledge
     cost: np.ndarray
     candidates: np.ndarray
     in_print: BoolArray
@@ -117,7 +118,7 @@ class Stated:
 
 def stated(case: Case) -> Stated:
     from discreet.protect.suppression.costs import costs_of
-    from discreet.protect.suppression.method import tabulations
+    from discreet.protect.suppression.suppress import tabulations
 
     method = case.method
     tables = tabulations(case.tables, method.zeros == "suppressible")

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import DataError, LimitError
-from discreet.core.numerics import IntArray
+from discreet.core.highs import Outcome, Program
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.sparse import Rows
 from discreet.protect.suppression import completion
 from discreet.protect.suppression.completion import fit
 from discreet.table import Table
@@ -80,13 +82,13 @@ def test_no_table_is_nearer_to_what_is_wanted() -> None:
 
 def test_whole_numbers_are_asked_for_where_real_ones_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    run = completion._run
 
-    def watched(lp, highspy):  # type: ignore[no-untyped-def]
-        asked.append(len(lp.integrality_) > 0)
-        return run(lp, highspy)
+    class Watched(Program):
+        def __init__(self, rows: Rows, **given: Any) -> None:
+            asked.append(given["whole"])
+            super().__init__(rows, **given)
 
-    monkeypatch.setattr(completion, "_run", watched)
+    monkeypatch.setattr(completion, "Program", Watched)
     rng = np.random.default_rng(5)
     for _ in range(6):
         stated = circle(rng.integers(0, 5, (6, 6, 6)))
@@ -96,21 +98,34 @@ def test_whole_numbers_are_asked_for_where_real_ones_are_found(monkeypatch: pyte
 
 
 def test_whole_numbers_are_looked_for_everywhere_where_none_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
-    run: Any = completion._run
-    whole = []
+    whole: list[float] = []
 
-    def none_near(lp, highspy):  # type: ignore[no-untyped-def]
-        if len(lp.integrality_):
-            whole.append(np.asarray(lp.col_upper_).max())
-            return None if len(whole) == 1 else run(lp, highspy)
-        return run(lp, highspy) + 0.75
+    class Off(Program):
+        """Finds values that are never whole."""
 
-    monkeypatch.setattr(completion, "_run", none_near)
+        def __init__(self, rows: Rows, **given: Any) -> None:
+            self.given, self.off = given, 0.75
+            super().__init__(rows, **given)
+
+        @property
+        def point(self) -> FloatArray:
+            return super().point + self.off
+
+    class NoneNear(Off):
+        """Finds whole values at the second attempt only."""
+
+        def run(self, seconds: float | None = None) -> Outcome:
+            if self.given["whole"]:
+                whole.append(self.given["upper"].max())
+                self.off = 0.0
+            return "infeasible" if len(whole) == 1 else super().run(seconds)
+
+    monkeypatch.setattr(completion, "Program", NoneNear)
     stated = circle(np.random.default_rng(5).integers(0, 5, (3, 3, 3)))
     assert off(stated, fit(stated)) == 0
     assert len(whole) == 2
     assert whole[0] < whole[1]
-    monkeypatch.setattr(completion, "_run", lambda lp, highspy: run(lp, highspy) + 0.75)
+    monkeypatch.setattr(completion, "Program", Off)
     with pytest.raises(LimitError, match="no values were found"):
         fit(stated)
 

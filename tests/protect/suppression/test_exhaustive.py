@@ -11,10 +11,10 @@ from tests.protect.suppression.oracle import MOST, Case, Stated, best, is_safe, 
 
 from discreet.core.errors import InfeasibleError
 from discreet.evaluate.certified import Suppressed, certify, faults, inspect
-from discreet.protect.suppression import branching
+from discreet.protect.suppression import scip
 from discreet.protect.suppression.marking import marked
-from discreet.protect.suppression.method import Suppression, Zeros
 from discreet.protect.suppression.primary import Wish
+from discreet.protect.suppression.suppress import Suppression, Zeros
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -43,7 +43,7 @@ def both_methods(case: Case, s: Stated, seed: int) -> list[Suppressed]:
 
 def compare(seed: int, zeros: Zeros, monkeypatch: pytest.MonkeyPatch) -> str:
     """Check one case, every other one without SCIP; return what kind of case it was."""
-    monkeypatch.setattr(branching, "available", lambda: seed % 2 == 0)
+    monkeypatch.setattr(scip, "available", lambda: seed % 2 == 0)
     case = small_case(seed)
     if case is None:
         return "none"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import discreet as dc
-from discreet.protect.suppression.insiders import knowledge_of
+from discreet.protect.suppression.insider_knowledge import knowledge_of
 from discreet.protect.suppression.problem import lay_out
 from discreet.rules import PPercent
 from discreet.table.hierarchy import Hierarchy

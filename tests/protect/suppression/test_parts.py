@@ -12,8 +12,8 @@ from tests.protect.suppression.oracle import Case, stated
 from tests.protect.suppression.test_exhaustive import both_methods
 
 import discreet as dc
-from discreet.protect.suppression import branching
-from discreet.protect.suppression.method import Suppression
+from discreet.protect.suppression import scip
+from discreet.protect.suppression.suppress import Suppression
 from discreet.rules import Threshold
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
@@ -68,7 +68,7 @@ def sums(tables: Any, cell: Mapping[str, str]) -> Any:
 
 
 def compare(seed: int, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(branching, "available", lambda: seed % 4 < 2)
+    monkeypatch.setattr(scip, "available", lambda: seed % 4 < 2)
     case, whole = case_of(seed)
     s = stated(case)
     if s.candidates.size > MOST or not s.demands.sensitive.any():

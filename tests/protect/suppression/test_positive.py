@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from discreet.protect.suppression.marking import marked
 from discreet.rules import Threshold
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
-from discreet.table.release_files import release_from_frame
+from discreet.table.release_reader import release_from_frame
 from discreet.table.tabulation import Tabulation
 
 ROW = {"a": 1, "b": 1, "c": 1, "d": 10, "e": 0}
@@ -49,7 +50,7 @@ def test_three_ones_are_not_left_alone_behind_their_marks() -> None:
     shown = found.release.parts()[0]
     hidden = {shown.labels["x"][int(code)] for code in shown.codes[shown.hidden, 0]}
     assert {"a", "b", "c"} < hidden
-    assert {kind.least for kind in shown.kinds if kind.name == "suppressed"} == {1}
+    assert {kind.to_dict()["least"] for kind in shown.kinds if kind.hidden} == {1}
     seen = dc.audit(found.release, proofs=0)
     assert seen.verdict == "safe"
     assert all((cell.lower, cell.upper) != (0, 3) and cell.lower >= 1 and cell.values > 1 for cell in seen.cells)
@@ -87,7 +88,7 @@ def test_a_least_of_one_can_be_said_and_more_where_it_holds(row_file: Path, tmp_
     assert dc.suppress(row(), Threshold(3), least=1).audit.verdict == "safe"
     larger = dc.Table.from_array([3, 4, 20, 30], {"x": list("abcd")})
     shown = dc.suppress(larger, Threshold(5), least=3).release.parts()[0]
-    assert {kind.least for kind in shown.kinds if kind.name == "suppressed"} == {3}
+    assert {kind.to_dict()["least"] for kind in shown.kinds if kind.hidden} == {3}
     with pytest.raises(RequestError, match=r"at least 4, but cell x=a is 3; give a smaller least"):
         dc.suppress(larger, Threshold(5), least=4)
     with pytest.raises(RequestError, match=r"zeros may be hidden; let zeros be published"):
@@ -106,7 +107,7 @@ def test_what_a_mark_says_is_read_back(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["intervals", "synthetic"])
 @pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
-def test_what_stands_in_place_of_a_mark_says_the_same(form: str, name: str, row_file: Path, tmp_path: Path) -> None:
+def test_what_stands_in_place_of_a_mark_says_the_same(form: Any, name: str, row_file: Path, tmp_path: Path) -> None:
     out = tmp_path / name
     assert run("protect", "suppress", row_file, "--rule", "threshold=3", "--as", form, "-o", out).code == 0
     made = dc.suppress(row(), Threshold(3), form=form)
@@ -201,7 +202,7 @@ def test_marks_that_may_stand_for_zeros_say_so(tmp_path: Path) -> None:
     release = found.release
     release.write(tmp_path / "release.csv")
     for one in (release, dc.read_release(tmp_path / "release.csv")):
-        assert {kind.least for kind in one.parts()[0].kinds if kind.name == "suppressed"} - {None} == {0}
+        assert {kind.to_dict().get("least") for kind in one.parts()[0].kinds if kind.hidden} - {None} == {0}
         assert "can be 0" not in dc.audit(one).sentence
 
 

@@ -10,10 +10,12 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, hstack
 
 from discreet.core.errors import InfeasibleError
-from discreet.core.numerics import IntArray
+from discreet.core.highs import Program
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.sparse import Rows
 from discreet.protect.suppression import rescue
-from discreet.protect.suppression.method import Suppression
 from discreet.protect.suppression.problem import Problem
+from discreet.protect.suppression.suppress import Suppression
 from discreet.rules import Threshold
 from discreet.table import Table
 
@@ -97,14 +99,19 @@ def test_circuits_are_found_exactly_where_there_are_some(typical: float) -> None
 
 @pytest.mark.parametrize("typical", [2, 4_000])
 def test_integer_programming_finds_them_where_moves_are_broken(typical: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, programs = rescue._run, []
+    programs = []
 
-    def broken(highspy: Any, lp: Any) -> Any:
-        whole = len(lp.integrality_) > 0
-        programs.append(whole)
-        status, value = run(highspy, lp)
-        return status, value if whole or value is None else value + 0.3 * (np.arange(value.size) < value.size // 2)
+    class Broken(Program):
+        def __init__(self, rows: Rows, **given: Any) -> None:
+            self.whole = given["whole"]
+            programs.append(self.whole)
+            super().__init__(rows, **given)
 
-    monkeypatch.setattr(rescue, "_run", broken)
+        @property
+        def point(self) -> FloatArray:
+            value = super().point
+            return value if self.whole else value + 0.3 * (np.arange(value.size) < value.size // 2)
+
+    monkeypatch.setattr(rescue, "Program", Broken)
     compare(typical)
     assert programs.count(True) > 30

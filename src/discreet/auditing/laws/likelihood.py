@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.feasible.counting import Law
+from discreet.feasible.draw.counting import ValueLaw
 from discreet.feasible.reduction import Group
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED, Kind
@@ -68,7 +68,7 @@ class Likelihood:
                 raise LimitError(f"a figure has more than {WIDEST:,} possible values; bound it (most=)")
             values = np.arange(low[k], high[k] + 1)
             weights = self._weights(int(at[k]), values)
-            bits[k] = Law(values, weights / weights.sum()).bits
+            bits[k] = ValueLaw(values, weights / weights.sum()).bits
         return bits
 
 
@@ -85,7 +85,7 @@ def _bits(kind: Kind, published: int, low: int, high: int) -> float:
         values = np.arange(low, end + 1)
         weights = kind.likelihood(published, values)
         if end == high or weights[-1] <= TAIL * weights.sum():
-            return Law(values, weights / weights.sum()).bits
+            return ValueLaw(values, weights / weights.sum()).bits
         if end - low > WIDEST:
             return float("inf")
         end = min(low + 4 * (end - low), high)

@@ -15,7 +15,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.counting import count_tables
+from discreet.feasible.draw.counting import count_tables
 from discreet.feasible.reduction import Group, reduce
 from discreet.table.kinds import UNBOUNDED
 
@@ -51,7 +51,7 @@ def by_tables(
     """
 
     def draw(group: Group) -> tuple[FloatArray, FloatArray]:
-        from discreet.feasible.chain import draw_tables
+        from discreet.feasible.draw.chain import draw_tables
 
         drawn = draw_tables(group, precision=precision, seed=seed, workers=workers, deadline=deadline)
         return drawn.bits, drawn.error

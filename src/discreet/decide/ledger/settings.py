@@ -74,7 +74,7 @@ class Settings:
             name = next(name for name, is_given in given.items() if is_given)
             raise RequestError(f"{name} is given beside a policy, which sets it; give one of them")
         asked = Policy.load(policy)
-        limits = Limits(asked.limits.width, asked.limits.dr)
+        limits = asked.limits.of_figures
         if amounts:
             return cls(
                 None, limits, zeros=asked.zeros, amounts=True, unasked=_of_contributors(asked), policy=asked.name

@@ -7,15 +7,16 @@ rounding (Causey, Cox and Ernst 1985); then figures may move further, by as few 
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from discreet.core.clock import Clock
+from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.protect.controlled_rounding.problem import Problem
+from discreet.core.sparse import Rows
+from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
 
 CLOSE = 1e-6
 WIDEST = 64
@@ -34,82 +35,67 @@ class Rounded:
     proved: bool
 
 
-class _Program:
-    """A problem in HiGHS."""
-
-    def __init__(self, problem: Problem, costs: FloatArray | IntArray) -> None:
-        import highspy
-
-        self.highspy = highspy
-        self.solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        self.solver.silent()
-        self.solver.setOptionValue("threads", 1)
-        lp = highspy.HighsLp()
-        n = problem.open.size
-        lp.num_col_, lp.num_row_ = n, problem.rhs.size
-        lp.col_cost_ = costs.astype(np.float64)
-        lp.col_lower_, lp.col_upper_ = np.zeros(n), np.ones(n)
-        lp.row_lower_ = lp.row_upper_ = problem.rhs.astype(np.float64)
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        lp.a_matrix_.start_ = problem.starts.astype(np.int32)
-        lp.a_matrix_.index_ = problem.columns.astype(np.int32)
-        lp.a_matrix_.value_ = problem.signs.astype(np.float64)
-        self.lp = lp
-
-    def solve(self, whole: bool, seconds: float) -> tuple[str, FloatArray, float]:
-        """Return the outcome (optimal, found, infeasible or nothing), the best point and the proved bound."""
-        if whole:
-            self.lp.integrality_ = [self.highspy.HighsVarType.kInteger] * self.lp.num_col_
-            self.solver.setOptionValue("mip_rel_gap", 0.0)
-            # Distances of whole solutions are whole numbers.
-            self.solver.setOptionValue("mip_abs_gap", 0.99)
-        else:
-            self.solver.setOptionValue("presolve", "off")
-        self.solver.setOptionValue("time_limit", max(seconds, 0.01))
-        self.solver.passModel(self.lp)
-        self.solver.run()
-        status, kinds = self.solver.getModelStatus(), self.highspy.HighsModelStatus
-        info = self.solver.getInfo()
-        point = np.asarray(self.solver.getSolution().col_value)
-        if status == kinds.kInfeasible:
-            return "infeasible", point, np.inf
-        if status == kinds.kOptimal:
-            return "optimal", point, float(info.mip_dual_bound if whole else info.objective_function_value)
-        if whole and info.primal_solution_status == 2:
-            return "found", point, float(info.mip_dual_bound)
-        return "nothing", point, -np.inf
+def cheapest_rounding(
+    problem: RoundingProblem,
+    costs: FloatArray | IntArray,
+    clock: Clock,
+    *,
+    whole: bool,
+    upper: FloatArray | None = None,
+) -> tuple[str, FloatArray, float]:
+    """Return the outcome (optimal, found, infeasible or nothing), the best point and the proved bound."""
+    n = problem.open.size
+    # Distances of whole solutions are whole numbers.
+    options = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.99} if whole else {"presolve": "off"}
+    program = Program(
+        Rows(problem.starts, problem.columns, problem.signs),
+        costs=costs,
+        lower=np.zeros(n),
+        upper=np.ones(n) if upper is None else upper,
+        least=problem.rhs,
+        most=problem.rhs,
+        whole=whole,
+        options=options,
+    )
+    outcome = program.run(clock.left)
+    if outcome == "infeasible":
+        return outcome, program.point, np.inf
+    if outcome == "optimal":
+        return outcome, program.point, program.bound if whole else program.objective
+    if whole and program.found:
+        return "found", program.point, program.bound
+    return "nothing", program.point, -np.inf
 
 
 def nearest_rounding(
-    problem: Problem, seconds: float, progress: Progress | None = None
+    problem: RoundingProblem, seconds: float, progress: Progress | None = None
 ) -> tuple[Rounded | None, float]:
     """Return the nearest controlled rounding, or the best found in time, and what no rounding's distance is below.
 
     The rounding is None where none was found in time.
     """
-    deadline = time.monotonic() + seconds
-    costs = problem.costs
+    clock, costs = Clock.within(seconds), problem.costs
     shift = float(problem.residual.sum())
     if not problem.open.size:
         return Rounded(problem.values, 0, True), 0.0
     _tell(progress, 0, "linear program")
     # Every figure that is no multiple moves to one of its neighbours at least.
     bound = float(np.minimum(problem.residual, problem.base - problem.residual).sum())
-    outcome, point, least = _Program(problem, costs).solve(False, seconds)
+    outcome, point, least = cheapest_rounding(problem, costs, clock, whole=False)
     bound = max(bound, least + shift)
     if outcome == "optimal" and whole_point(point):
         return _checked(problem, point, True), bound
     _tell(progress, 1, "integer program")
-    outcome, point, least = _Program(problem, costs).solve(True, deadline - time.monotonic())
+    outcome, point, least = cheapest_rounding(problem, costs, clock, whole=True)
     bound = max(bound, least + shift) if np.isfinite(least) else bound
     if outcome in ("optimal", "found"):
         return _checked(problem, point, outcome == "optimal"), bound
     if outcome == "nothing":
         return None, bound
     radius = 1
-    while radius <= WIDEST and time.monotonic() < deadline:
+    while radius <= WIDEST and not clock.late:
         _tell(progress, 2, f"radius of {radius + 1} bases")
-        found = _relaxed(problem, radius, deadline - time.monotonic())
+        found = _relaxed(problem, radius, clock)
         if found is not None:
             return found
         radius *= 2
@@ -121,7 +107,7 @@ def whole_point(point: FloatArray) -> bool:
     return bool((np.abs(point - np.rint(point)) < CLOSE).all())
 
 
-def _relaxed(problem: Problem, radius: int, seconds: float) -> tuple[Rounded, float] | None:
+def _relaxed(problem: RoundingProblem, radius: int, clock: Clock) -> tuple[Rounded, float] | None:
     """Return the nearest additive multiples when figures may go so many bases beyond their neighbours.
 
     A figure moves by v + p − q bases with v in {0, 1} and p, q in 0 … radius; each of p and q adds a base to the
@@ -133,8 +119,7 @@ def _relaxed(problem: Problem, radius: int, seconds: float) -> tuple[Rounded, fl
     every = np.arange(n)
     gaps = -sums.gaps(values - residual) // base
     floors = (values - residual) // base
-    row = sums.row
-    wide = Problem(
+    wide = RoundingProblem(
         sums,
         values,
         base,
@@ -145,11 +130,10 @@ def _relaxed(problem: Problem, radius: int, seconds: float) -> tuple[Rounded, fl
         (np.stack([sums.signs, sums.signs, -sums.signs], axis=1)).ravel(),
         gaps,
     )
-    program = _Program(wide, np.concatenate([np.where(residual > 0, base - 2 * residual, 0), np.full(2 * n, base)]))
+    costs = np.concatenate([np.where(residual > 0, base - 2 * residual, 0), np.full(2 * n, base)])
     upper = np.concatenate([(residual > 0).astype(np.float64), np.full(n, radius), np.minimum(floors, radius)])
-    program.lp.col_upper_ = upper.astype(np.float64)
-    outcome, point, bound = program.solve(True, seconds)
-    if outcome not in ("optimal", "found") or not row.size:
+    outcome, point, bound = cheapest_rounding(wide, costs, clock, whole=True, upper=upper)
+    if outcome not in ("optimal", "found") or not sums.columns.size:
         return None
     steps = np.rint(point).astype(np.int64)
     moved = steps[every] + steps[every + n] - steps[every + 2 * n]
@@ -158,7 +142,7 @@ def _relaxed(problem: Problem, radius: int, seconds: float) -> tuple[Rounded, fl
     return Rounded(published, radius, outcome == "optimal"), bound + float(residual.sum())
 
 
-def _checked(problem: Problem, point: FloatArray, proved: bool) -> Rounded:
+def _checked(problem: RoundingProblem, point: FloatArray, proved: bool) -> Rounded:
     steps = np.rint(point).astype(np.int64)
     published = problem.published(steps)
     # What a solver returns is checked in whole numbers, whatever its tolerances were.

@@ -7,24 +7,24 @@ from it; a table for which there is no such mixture cannot be rounded without bi
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, LimitError
+from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.protect.controlled_rounding.nearest import _Program, whole_point
-from discreet.protect.controlled_rounding.problem import Problem
+from discreet.core.sparse import Rows
+from discreet.protect.controlled_rounding.nearest import cheapest_rounding, whole_point
+from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
 
 EXACT = 1e-9
 """How far the mean of a mixture may be from the figures, as a share of the base, because of floating-point numbers."""
 
 
-def network_of(problem: Problem) -> tuple[IntArray, IntArray] | None:
+def network_of(problem: RoundingProblem) -> tuple[IntArray, IntArray] | None:
     """Return the ends of every open figure as an edge between equations, None where they form no network."""
-    from discreet.feasible.shape import orient
+    from discreet.feasible.network.orientation import orient
 
     n, m = problem.open.size, problem.rhs.size
     if np.bincount(problem.columns, minlength=n).min(initial=1) == 0:
@@ -34,7 +34,7 @@ def network_of(problem: Problem) -> tuple[IntArray, IntArray] | None:
 
 
 def unbiased_rounding(
-    problem: Problem, rng: np.random.Generator, seconds: float, progress: Progress | None = None
+    problem: RoundingProblem, rng: np.random.Generator, seconds: float, progress: Progress | None = None
 ) -> IntArray:
     """Return published figures, drawn so that the mean of each is the figure itself."""
     if not problem.open.size:
@@ -49,7 +49,7 @@ def unbiased_rounding(
     return published
 
 
-def round_network(problem: Problem, edges: tuple[IntArray, IntArray], rng: np.random.Generator) -> IntArray:
+def round_network(problem: RoundingProblem, edges: tuple[IntArray, IntArray], rng: np.random.Generator) -> IntArray:
     """Return which figures of a network go up."""
     from discreet.protect.controlled_rounding.cycles import round_flow
 
@@ -63,16 +63,16 @@ def round_network(problem: Problem, edges: tuple[IntArray, IntArray], rng: np.ra
     return steps
 
 
-def mixture(problem: Problem, seconds: float, progress: Progress | None = None) -> tuple[IntArray, FloatArray]:
+def mixture(problem: RoundingProblem, seconds: float, progress: Progress | None = None) -> tuple[IntArray, FloatArray]:
     """Return controlled roundings (rows) and weights whose mean is the table, found by generating columns.
 
     The master program asks for weights with the least deviation of the mean; its prices name the rounding that helps
     most, found by linear, or where that has no whole corner, by integer programming.
     """
-    deadline = time.monotonic() + seconds
+    clock = Clock.within(seconds)
     target = problem.residual / problem.base
     master = _Master(target)
-    master.add(_best(problem, problem.costs.astype(np.float64), deadline))
+    master.add(_best(problem, problem.costs.astype(np.float64), clock))
     count = 1
     while True:
         off, weights, prices, level = master.solve()
@@ -80,7 +80,7 @@ def mixture(problem: Problem, seconds: float, progress: Progress | None = None) 
             return np.array(master.points, np.int64), weights
         if progress is not None:
             progress(count, count + 1, "roundings in the mixture")
-        point = _best(problem, -prices, deadline)
+        point = _best(problem, -prices, clock)
         if prices @ point + level < EXACT:
             raise InfeasibleError(
                 "no lottery over zero-restricted controlled roundings has this table as its mean, so that it cannot be "
@@ -96,17 +96,17 @@ def draw_from_mixture(points: IntArray, weights: FloatArray, rng: np.random.Gene
     return drawn
 
 
-def _best(problem: Problem, costs: FloatArray, deadline: float) -> IntArray:
+def _best(problem: RoundingProblem, costs: FloatArray, clock: Clock) -> IntArray:
     """Return the cheapest controlled rounding."""
-    outcome, point, _ = _Program(problem, costs).solve(False, deadline - time.monotonic())
+    outcome, point, _ = cheapest_rounding(problem, costs, clock, whole=False)
     if outcome != "optimal" or not whole_point(point):
-        outcome, point, _ = _Program(problem, costs).solve(True, deadline - time.monotonic())
+        outcome, point, _ = cheapest_rounding(problem, costs, clock, whole=True)
     if outcome == "infeasible":
         raise InfeasibleError(
             "the table has no zero-restricted controlled rounding, so that it cannot be rounded without bias; round it "
             "without unbiased, which lets figures move further"
         )
-    if outcome not in ("optimal", "found") or time.monotonic() > deadline:
+    if outcome not in ("optimal", "found") or clock.late:
         raise LimitError(
             f"no unbiased lottery over the {problem.open.size:,} figures was found in time; raise the time limit, "
             "round without unbiased, or publish at most two dimensions with one hierarchy"
@@ -118,30 +118,24 @@ class _Master:
     """Weights of the roundings found so far with the least deviation of their mean from the table."""
 
     def __init__(self, target: FloatArray) -> None:
-        import highspy
-
-        n = target.size
+        self.n = n = target.size
         self.points: list[IntArray] = []
-        self.solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        self.solver.silent()
-        self.solver.setOptionValue("threads", 1)
-        self.solver.setOptionValue("presolve", "off")
-        for value in (*target.tolist(), 1.0):
-            self.solver.addRow(value, value, 0, np.zeros(0, np.int32), np.zeros(0))
-        for i in range(n):
-            for sign in (1.0, -1.0):
-                self.solver.addCol(1.0, 0.0, highspy.kHighsInf, 1, np.array([i], np.int32), np.array([sign]))
-        self.slack, self.n, self.highspy = 2 * n, n, highspy
+        self.program = Program(options={"presolve": "off"})
+        sums, none = np.append(target, 1.0), np.zeros(0, np.int64)
+        self.program.add_rows(sums, sums, Rows(np.zeros(n + 2, np.int64), none, none))
+        # How much too low and too high the mean of every figure is.
+        off = Rows(np.arange(2 * n + 1), np.repeat(np.arange(n), 2), np.tile([1.0, -1.0], n))
+        self.program.add_columns(np.ones(2 * n), np.zeros(2 * n), np.full(2 * n, np.inf), off)
 
     def add(self, point: IntArray) -> None:
         self.points.append(point)
-        rows = np.append(np.flatnonzero(point), self.n).astype(np.int32)
-        self.solver.addCol(0.0, 0.0, self.highspy.kHighsInf, rows.size, rows, np.ones(rows.size))
+        rows = np.append(np.flatnonzero(point), self.n)
+        none, column = np.zeros(1), Rows(np.array([0, rows.size]), rows, np.ones(rows.size))
+        self.program.add_columns(none, none, np.full(1, np.inf), column)
 
     def solve(self) -> tuple[float, FloatArray, FloatArray, float]:
         """Return the deviation, the weights, the price of every figure and that of the weights' sum."""
-        self.solver.run()
-        solution = self.solver.getSolution()
-        dual = np.asarray(solution.row_dual)
-        weights = np.maximum(np.asarray(solution.col_value)[self.slack :], 0.0)
-        return float(self.solver.getInfo().objective_function_value), weights, dual[: self.n], float(dual[self.n])
+        self.program.run()
+        dual = self.program.multipliers
+        weights = np.maximum(self.program.point[2 * self.n :], 0.0)
+        return self.program.objective, weights, dual[: self.n], float(dual[self.n])

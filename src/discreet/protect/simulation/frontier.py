@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.errors import LimitError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, index_ranges
+from discreet.core.sparse import distinct_rows
 from discreet.protect.simulation.model import Model, margin_sums
+from discreet.table.grid import Grid
 
 EDGES = 2_000_000
 """The most steps between states that are held for all cells together."""
@@ -53,11 +55,10 @@ class Fiber:
     ) -> Fiber:
         """Lay the states out; an error where there are too many of them."""
         cells = F.size
-        codes = np.stack(np.unravel_index(np.arange(cells), shape), axis=1)
+        grid = Grid(shape)
         sums, needs, base = [], [], 0
         for margin in model.margins:
-            lengths = tuple(shape[i] for i in margin)
-            sums.append(base + np.ravel_multi_index(tuple(codes[:, list(margin)].T), lengths))
+            sums.append(base + grid.project(np.arange(cells), margin))
             needs.append(margin_sums(F[None], shape, margin)[0])
             base += needs[-1].size
         touched = np.stack(sums, axis=1)
@@ -82,11 +83,10 @@ class Fiber:
                 raise LimitError(
                     f"the tables with these margins need more than {EDGES:,} steps to be counted; use the Markov chain"
                 )
-            parent = np.repeat(np.arange(fan.size), fan)
-            value = np.arange(parent.size) - np.repeat(np.cumsum(fan) - fan, fan) + np.repeat(low, fan)
+            parent, value = index_ranges(low, low + fan)
             after = state[parent]
             after[:, mine] -= value[:, None]
-            state, child = _distinct(after)
+            state, child = distinct_rows(after)
             weight = ways[parent] * (np.exp(-logs[value]) if law == "hypergeometric" else 1.0)
             ahead = np.bincount(child, weights=weight, minlength=state.shape[0])
             ways = ahead / ahead.max()
@@ -115,23 +115,11 @@ class Fiber:
         rows = np.zeros((1, len(self.layers)), np.int64)
         for cell in range(len(self.layers) - 1, -1, -1):
             layer = self.layers[cell]
-            begin, fan = layer.first[at], layer.first[at + 1] - layer.first[at]
-            which = np.repeat(np.arange(at.size), fan)
-            edge = np.arange(which.size) - np.repeat(np.cumsum(fan) - fan, fan) + np.repeat(begin, fan)
+            which, edge = index_ranges(layer.first[at], layer.first[at + 1])
             rows, chance = rows[which], chance[which] * layer.chance[edge]
             rows[:, cell], at = layer.value[edge], layer.parent[edge]
         for start in range(0, chance.size, block):
             yield chance[start : start + block], rows[start : start + block]
-
-
-def _distinct(states: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct rows and which of them each row is."""
-    order = np.lexsort(states.T[::-1])
-    ordered = states[order]
-    new = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)]) if order.size else np.zeros(0, bool)
-    which = np.empty(order.size, np.int64)
-    which[order] = np.cumsum(new) - 1
-    return ordered[new], which
 
 
 def _ordered(parent: IntArray, value: IntArray, child: IntArray, chance: FloatArray) -> _Layer:

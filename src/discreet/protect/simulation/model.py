@@ -17,7 +17,7 @@ MOST_DIMENSIONS = 8
 
 
 @dataclass(frozen=True)
-class Moves:
+class MoveFamily:
     """One family of moves: dimensions that stay put, and groups that each take two values.
 
     For two values a_g ≠ b_g of every group, the cells with an even number of b's gain what those with an odd number
@@ -101,7 +101,7 @@ class Model:
                 return None
         return [tuple(sorted(margin)) for margin in reversed(order)]
 
-    def moves(self) -> tuple[Moves, ...]:
+    def moves(self) -> tuple[MoveFamily, ...]:
         """Return the largest families of moves that keep the margins.
 
         They generate all differences of whole-number tables with these margins: with the categories of each dimension
@@ -124,7 +124,7 @@ class Model:
         kept = [g for g in found if not any(h is not g and _within(g, h) for h in found)]
         every = frozenset(range(self.dimensions))
         return tuple(
-            Moves(tuple(sorted(every - frozenset().union(*g))), tuple(tuple(sorted(part)) for part in g))
+            MoveFamily(tuple(sorted(every - frozenset().union(*g))), tuple(tuple(sorted(part)) for part in g))
             for g in sorted(kept, key=lambda g: [sorted(part) for part in g])
         )
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.errors import DataError, LimitError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.highs import Program
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.sparse import Rows, parts, row_of
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 def fit(equations: Equations, wanted: IntArray | None = None) -> IntArray:
@@ -46,7 +45,7 @@ def _settled(equations: Equations) -> tuple[IntArray, BoolArray]:
     """Put in every value that one equation determines, and again until none is left; return what is open then."""
     columns, signs = equations.columns, equations.signs
     rows = equations.starts.size - 1
-    row = np.repeat(np.arange(rows), np.diff(equations.starts))
+    row = row_of(equations.starts)
     values, open_ = equations.lower.copy(), ~equations.exact
     while True:
         unknown = open_[columns]
@@ -71,7 +70,7 @@ def _settled(equations: Equations) -> tuple[IntArray, BoolArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _LinkedPart:
     """Open positions that are linked by equations, and the equations: sums with signs that equal ``rest``."""
 
     at: IntArray
@@ -82,12 +81,9 @@ class _Part:
 
     def solve(self, wanted: IntArray | None) -> IntArray:
         """Return values that fit; whole numbers are asked for only where real numbers give none."""
-        import highspy
-
         n = self.at.size
-        endless = highspy.kHighsInf
-        lower = np.where(self.lower <= -UNBOUNDED, -endless, self.lower)
-        upper = np.where(self.upper >= UNBOUNDED, endless, self.upper)
+        lower = np.where(self.lower <= -UNBOUNDED, -np.inf, self.lower)
+        upper = np.where(self.upper >= UNBOUNDED, np.inf, self.upper)
         matrix, rest, start = self.matrix, self.rest, np.zeros(n, np.int64)
         if wanted is not None:
             # Each position has two columns then, how far it goes up and how far down, and every unit costs.
@@ -96,51 +92,46 @@ class _Part:
             start = np.clip(wanted, self.lower, self.upper)
             matrix, rest = hstack([matrix, -matrix], format="csr"), rest - matrix @ start
             lower, upper = np.zeros(2 * n), np.concatenate([upper - start, start - lower])
-        lp = highspy.HighsLp()
-        lp.num_row_, lp.num_col_ = matrix.shape
-        lp.col_cost_ = np.full(lp.num_col_, 0.0 if wanted is None else 1.0)
-        lp.col_lower_, lp.col_upper_ = lower, upper
-        lp.row_lower_ = lp.row_upper_ = rest.astype(np.float64)
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        lp.a_matrix_.start_, lp.a_matrix_.index_ = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
-        lp.a_matrix_.value_ = matrix.data.astype(np.float64)
         found = np.zeros(0)
         for whole, near in ((False, False), (True, True), (True, False)):
-            if whole:
+            program = Program(
+                Rows(matrix.indptr, matrix.indices, matrix.data),
+                costs=np.full(matrix.shape[1], 0.0 if wanted is None else 1.0),
                 # Next to the real numbers, whole ones are found in a fraction of the time, where there are any.
-                lp.integrality_ = [highspy.HighsVarType.kInteger] * lp.num_col_
-                lp.col_lower_ = np.maximum(lower, np.floor(found) - 1) if near else lower
-                lp.col_upper_ = np.minimum(upper, np.ceil(found) + 1) if near else upper
-            answer = _run(lp, highspy)
-            if answer is None:
-                if near:
-                    continue
+                lower=np.maximum(lower, np.floor(found) - 1) if near else lower,
+                upper=np.minimum(upper, np.ceil(found) + 1) if near else upper,
+                least=rest,
+                most=rest,
+                whole=whole,
+            )
+            outcome = program.run()
+            if outcome == "infeasible" and near:
+                continue
+            if outcome == "infeasible":
                 raise DataError("no table fits all linked tables together; give tables of the same records")
-            found = answer
+            if outcome != "optimal":
+                break
+            found = program.point
             moves = found if wanted is None else found[:n] - found[n:]
             values: IntArray = start + np.rint(moves).astype(np.int64)
             inside = (self.lower <= values) & (values <= self.upper)
             if inside.all() and (self.matrix @ values == self.rest).all():
                 return values
-        raise _nothing_found()
+        raise LimitError("no values were found for the cells that linked tables share; give fewer tables at once")
 
 
-def _parts(equations: Equations, values: IntArray, open_: BoolArray) -> Iterator[_Part]:
+def _parts(equations: Equations, values: IntArray, open_: BoolArray) -> Iterator[_LinkedPart]:
     """Split what is open into parts that share no equation."""
-    from scipy.sparse import block_array, csr_array
-    from scipy.sparse.csgraph import connected_components
-
     rows = equations.starts.size - 1
     if not rows or not open_.any():
         return
-    whole = csr_array((equations.signs, equations.columns, equations.starts), shape=(rows, values.size))
+    whole = Rows(equations.starts, equations.columns, equations.signs).matrix(values.size)
     rest = -(whole @ np.where(open_, 0, values))
     at = np.flatnonzero(open_)
     matrix = whole[:, at]
     used = np.flatnonzero(np.diff(matrix.indptr))
     matrix, rest = matrix[used], rest[used]
-    count, label = connected_components(block_array([[None, matrix], [matrix.T, None]]), directed=False)
-    of_row, of_column = label[: used.size], label[used.size :]
+    count, of_column, of_row = parts(matrix.indices, row_of(matrix.indptr), at.size, used.size)
     row_order, column_order = np.argsort(of_row, kind="stable"), np.argsort(of_column, kind="stable")
     at, rest, matrix = at[column_order], rest[row_order], matrix[row_order][:, column_order]
     ends = np.stack([np.cumsum(np.bincount(of, minlength=count)) for of in (of_row, of_column)], axis=1)
@@ -148,24 +139,5 @@ def _parts(equations: Equations, values: IntArray, open_: BoolArray) -> Iterator
     for r1, c1 in ends.tolist():
         if r1 > r0:
             mine = at[c0:c1]
-            yield _Part(mine, matrix[r0:r1, c0:c1], rest[r0:r1], equations.lower[mine], equations.upper[mine])
+            yield _LinkedPart(mine, matrix[r0:r1, c0:c1], rest[r0:r1], equations.lower[mine], equations.upper[mine])
         r0, c0 = r1, c1
-
-
-def _run(lp: Any, highspy: Any) -> FloatArray | None:
-    """Return what the solver finds; None where nothing fits."""
-    solver = highspy.Highs()
-    solver.silent()
-    solver.setOptionValue("threads", 1)
-    solver.passModel(lp)
-    solver.run()
-    status = solver.getModelStatus()
-    if status == highspy.HighsModelStatus.kInfeasible:
-        return None
-    if status != highspy.HighsModelStatus.kOptimal:
-        raise _nothing_found()
-    return np.asarray(solver.getSolution().col_value)
-
-
-def _nothing_found() -> LimitError:
-    return LimitError("no values were found for the cells that linked tables share; give fewer tables at once")

@@ -8,12 +8,12 @@ to it. Where the attacker's linear program has no solution, its dual gives the w
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from discreet.core.compiled import compiled
-from discreet.protect.suppression.circuits import NONE, cheapest
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.protect.suppression.circuits import NONE, Instance, Room, Workspace, cheapest
+from discreet.protect.suppression.meeting import Asked
 
 SHORT = 1e-4
 """By how much a cut must be violated to be worth while."""
@@ -21,12 +21,13 @@ SHORT = 1e-4
 
 @compiled
 def cut_of(
-    p: int, amount: float, count: int, found: Any, moves: Any, down: Any, up: Any, fixed: Any, coefficient: Any
+    p: int, amount: float, count: int, room: Room, fixed: BoolArray, work: Workspace, coefficient: FloatArray
 ) -> tuple[int, bool]:
     """Turn an equation into an inequality Σ a·y ≥ 1; the cells and coefficients replace the equation.
 
     Returns how many there are, and false where the cells that are hidden anyhow suffice.
     """
+    found, moves, down, up = work.found, work.moves, room.down, room.up
     own = 0.0
     for i in range(count):
         if found[i] == p:
@@ -47,33 +48,32 @@ def cut_of(
         if j == p or fixed[j]:
             continue
         w = moves[i] / own
-        room = w * down[j] if w > 0 else -w * up[j]
-        if room > 1e-9:
-            found[kept], coefficient[kept] = j, min(room / missing, 1.0)
+        most = w * down[j] if w > 0 else -w * up[j]
+        if most > 1e-9:
+            found[kept], coefficient[kept] = j, min(most / missing, 1.0)
             kept += 1
     return kept, True
 
 
 @compiled
 def separate(
-    order: Any, problem: Any, demands: Any, y: Any, fixed: Any, slight: Any, sharp: bool, work: Any
-) -> tuple[Any, Any, Any, Any]:
+    order: IntArray, on: Instance, asked: Asked, y: FloatArray, fixed: BoolArray, sharp: bool, work: Workspace
+) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
     """Find inequalities that a point y violates, one for each demand that it does not meet.
 
     With ``sharp`` no cell is taken to move further than the demand asks for, which finds more where y is not whole.
     Returns compressed rows of cells and coefficients, and the demands that they come from.
     """
-    starts, columns, signs, begins, rows, down, up = problem[:7]
-    cell, size, mode, attacker, known_start, known_cell, known_down, known_up = demands
+    down, up, mode, known_cell = on.down, on.up, asked.way, asked.known_cell
     less, more = np.empty(down.size), np.empty(down.size)
     first = np.zeros(order.size + 1, np.int64)
     source = np.full(order.size, -1, np.int64)
     cells, values = np.empty(4096, np.int64), np.empty(4096)
-    coefficient = np.empty(work[5].size)
+    coefficient = np.empty(work.found.size)
     lines, end = 0, 0
     last_mode, last_amount = 0, -1.0
     for q in order:
-        p, amount = cell[q], float(size[q])
+        p, amount = asked.cell[q], float(asked.size[q])
         a, b = (down, up) if mode[q] > 0 else (up, down)
         if mode[q] != last_mode or amount != last_amount:
             last_mode, last_amount = mode[q], amount
@@ -81,26 +81,28 @@ def separate(
                 part = 1.0 if fixed[j] else y[j]
                 low, high = (min(a[j], amount), min(b[j], amount)) if sharp else (a[j], b[j])
                 less[j], more[j] = low * part, high * part
-        begin, stop = known_start[attacker[q]], known_start[attacker[q] + 1]
+        begin, stop = asked.known_start[asked.attacker[q]], asked.known_start[asked.attacker[q] + 1]
         kept_less, kept_more = less[known_cell[begin:stop]], more[known_cell[begin:stop]]
         kept_a, kept_b = a[known_cell[begin:stop]], b[known_cell[begin:stop]]
         for i in range(begin, stop):
             j = known_cell[i]
-            low, high = (known_down[i], known_up[i]) if mode[q] > 0 else (known_up[i], known_down[i])
+            low, high = asked.known_down[i], asked.known_up[i]
+            if mode[q] <= 0:
+                low, high = high, low
             part = 1.0 if fixed[j] else y[j]
             less[j], more[j] = min(less[j], low * part), min(more[j], high * part)
             a[j], b[j] = min(a[j], low), min(b[j], high)
-        outcome, count, _ = cheapest(p, amount, starts, columns, signs, begins, rows, slight, less, more, np.inf, work)
+        outcome, count, _ = cheapest(on, p, amount, on.slight, Room(less, more), np.inf, work)
         kept, fine = 0, False
         if outcome == NONE:
-            kept, fine = cut_of(p, amount, count, work[5], work[6], a, b, fixed, coefficient)
+            kept, fine = cut_of(p, amount, count, Room(a, b), fixed, work, coefficient)
         for i in range(begin, stop):
             j = known_cell[i]
             less[j], more[j] = kept_less[i - begin], kept_more[i - begin]
             a[j], b[j] = kept_a[i - begin], kept_b[i - begin]
         covered = 0.0
         for i in range(kept):
-            covered += coefficient[i] * y[work[5][i]]
+            covered += coefficient[i] * y[work.found[i]]
         if not fine or covered > 1.0 - SHORT:
             continue
         if end + kept > cells.size:
@@ -108,7 +110,7 @@ def separate(
             longer[:end], wider[:end] = cells[:end], values[:end]
             cells, values = longer, wider
         for i in range(kept):
-            cells[end + i], values[end + i] = work[5][i], coefficient[i]
+            cells[end + i], values[end + i] = work.found[i], coefficient[i]
         end += kept
         source[lines] = q
         lines += 1

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
-from discreet.protect.suppression.circuits import FOUND, workspace
-from discreet.protect.suppression.insiders import Knowledge, by_class
+from discreet.core.sparse import distinct_rows, starts_of
+from discreet.protect.suppression.circuits import FOUND, Instance, workspace
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
+from discreet.protect.suppression.meeting import Asked, Held, pay, probe
 from discreet.protect.suppression.pattern import Circuit, Pattern
-from discreet.protect.suppression.problem import BoolArray, Problem
+from discreet.protect.suppression.problem import Problem
 
 BOTH, UP, DOWN = 0, 1, -1
 FEW = 3
@@ -32,7 +34,7 @@ class Demanded:
     """
 
     problem: Problem
-    known: Knowledge
+    known: InsiderKnowledge
     progress: Progress | None = None
     cell: list[int] = field(default_factory=list)
     size: list[int] = field(default_factory=list)
@@ -49,10 +51,12 @@ class Demanded:
         )
         self.slight: FloatArray = SLIGHT * (1.0 + spread / 2**24)
         self.cost: FloatArray = np.where(self.hidden, self.slight, p.price.astype(np.float64))
-        self.least: FloatArray = np.minimum(p.down, p.up)
         dear = p.price[~p.free & ~p.primary]
         base, most = (float(np.quantile(dear, 0.1)), float(dear.max())) if dear.size else (1.0, 1.0)
-        self.arrays = (p.starts, p.columns, p.signs, p.begins, p.rows, p.down, p.up, self.least, base, most)
+        self.instance = Instance(
+            p.starts, p.columns, p.signs, p.begins, p.rows, p.down, p.up, np.minimum(p.down, p.up), p.price,
+            self.slight, p.primary, base, most,
+        )  # fmt: skip
         self.work = workspace(p.size, p.starts.size - 1)
         self.head = np.full(p.size, -1, np.int64)
         self.where = np.zeros((0, 2), np.int64)
@@ -61,19 +65,23 @@ class Demanded:
         who, at, down, up = by_class(p, self.known)
         order = np.lexsort((at, who))
         self.facts = (who[order], at[order], down[order], up[order])
-        ends = np.cumsum(np.bincount(who + 1, minlength=len(self.known) + 1))
-        self.known_start: IntArray = np.concatenate([[0], ends]).astype(np.int64)
+        self.known_start: IntArray = starts_of(np.bincount(who + 1, minlength=len(self.known) + 1))
         self.together: dict[int, tuple[int, list[int]]] = {}
         self.asked: set[tuple[int, int, int, int]] = set()
         self.tried: BoolArray = np.zeros(p.size, bool)
 
     # --- demands ------------------------------------------------------------------------------------------
 
-    def demands(self) -> tuple[IntArray | FloatArray, ...]:
+    def demands(self) -> Asked:
         """Return the demands as the kernels take them."""
-        _, at, down, up = self.facts
-        columns = (np.array(column, np.int64) for column in (self.cell, self.size, self.way, self.attacker))
-        return (*columns, self.known_start, at, down, up)
+        cell, size, way, attacker = (
+            np.array(column, np.int64) for column in (self.cell, self.size, self.way, self.attacker)
+        )
+        return Asked(cell, size, way, attacker, self.known_start, *self.facts[1:])
+
+    def held(self, cost: FloatArray | None = None) -> Held:
+        """Return the pattern as the kernels take it, at other costs than usual if some are given."""
+        return Held(self.hidden, self.cost if cost is None else cost, self.where, self.head, self.tried)
 
     def ask(self, cell: int, size: int, way: int, attacker: int) -> None:
         """Add a demand unless it is there."""
@@ -98,14 +106,12 @@ class Demanded:
 
     def _shared(self, cell: int, lower: int, upper: int, wide: int) -> tuple[int, int]:
         """Share a sliding level between both sides: as much above as can be reached, the rest below."""
-        from discreet.protect.suppression import kernels
-
         reached, beyond = upper, wide - lower + 1
         while reached < beyond - 1:
             middle = wide - lower if beyond > wide - lower else (reached + beyond) // 2
-            one = [np.array([item], np.int64) for item in (cell, middle, UP, 0)]
-            demands = (*one, self.known_start, *self.facts[1:])
-            outcome = kernels.probe(np.zeros(1, np.int64), self.arrays, demands, self.cost, self.work)[1][0]
+            at, size, way, nobody = (np.array([item], np.int64) for item in (cell, middle, UP, 0))
+            asked = Asked(at, size, way, nobody, self.known_start, *self.facts[1:])
+            outcome = probe(np.zeros(1, np.int64), self.instance, asked, self.cost, self.work)[1][0]
             if outcome == FOUND:
                 reached = middle
             else:
@@ -141,9 +147,9 @@ class Demanded:
         serves = ((ways == way) | (ways == BOTH)) & ((attacker == 0) | (attacker > len(self.known)))
         # Demands that ask for the same are served by the circuits of all of them.
         asked = np.stack([np.array(self.cell, np.int64), np.array(self.size, np.int64)])[:, serves]
-        _, alike = np.unique(asked, axis=1, return_inverse=True)
+        _, alike = distinct_rows(asked.T)
         group = np.full(ways.size, -1)
-        group[serves] = alike.ravel()
+        group[serves] = alike
         circuits = np.bincount(group[serves])
         first = np.full(circuits.size, ways.size)
         np.minimum.at(first, group[serves], np.flatnonzero(serves))
@@ -152,9 +158,8 @@ class Demanded:
         cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64) * way, self.pool[2, live]
         order = np.argsort(at, kind="stable")
         begin, end = np.searchsorted(at[order], cell, "left"), np.searchsorted(at[order], cell, "right")
-        entry = np.repeat(np.arange(cell.size), end - begin)
-        offset = np.arange(entry.size) - np.repeat(np.cumsum(end - begin) - (end - begin), end - begin)
-        fact = order[begin[entry] + offset]
+        entry, place = index_ranges(begin, end)
+        fact = order[place]
         broken = (move[entry] > up[fact]) | (-move[entry] > down[fact])
         pairs = np.unique(np.stack([q[entry[broken]], who[fact[broken]]]), axis=1)
         undone, times = np.unique(np.stack([group[pairs[0]], pairs[1]]), axis=1, return_counts=True)
@@ -262,8 +267,6 @@ def lower_bound(problem: Problem) -> int:
     In every equation with one sensitive cell another must be suppressed. Each such equation is given as much as all
     cells that could serve it can still pay; nobody pays more than the own cost, so that the sum is a lower bound.
     """
-    from discreet.protect.suppression.kernels import pay
-
     fixed = problem.primary | problem.free
     left = problem.price.astype(np.int64).copy()
     return int(problem.price[fixed].sum()) + int(pay(problem.starts, problem.columns, fixed, problem.primary, left))

@@ -13,11 +13,14 @@ import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.protect.suppression.conflict import cannot
+from discreet.core.sparse import row_of, starts_of
 from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
-from discreet.protect.suppression.insiders import Knowledge
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
+from discreet.protect.suppression.meeting import keep, meet, reserve, settle, survey
 from discreet.protect.suppression.problem import Problem
+from discreet.protect.suppression.releasing import Groups, improve
 from discreet.protect.suppression.rescue import rescue
+from discreet.protect.suppression.unprotectable import cannot
 
 BLOCK = 2000
 """How many demands are met between two reports of progress."""
@@ -29,7 +32,7 @@ SMALL, LARGE = 2000, 5000
 """The most secondary cells of a pattern that is gone through again and again, and in groups."""
 
 
-class Search(Demanded):
+class FastSearch(Demanded):
     """Meets demands by their cheapest circuits, and releases what they do not need."""
 
     # --- meeting them -------------------------------------------------------------------------------------
@@ -52,27 +55,15 @@ class Search(Demanded):
 
     def _meet(self, order: IntArray) -> IntArray:
         """Meet demands in their order; return those that were not."""
-        from discreet.protect.suppression import kernels
-
         demands = self.demands()
-        by_cell = _index(demands[0], self.problem.size)
+        by_cell = _index(demands.cell, self.problem.size)
         missed = [np.zeros(0, np.int64)]
         for start in range(0, order.size, BLOCK):
             if order.size > 1:
                 self._tick(start, order.size, "demands met")
-            self.pool, self.end, failed = kernels.meet(
-                order[start : start + BLOCK],
-                by_cell,
-                self.arrays,
-                demands,
-                self.cost,
-                self.slight,
-                self.hidden,
-                self.where,
-                self.pool,
-                self.end,
-                self.head,
-                self.work,
+            part = order[start : start + BLOCK]
+            self.pool, self.end, failed = meet(
+                part, by_cell, self.instance, demands, self.held(), self.pool, self.end, self.work
             )
             missed.append(failed)
         return np.concatenate(missed)
@@ -110,65 +101,45 @@ class Search(Demanded):
 
     def _copy(self, q: int, twin: int) -> None:
         """Let the circuit of a demand be that of another."""
-        from discreet.protect.suppression import kernels
+        self._keep(twin, *self.circuit(q))
 
-        cells, moves = self.circuit(q)
-        self.pool = kernels.reserve(self.pool, self.end, cells.size)
-        self.end = kernels.keep(
-            twin, 1.0, cells.size, cells, moves.astype(np.float64), self.where, self.pool, self.end, self.head
-        )
+    def _keep(self, q: int, cells: IntArray, moves: IntArray) -> None:
+        """Store a circuit as the proof of a demand."""
+        self.pool = reserve(self.pool, self.end, cells.size)
+        self.end = keep(q, 1.0, cells, moves.astype(np.float64), self.held(), self.pool, self.end)
 
     def _survey(self, todo: IntArray) -> FloatArray:
         """Return what each demand would cost alone, infinite where that is not seen; some are met for nothing."""
-        from discreet.protect.suppression import kernels
-
         demands = self.demands()
-        by_cell = _index(demands[0], self.problem.size)
+        by_cell = _index(demands.cell, self.problem.size)
         alone = np.zeros(todo.size)
         for start in range(0, todo.size, BLOCK):
             self._tick(start, todo.size, "sensitive cells looked at")
             part = slice(start, start + BLOCK)
-            self.pool, self.end, alone[part] = kernels.survey(
-                todo[part],
-                by_cell,
-                self.arrays,
-                demands,
-                self.cost,
-                self.hidden,
-                self.where,
-                self.pool,
-                self.end,
-                self.head,
-                self.work,
+            self.pool, self.end, alone[part] = survey(
+                todo[part], by_cell, self.instance, demands, self.held(), self.pool, self.end, self.work
             )
         return alone
 
     def _rescue(self, q: int) -> bool:
         """Meet a demand by integer programming; false where it cannot be met."""
-        from discreet.protect.suppression import kernels
-
-        _, at, down, up = self.facts
-        start, stop = self.known_start[self.attacker[q]], self.known_start[self.attacker[q] + 1]
-        count = kernels.settle(q, np.inf, self.arrays, self.demands(), self.cost, self.work, 0)[1]
-        found = rescue(
-            self.problem,
-            self.cell[q],
-            self.size[q],
-            self.way[q],
-            self.cost,
-            (at[start:stop], down[start:stop], up[start:stop]),
-            self.work[5][:count],
-        )
+        found = self.rescued(q, self.cost)
         if found is None:
             return False
         cells, moves = found
         fresh = cells[~self.hidden[cells]]
         self.hidden[fresh], self.cost[fresh] = True, self.slight[fresh]
-        self.pool = kernels.reserve(self.pool, self.end, cells.size)
-        self.end = kernels.keep(
-            q, 1.0, cells.size, cells, moves.astype(np.float64), self.where, self.pool, self.end, self.head
-        )
+        self._keep(q, cells, moves)
         return True
+
+    def rescued(self, q: int, cost: FloatArray) -> tuple[IntArray, IntArray] | None:
+        """Return a circuit for a demand by integer programming, None where there is none."""
+        _, at, down, up = self.facts
+        start, stop = self.known_start[self.attacker[q]], self.known_start[self.attacker[q] + 1]
+        known = (at[start:stop], down[start:stop], up[start:stop])
+        count = settle(q, np.inf, self.instance, self.demands(), cost, self.work, 0)[1]
+        hint = self.work.found[:count]
+        return rescue(self.problem, self.cell[q], self.size[q], self.way[q], cost, known, hint)
 
     def _name(self, q: int) -> str | None:
         return None if self.attacker[q] == 0 else self.known.names[self.attacker[q] - 1]
@@ -243,7 +214,7 @@ class Search(Demanded):
         """Return the secondary cells of every equation that has several, the dearest groups first."""
         p = self.problem
         entry = np.flatnonzero((self.hidden & ~p.primary & ~p.free)[p.columns])
-        row = np.repeat(np.arange(p.starts.size - 1), np.diff(p.starts))[entry]
+        row = row_of(p.starts)[entry]
         count = np.bincount(row, minlength=p.starts.size - 1)
         keep = (count[row] > 1) & (count[row] <= 12)
         row, cells = row[keep], p.columns[entry[keep]]
@@ -255,32 +226,15 @@ class Search(Demanded):
 
     def _release(self, groups: IntArray, members: IntArray, exchange: bool = True, effort: float = np.inf) -> int:
         """Try to release groups of cells, in exchange for others or for nothing; return how often it succeeded."""
-        from discreet.protect.suppression import kernels
-
         accepted = 0
         cost = self.cost if exchange else np.where(self.hidden, self.slight, np.inf)
-        most = float(self.work[7][0]) + effort
+        most = float(self.work.effort[0]) + effort
         for start in range(0, groups.size - 1, BLOCK):
             part = groups[start : start + BLOCK + 1]
             self._tick(start, groups.size - 1, f"cells tried for release, cost {self.total:,}")
-            self.pool, self.end, more = kernels.improve(
-                part - part[0],
-                members[part[0] : part[-1]],
-                self.problem.price,
-                self.problem.primary,
-                self.arrays,
-                self.demands(),
-                cost,
-                self.slight,
-                self.hidden,
-                self.where,
-                self.pool,
-                self.end,
-                self.head,
-                exchange,
-                self.tried,
-                self.work,
-                most,
+            block = Groups(part - part[0], members[part[0] : part[-1]], exchange, most)
+            self.pool, self.end, more = improve(
+                block, self.instance, self.demands(), self.held(cost), self.pool, self.end, self.work
             )
             accepted += int(more)
         if not exchange:
@@ -292,16 +246,14 @@ def _singles(cells: IntArray) -> tuple[IntArray, IntArray]:
     return np.arange(cells.size + 1), cells
 
 
-def _index(cell: IntArray | FloatArray, size: int) -> tuple[IntArray, IntArray]:
+def _index(cell: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """Return the demands of every class in compressed rows."""
-    whole = np.asarray(cell, np.int64)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(whole, minlength=size))]).astype(np.int64)
-    return starts, np.argsort(whole, kind="stable")
+    return starts_of(np.bincount(cell, minlength=size)), np.argsort(cell, kind="stable")
 
 
-def fast(problem: Problem, known: Knowledge, *, progress: Progress | None = None) -> Search:
+def fast(problem: Problem, known: InsiderKnowledge, *, progress: Progress | None = None) -> FastSearch:
     """Find a safe pattern quickly."""
-    search = Search(problem, known, progress)
+    search = FastSearch(problem, known, progress)
     search.ask_outsider()
     search.meet()
     search.improve()

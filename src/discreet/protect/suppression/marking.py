@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from discreet.protect.base import Changes, Protected
-from discreet.protect.suppression.method import Suppression
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.problem import name_of
+from discreet.protect.suppression.suppress import Suppression
 from discreet.table.figures import Figures, units_of
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Marked
 from discreet.table.release import Release
 
 
@@ -28,7 +28,7 @@ def marked(method: Suppression, pattern: Pattern) -> Protected:
                 table,
                 response=method.response,
                 hidden=pattern.positions[place],
-                mark=Kind("suppressed", least=floor),
+                mark=Marked(least=floor),
                 name=name_of(table, cells.tables),
             )
         )

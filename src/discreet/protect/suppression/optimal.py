@@ -8,21 +8,22 @@ numbers, one by one. The fast method provides the first pattern, and again bette
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.protect.suppression import branching
+from discreet.protect.suppression import scip
 from discreet.protect.suppression.circuits import FOUND
+from discreet.protect.suppression.cuts import separate
 from discreet.protect.suppression.demands import BOTH, DOWN, UP
-from discreet.protect.suppression.fast import Search
+from discreet.protect.suppression.fast import FastSearch
 from discreet.protect.suppression.master import Master
+from discreet.protect.suppression.meeting import probe
 from discreet.protect.suppression.pattern import Pattern
-from discreet.protect.suppression.problem import BoolArray
 from discreet.protect.suppression.sliding import sliding_cut
 
 ROUNDS = 400
@@ -32,7 +33,7 @@ SMALL = 700
 """The most open cells for which branch-and-cut by SCIP, where it is installed, is faster than rounds of HiGHS."""
 
 
-def optimal(search: Search, *, time_limit: float | None = None, progress: Progress | None = None) -> Pattern:
+def optimal(search: FastSearch, *, time_limit: float | None = None, progress: Progress | None = None) -> Pattern:
     """Improve a pattern until it is proved to be the cheapest, or until time is up."""
     return _Proof(search, time_limit, progress).run()
 
@@ -40,10 +41,10 @@ def optimal(search: Search, *, time_limit: float | None = None, progress: Progre
 class _Proof:
     """The best pattern known, the cuts found, and the lower bound that they prove."""
 
-    def __init__(self, search: Search, time_limit: float | None, progress: Progress | None) -> None:
+    def __init__(self, search: FastSearch, time_limit: float | None, progress: Progress | None) -> None:
         self.best, self.progress = search, progress
         self.problem = search.problem
-        self.deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.clock = Clock.within(time_limit)
         self.fixed: BoolArray = self.problem.primary | self.problem.free
         self.base = int(self.problem.price[self.fixed].sum())
         self.master = Master(self.problem.price, np.flatnonzero(~self.fixed))
@@ -51,16 +52,16 @@ class _Proof:
         self.bound = self.base
         self.limited = False
 
-    def _demands(self) -> Search:
+    def _demands(self) -> FastSearch:
         """Return the demands that no safe pattern can do without, one way at a time."""
-        ways = Search(self.problem, self.best.known)
+        ways = FastSearch(self.problem, self.best.known)
         for cell in np.flatnonzero(self.problem.primary).tolist():
             ways.ask(cell, int(self.problem.upper[cell]), UP, 0)
             ways.ask(cell, int(self.problem.lower[cell]), DOWN, 0)
         self._insiders(ways, self.best, 0)
         return ways
 
-    def _insiders(self, ways: Search, search: Search, first: int) -> None:
+    def _insiders(self, ways: FastSearch, search: FastSearch, first: int) -> None:
         """Add the demands of insiders that a search met with; of a sliding level each side asks for its own only."""
         for k in range(first, len(search.cell)):
             cell, size = search.cell[k], search.size[k]
@@ -80,9 +81,9 @@ class _Proof:
             if self._over():
                 break
             small = int((self.master.low < self.master.high).sum()) <= SMALL
-            if not (self._branch() if small and branching.available() else self._whole_numbers()):
+            if not (self._branch() if small and scip.available() else self._whole_numbers()):
                 break
-        if self.bound < self.total and self._late():
+        if self.bound < self.total and self.clock.late:
             self.limited = True
         return self.best.pattern("optimal", min(self.bound, self.total), self.limited)
 
@@ -93,13 +94,7 @@ class _Proof:
         self._tell()
 
     def _over(self) -> bool:
-        return self.bound >= self.total or self._late()
-
-    def _late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
-
-    def _left(self) -> float | None:
-        return None if self.deadline is None else self.deadline - time.monotonic()
+        return self.bound >= self.total or self.clock.late
 
     # --- real numbers -------------------------------------------------------------------------------------
 
@@ -111,14 +106,10 @@ class _Proof:
         self._separate(order, y, True)
 
     def _separate(self, order: IntArray, y: FloatArray, sharp: bool) -> int:
-        from discreet.protect.suppression.cuts import separate
-
         ways = self.demands
         size, way = np.array(ways.size, np.int64), np.array(ways.way, np.int64)
         order = order[np.lexsort((order, size[order], way[order]))]
-        starts, cells, values, _ = separate(
-            order, ways.arrays, ways.demands(), y, self.fixed, ways.slight, sharp, ways.work
-        )
+        starts, cells, values, _ = separate(order, ways.instance, ways.demands(), y, self.fixed, sharp, ways.work)
         rows = ((cells[a:b], values[a:b]) for a, b in pairwise(starts))
         return self.master.add(rows)
 
@@ -133,7 +124,7 @@ class _Proof:
         asked = np.arange(len(self.demands.cell))
         stale = 0
         for step in range(ROUNDS):
-            if self._late():
+            if self.clock.late:
                 return
             value, y, dual = self.master.solve()
             self._raise(value)
@@ -181,9 +172,9 @@ class _Proof:
         trial.improve(2)
         self._take(trial)
 
-    def _again(self, hidden: BoolArray, cost: FloatArray) -> Search:
+    def _again(self, hidden: BoolArray, cost: FloatArray) -> FastSearch:
         """Return a search for the same demands with some cells hidden already."""
-        trial = Search(self.problem, self.best.known)
+        trial = FastSearch(self.problem, self.best.known)
         trial.hidden = hidden.copy()
         trial.cost = np.where(hidden, trial.slight, cost)
         trial.ask_outsider()
@@ -193,7 +184,7 @@ class _Proof:
                 trial.ask(cell, size, way, who)
         return trial
 
-    def _take(self, trial: Search) -> None:
+    def _take(self, trial: FastSearch) -> None:
         """Keep a pattern if it is cheaper than the best one."""
         if trial.total < self.total:
             while trial.ask_insiders():
@@ -207,7 +198,7 @@ class _Proof:
 
     def _branch(self) -> bool:
         """Solve what is left by branch-and-cut; return false if time ran out or SCIP could not say."""
-        bound, shares = branching.branch_and_cut(self.master, self._met, self._left(), float(self.total - self.base))
+        bound, shares = scip.branch_and_cut(self.master, self._met, self.clock.left, float(self.total - self.base))
         self._raise(bound)
         if shares is not None and self.bound < self.total:
             return self._complete(self._spread(shares) > 0.5)
@@ -246,9 +237,9 @@ class _Proof:
         chosen[columns[inside]] = True
         found = float(self.master.price[inside].sum())
         for cells, cuts in self.master.parts():
-            if self._late():
+            if self.clock.late:
                 return False
-            bound, part = self.master.whole(cells, cuts, self._left())
+            bound, part = self.master.whole(cells, cuts, self.clock.left)
             found += bound
             if part is None:
                 if np.isinf(bound):
@@ -274,27 +265,15 @@ class _Proof:
 
     def _unmet(self, chosen: BoolArray) -> IntArray:
         """Return the demands that suppressing the chosen cells alone does not meet over real numbers or whole ones."""
-        from discreet.protect.suppression import kernels
-
         ways = self.demands
         cost = np.where(chosen, ways.slight, np.inf)
         asked = np.arange(len(ways.cell))
-        outcome = kernels.probe(asked, ways.arrays, ways.demands(), cost, ways.work)[1]
+        outcome = probe(asked, ways.instance, ways.demands(), cost, ways.work)[1]
         unmet: IntArray = asked[outcome != FOUND]
         return unmet
 
     def _met_in_whole_numbers(self, q: int, chosen: BoolArray) -> bool:
-        from discreet.protect.suppression import kernels
-        from discreet.protect.suppression.rescue import rescue
-
-        ways = self.demands
-        _, at, down, up = ways.facts
-        start, stop = ways.known_start[ways.attacker[q]], ways.known_start[ways.attacker[q] + 1]
-        cost = np.where(chosen, ways.slight, np.inf)
-        known = (at[start:stop], down[start:stop], up[start:stop])
-        count = kernels.settle(q, np.inf, ways.arrays, ways.demands(), cost, ways.work, 0)[1]
-        asked = ways.work[5][:count]
-        return rescue(self.problem, ways.cell[q], ways.size[q], ways.way[q], cost, known, asked) is not None
+        return self.demands.rescued(q, np.where(chosen, self.demands.slight, np.inf)) is not None
 
     def _slide(self, chosen: BoolArray) -> list[tuple[IntArray, FloatArray]]:
         """Return cuts for the sliding levels that a pattern does not keep."""

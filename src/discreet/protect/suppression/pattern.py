@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.numerics import IntArray
-from discreet.protect.suppression.insiders import Knowledge
-from discreet.protect.suppression.problem import BoolArray, Problem
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.sparse import row_of, starts_of
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
+from discreet.protect.suppression.problem import Problem
 
 STATUSES = ("published", "primary", "secondary")
 FEW = 3
@@ -42,7 +43,7 @@ class Pattern:
     """
 
     problem: Problem
-    known: Knowledge
+    known: InsiderKnowledge
     hidden: BoolArray
     method: str
     bound: int
@@ -78,15 +79,15 @@ class Pattern:
 
     def check(self) -> None:
         """Check the proof in whole numbers: every circuit stays within bounds, keeps all sums, and is suppressed."""
-        from scipy.sparse import csc_array, csr_array
+        from scipy.sparse import csc_array
 
         if not self.circuits:
             return
         p = self.problem
         cells = np.concatenate([one.cells for one in self.circuits])
         moves = np.concatenate([one.moves for one in self.circuits])
-        starts = np.concatenate([[0], np.cumsum([one.cells.size for one in self.circuits])])
-        of = np.repeat(np.arange(len(self.circuits)), np.diff(starts))
+        starts = starts_of([one.cells.size for one in self.circuits])
+        of = row_of(starts)
         way, asked, size, who = (
             np.array([getattr(one, name) for one in self.circuits], np.int64)
             for name in ("way", "cell", "size", "attacker")
@@ -101,8 +102,9 @@ class Pattern:
                 down[mine], up[mine] = np.minimum(down[mine], less), np.minimum(up[mine], more)
         both = way[of] == 0
         fits = (signed >= -down) & (signed <= up) & (~both | ((-signed >= -down) & (-signed <= up)))
-        matrix = csr_array((p.signs, p.columns, p.starts), shape=(p.starts.size - 1, p.size))
-        change = matrix @ csc_array((moves.astype(np.float64), cells, starts), shape=(p.size, len(self.circuits)))
+        change = p.system.matrix(p.size) @ csc_array(
+            (moves.astype(np.float64), cells, starts), shape=(p.size, len(self.circuits))
+        )
         reached = np.zeros(len(self.circuits), np.int64)
         own = cells == asked[of]
         reached[of[own]] = moves[own]
@@ -224,7 +226,7 @@ class Pattern:
 
 
 def _facts(pattern: Pattern) -> dict[int, list[tuple[int, float, float]]]:
-    from discreet.protect.suppression.insiders import by_class
+    from discreet.protect.suppression.insider_knowledge import by_class
 
     found: dict[int, list[tuple[int, float, float]]] = {}
     for who, cell, down, up in zip(*(c.tolist() for c in by_class(pattern.problem, pattern.known)), strict=True):

@@ -15,15 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError, RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.sparse import Rows, components, digests, row_of
 from discreet.protect.suppression.completion import fit
-from discreet.protect.suppression.spread import spread
+from discreet.protect.suppression.proportional_fit import spread
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.tabulation import Tabulation
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +87,11 @@ class Problem:
     def size(self) -> int:
         """The number of classes."""
         return int(self.price.size)
+
+    @property
+    def system(self) -> Rows:
+        """The equations as sparse rows."""
+        return Rows(self.starts, self.columns, self.signs)
 
     def positions(self, chosen: BoolArray) -> BoolArray:
         """Return which positions belong to the chosen classes and are shown by some table."""
@@ -208,11 +212,10 @@ def _merged(equations: Equations, can: BoolArray) -> tuple[Any, IntArray, BoolAr
     last array says which first cells are stuck so.
     """
     from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
 
     n = can.size
     count = equations.starts.size - 1
-    row = np.repeat(np.arange(count), np.diff(equations.starts))
+    row = row_of(equations.starts)
     leader = np.arange(n)
     stuck = np.zeros(n, bool)
     while True:
@@ -232,17 +235,12 @@ def _merged(equations: Equations, can: BoolArray) -> tuple[Any, IntArray, BoolAr
         equal = matrix.data[begin] * matrix.data[begin + 1] < 0
         if not equal.any():
             break
-        links = coo_array((np.ones(equal.sum()), (a[equal], b[equal])), shape=(n, n))
-        which = connected_components(links.tocsr(), directed=False)[1]
+        which = components(a[equal], b[equal], n)[1]
         first = np.full(n, n)
         np.minimum.at(first, which, np.arange(n))
         leader = first[which][leader]
     matrix.sort_indices()
-    mark = np.random.default_rng(0).integers(1, 2**62, n, dtype=np.uint64)
-    digest = np.zeros(count, np.uint64)
-    np.add.at(
-        digest, np.repeat(np.arange(count), length), mark[matrix.indices] * matrix.data.astype(np.int64).view(np.uint64)
-    )
+    digest = digests(row_of(matrix.indptr), matrix.indices, matrix.data, count, seed=0)
     once = np.unique(np.minimum(digest, np.uint64(0) - digest), return_index=True)[1]
     once = np.sort(once[length[once] > 0])
     return matrix[once], leader, stuck

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import LimitError
-from discreet.core.numerics import FloatArray, IntArray
-from discreet.protect.suppression.problem import BoolArray, Problem
+from discreet.core.highs import Program
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.sparse import Rows, row_of
+from discreet.protect.suppression.problem import Problem
 
 STEPS = (4, 6, 1_000_000)
 """How many equations away from the cell circuits may lead, one attempt after another."""
@@ -122,7 +124,7 @@ def _search(
 
 def _wider(problem: Problem, region: BoolArray, usable: BoolArray) -> BoolArray:
     """Return a region with all usable classes that share an equation with it."""
-    row = np.repeat(np.arange(problem.starts.size - 1), np.diff(problem.starts))
+    row = row_of(problem.starts)
     touched = np.zeros(problem.starts.size - 1, bool)
     touched[row[region[problem.columns]]] = True
     grown = region.copy()
@@ -144,67 +146,48 @@ def _solve(
 
     It is one over real numbers if its moves are whole; integer programming is asked only where ``whole`` says so.
     """
-    import highspy
-    from scipy.sparse import csr_array, hstack
+    from scipy.sparse import hstack
 
     down, up = bounds
-    shape = (problem.starts.size - 1, problem.size)
-    matrix = csr_array((problem.signs, problem.columns, problem.starts), shape=shape)[:, cells]
+    matrix = problem.system.matrix(problem.size)[:, cells]
     matrix = matrix[np.diff(matrix.indptr) > 0]
     both = hstack([matrix, -matrix]).tocsr()
     n = cells.size
     at = int(np.searchsorted(cells, cell))
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = 2 * n, both.shape[0]
     # A cell that can only move a part of the way bears its cost all the same.
     each = cost[cells] / np.clip(np.maximum(down[cells], up[cells]), 1.0, float(size))
     # A solver tells costs apart that are not too different: what is next to nothing costs a billionth of the dearest.
     each = np.maximum(each / each.max() * 1e6, 1e-3)
-    lp.col_cost_ = np.concatenate([each, each])
     lower, upper = np.zeros(2 * n), np.concatenate([up[cells], down[cells]])
     # Nothing has to move a thousand times as far as the sensitive cell, and solvers lose their way in large ranges.
     upper = np.minimum(upper, 1000.0 * size)
     lower[at], upper[at], upper[n + at] = size, max(size, upper[at]), 0.0
-    lp.col_lower_, lp.col_upper_ = lower, upper
-    lp.row_lower_ = lp.row_upper_ = np.zeros(both.shape[0])
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = both.indptr.astype(np.int32)
-    lp.a_matrix_.index_ = both.indices.astype(np.int32)
-    lp.a_matrix_.value_ = both.data.astype(np.float64)
-    status, value = _run(highspy, lp)
-    if status == highspy.HighsModelStatus.kInfeasible:
-        return None
-    if value is not None:
-        move = _whole((value[:n] - value[n:]) * step, matrix)
+    move = None
+    for integers in (False, True) if whole else (False,):
+        zero = np.zeros(both.shape[0])
+        program = Program(
+            Rows(both.indptr, both.indices, both.data),
+            costs=np.concatenate([each, each]),
+            lower=lower,
+            upper=upper,
+            least=zero,
+            most=zero,
+            whole=integers,
+            options={"mip_max_nodes": NODES, "mip_max_improving_sols": TRIES, "mip_rel_gap": GAP},
+        )
+        if program.run() == "infeasible":
+            return None
+        if program.found:
+            moves = program.point[:n] - program.point[n:]
+            move = _whole((np.rint(moves) if integers else moves) * step, matrix)
         if move is not None:
             return cells[move != 0], move[move != 0]
-    if not whole:
-        return None
-    lp.integrality_ = [highspy.HighsVarType.kInteger] * (2 * n)
-    status, value = _run(highspy, lp)
-    if status == highspy.HighsModelStatus.kInfeasible:
-        return None
-    move = None if value is None else _whole(np.rint(value[:n] - value[n:]) * step, matrix)
-    if move is None:
+    if whole:
         raise LimitError(
             f"no table of whole numbers was found in which cell {problem.cell(cell)} moves by {size * step}; lower its "
             "protection level, or let zeros be suppressed"
         )
-    return cells[move != 0], move[move != 0]
-
-
-def _run(highspy: Any, lp: Any) -> tuple[Any, FloatArray | None]:
-    """Return how a program ended, and its solution if it has one."""
-    solver = highspy.Highs()
-    solver.silent()
-    solver.setOptionValue("threads", 1)
-    solver.setOptionValue("mip_max_nodes", NODES)
-    solver.setOptionValue("mip_max_improving_sols", TRIES)
-    solver.setOptionValue("mip_rel_gap", GAP)
-    solver.passModel(lp)
-    solver.run()
-    fits = solver.getInfo().primal_solution_status == 2
-    return solver.getModelStatus(), np.asarray(solver.getSolution().col_value) if fits else None
+    return None
 
 
 def _whole(moves: FloatArray, matrix: Any) -> IntArray | None:

@@ -1,0 +1,68 @@
+"""A deadline that compiled code can see.
+
+A kernel cannot look at a clock, and what it does in one call can take minutes. So a timer on a thread of its own sets a
+number when time is up, and kernels look at that number at every turn. Without a deadline it is never set, and what they
+find depends on nothing but what they are given.
+"""
+
+from __future__ import annotations
+
+import time
+from threading import Timer
+from types import TracebackType
+
+import numpy as np
+
+
+class Clock:
+    """Time until a deadline, a moment on the monotonic clock; ``rung[0]`` is 1 once it has passed.
+
+    >>> with Clock(None) as clock:
+    ...     clock.late, clock.left, int(clock.rung[0])
+    (False, None, 0)
+    >>> with Clock(time.monotonic()) as clock:
+    ...     clock.late, clock.left, int(clock.rung[0])
+    (True, 0.0, 1)
+    """
+
+    def __init__(self, deadline: float | None = None) -> None:
+        self.deadline = deadline
+        self.rung = np.zeros(1, np.int64)
+        self._timer: Timer | None = None
+
+    @classmethod
+    def within(cls, seconds: float | None) -> Clock:
+        """Return a clock that rings in so many seconds, or never."""
+        return cls(None if seconds is None else time.monotonic() + seconds)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that remain."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
+
+    @property
+    def late(self) -> bool:
+        """True where no time is left."""
+        return self.left == 0.0
+
+    def __enter__(self) -> Clock:
+        """Start the timer."""
+        left = self.left
+        if left == 0.0:
+            self._ring()
+        elif left is not None:
+            # A wait of more than a year is more than some systems can do.
+            self._timer = Timer(min(left, 3e7), self._ring)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Stop the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _ring(self) -> None:
+        self.rung[0] = 1

@@ -1,0 +1,1 @@
+"""The tables that fit a group, counted or drawn."""

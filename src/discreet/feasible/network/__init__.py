@@ -1,0 +1,1 @@
+"""Groups whose equations form a network: bounds by maximum flow."""

@@ -1,0 +1,1 @@
+"""Why a bound holds: combinations of published figures, checked by adding up."""

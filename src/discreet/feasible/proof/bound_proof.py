@@ -1,0 +1,198 @@
+"""Proofs of bounds: the combination of published figures from which a bound follows by arithmetic alone.
+
+Any multiples of the equations, added up, give another true equation. Solved for the value in question, it reads
+value = Σ g·other values; the known ranges of the others then bound it. Whether the multiples were found by a flow, a
+linear program or by hand does not matter: a proof is checked by adding up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.core.clock import Clock
+from discreet.feasible.bounds import Bounds
+from discreet.feasible.proof.cases import Cases, conditions, holds, split
+from discreet.feasible.proof.combination import combine, evaluate, expand, fractions, inwards, take_out
+from discreet.table.equations import Equations
+from discreet.table.kinds import UNBOUNDED
+
+TERMS, LISTED = 12, 6
+"""How many figures of a sum, and how many cases, are written out."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Why a value cannot be smaller (or larger) than its bound.
+
+    ``terms`` are the multiples g of other positions that sum to the value, whatever table is true; ``bound`` is what
+    their ranges leave. ``whole`` says that the bound was rounded inwards, or moved further in because no table of whole
+    numbers attains it: then ``searched`` is true, and the combination alone proves ``combined``, a wider bound. The
+    rest is in ``cases``: a value is at most a whole number or at least the next one, and in each case a combination of
+    its own proves the bound; None where there would be too many of them.
+    """
+
+    position: int
+    upper: bool
+    bound: int
+    combined: Fraction
+    terms: tuple[tuple[int, Fraction], ...]
+    multipliers: tuple[tuple[int, Fraction], ...]
+    searched: bool = False
+    cases: Cases | None = None
+
+    def text(self, equations: Equations) -> str:
+        """Return the proof as arithmetic on published figures."""
+        name = equations.describe(self.position)
+        value = equations.text(self.bound)
+        sign = "≤" if self.upper else "≥"
+        own = equations.upper[self.position] if self.upper else equations.lower[self.position]
+        if self.terms == ((self.position, Fraction(1)),):
+            kind = equations.kind(self.position)
+            if kind is not None and not kind.hidden:
+                where = equations.parts[int(equations.source[self.position])].name
+                return f"{name} {sign} {value}: published in {where}, {kind.phrase}"
+            if int(own) == 0 and not self.upper:
+                return f"{name} ≥ 0: no value is negative"
+            return f"{name} {sign} {value}: known"
+        shown: list[str] = []
+        numbers: list[str] = []
+        rest = 0
+        for i, g in sorted(self.terms, key=lambda term: term[1] < 0):
+            end = equations.upper[i] if (g > 0) == self.upper else equations.lower[i]
+            if int(end) == 0 and equations.lower[i] != equations.upper[i]:
+                rest += 1
+                continue
+            if int(end) == 0:
+                continue
+            shown.append(_term(g, f"[{equations.describe(i)}]", not shown))
+            numbers.append(_term(g, equations.text(int(end)), not numbers))
+        if len(shown) > TERMS:
+            shown = [*shown[:TERMS], f" … ({len(shown) - TERMS} more)"]
+            numbers = [*numbers[:TERMS], " …"]
+        total = self.combined if self.combined.denominator > 1 else int(self.combined)
+        steps = list(dict.fromkeys(["".join(numbers) or "0", _number(total, equations)]))
+        others = "the other hidden value is" if rest == 1 else f"the {rest} other hidden values are"
+        left = f"; {others} at least 0" if rest else ""
+        line = f"{name} {sign} {' = '.join([''.join(shown) or '0', *steps])}{left}"
+        if self.searched:
+            line += f"; no table of whole numbers reaches it, which leaves {value} ({self._why(equations)})"
+        elif self.combined != self.bound:
+            line += f"; whole numbers leave {value}"
+        return line
+
+    def _why(self, equations: Equations) -> str:
+        """Say why whole numbers leave less than the combination does."""
+        if self.cases is None:
+            return "by search"
+        listed = conditions(self.cases)
+        if len(listed) > LISTED:
+            return f"shown for each of {len(listed)} cases"
+        return "in each case: " + ", or ".join(
+            " and ".join(f"[{equations.describe(i)}] {sign} {equations.text(value)}" for i, sign, value in case)
+            for case in listed
+        )
+
+
+def _term(g: Fraction, text: str, first: bool) -> str:
+    sign = ("−" if g < 0 else "") if first else (" − " if g < 0 else " + ")
+    return f"{sign}{'' if abs(g) == 1 else f'{abs(g)}·'}{text}"
+
+
+def _number(value: Fraction | int, equations: Equations) -> str:
+    return equations.text(value) if isinstance(value, int) else equations.text(float(value))
+
+
+def check(equations: Equations, proof: Proof) -> bool:
+    """Check a proof by arithmetic alone: add up the equations, then the ranges.
+
+    >>> from discreet.feasible.bounds import bounds
+    >>> from discreet.table.equations import equations_of
+    >>> from discreet.table.figures import Figures
+    >>> shown = Figures.from_array([3, None, 9], {"size": ["small", "large", "Total"]})
+    >>> found = bounds(equations_of(shown))
+    >>> proof = prove(found, found.equations.find({"size": "large"}), upper=True)
+    >>> check(found.equations, proof), proof.text(found.equations)
+    (True, 'size=large ≤ [total] − [size=small] = 9 − 3 = 6')
+    """
+    terms = combine(equations, proof.position, dict(proof.multipliers))
+    if tuple(sorted(terms.items())) != tuple(sorted(proof.terms)):
+        return False
+    value = evaluate(equations, terms, proof.upper)
+    if value is None or value != proof.combined:
+        return False
+    if proof.searched:
+        inside = proof.bound < value if proof.upper else proof.bound > value
+        return inside and (
+            proof.cases is None or holds(equations, proof.cases, proof.position, proof.upper, proof.bound)
+        )
+    return proof.bound == inwards(value, proof.upper)
+
+
+def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None = None) -> Proof | None:
+    """Return a proof of a bound, None where the value has none, or none was found by a time by ``time.monotonic()``."""
+    from discreet.feasible.group_program import GroupProgram
+
+    equations, reduced = found.equations, found.reduction
+    bound = int(found.upper[position] if upper else found.lower[position])
+    if abs(bound) >= UNBOUNDED:
+        return None
+    own = int(equations.upper[position] if upper else equations.lower[position])
+    if own == bound:
+        return Proof(position, upper, bound, Fraction(own), ((position, Fraction(1)),), ())
+    derivations = dict(reduced.derived)
+    multipliers: dict[int, Fraction] = {}
+    if position in derivations:
+        _derive(equations, derivations, position, multipliers)
+        return _finish(equations, position, upper, bound, multipliers)
+    leader = int(reduced.leader[position])
+    group = next(g for g in reduced.groups if leader in g.variables)
+    k = int(np.flatnonzero(group.variables == leader)[0])
+    for entry in np.flatnonzero(group.columns == k).tolist():
+        # One equation that proves the bound is the shortest proof.
+        e = int(np.searchsorted(group.starts, entry, side="right")) - 1
+        simple = _complete(found, position, upper, bound, {int(group.equations[e]): Fraction(int(group.signs[entry]))})
+        if simple is not None and not simple.searched:
+            return simple
+    model = GroupProgram(group)
+    costs = np.zeros(group.variables.size)
+    costs[k] = 1.0
+    left = Clock(deadline).left
+    if left == 0.0 or (model.best(costs, upper, left) is None and left is not None):
+        return None
+    y = fractions(model.program.multipliers)
+    multipliers = {e: value for e, value in zip(group.equations.tolist(), y, strict=True) if value}
+    proof = _complete(found, position, upper, bound, multipliers)
+    if proof is None or not proof.searched:
+        return proof
+    return replace(proof, cases=split(found, group, position, upper=upper, bound=bound, deadline=deadline))
+
+
+def _complete(found: Bounds, position: int, upper: bool, bound: int, multipliers: dict[int, Fraction]) -> Proof | None:
+    """Replace values that were put into a group's equations by the equations that they follow from."""
+    equations, derived = found.equations, found.reduction.derived
+    expand(equations, derived, position, multipliers)
+    return _finish(equations, position, upper, bound, multipliers)
+
+
+def _finish(
+    equations: Equations, position: int, upper: bool, bound: int, multipliers: dict[int, Fraction]
+) -> Proof | None:
+    terms = combine(equations, position, multipliers)
+    value = evaluate(equations, terms, upper)
+    if value is None:
+        return None
+    whole = inwards(value, upper)
+    kept = tuple(sorted((e, y) for e, y in multipliers.items() if y))
+    return Proof(position, upper, bound, value, tuple(sorted(terms.items())), kept, searched=whole != bound)
+
+
+def _derive(equations: Equations, derivations: dict[int, int], position: int, multipliers: dict[int, Fraction]) -> None:
+    """Fill in the multipliers that give a determined value from exact figures."""
+    terms: dict[int, Fraction] = {position: Fraction(1)}
+    order = list(derivations)
+    for variable in reversed(order[: order.index(position) + 1]):
+        if variable in terms:
+            take_out(equations, derivations[variable], variable, multipliers, terms)

@@ -1,0 +1,271 @@
+"""What respondents know of suppressed cells: their own contributions, alone or as holdings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import DataError, RequestError
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_near
+from discreet.core.sparse import components, row_of
+from discreet.protect.suppression.problem import Cells, Problem
+from discreet.table.attacker import Attacker
+from discreet.table.grid import locate
+from discreet.table.kinds import UNBOUNDED
+from discreet.table.stakes import contributes, in_one_cell, joint_stakes
+
+Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
+AT_ONCE = 20_000_000
+"""How many pairs of cells are compared at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class InsiderKnowledge:
+    """Everybody who knows more than the outsider: for each, positions with the least and largest value they can have.
+
+    The first attackers are respondents. Where the tables name them (``identified``), each has all cells that it
+    contributed to; otherwise each is one of one cell with ``others`` in it, and of the sensitive cells that contain it.
+    ``low`` is what they know by themselves, ``least`` that and what everybody knows of the other cells in a sum.
+    ``named`` are those who were given, and come last. ``insiders`` says who was considered.
+    """
+
+    names: tuple[str, ...]
+    attacker: IntArray
+    position: IntArray
+    low: IntArray
+    high: IntArray
+    others: IntArray
+    least: IntArray
+    named: tuple[Attacker, ...] = ()
+    insiders: Insiders = "none"
+    identified: bool = False
+    response: str | None = None
+
+    def __len__(self) -> int:
+        """Return how many attackers there are."""
+        return len(self.names)
+
+
+def knowledge_of(
+    cells: Cells, insiders: Insiders, attackers: Sequence[Attacker], response: str | None, sensitive: BoolArray
+) -> InsiderKnowledge:
+    """Return what respondents know, from the tables' own figures and from attackers that are named.
+
+    A cell with one contributor is known to it; one of several knows that the cell holds at least its own contribution.
+    Where the tables name their respondents, each of them is one attacker with all that it contributed to any cell of
+    any table. Where they do not, the largest contributor of every cell is taken, and it is recognised in other cells as
+    far as the figures tell. Holdings take the place of contributors where a table knows of them. Counts tell nobody who
+    is counted once more than that, so that by default only respondents of magnitudes, and those with several records,
+    are considered.
+    """
+    if insiders == "auto":
+        insiders = "respondents" if any(contributes(table) for table in cells.tables) else "none"
+    names: list[str] = []
+    rows: list[tuple[IntArray, IntArray, IntArray, IntArray, IntArray]] = []
+    identified = all(table.respondents is not None for table in cells.tables)
+    if insiders != "none" and identified:
+        found = _identified(cells, insiders == "respondents", response)
+        names += found[0]
+        rows.append(found[1])
+    elif insiders != "none":
+        _told_apart(cells)
+        at, low, high, units, single = _own(cells, insiders == "respondents", response)
+        names += [f"respondent of {cells.equations.describe(int(i))}" for i in at]
+        rows.append((np.arange(at.size), at, low, high, units[at] - 1))
+        who, around = _around(cells, at, low, single, sensitive & (cells.lower >= 0))
+        alone = units[around] == 1
+        least = np.where(alone, cells.values[around], np.maximum(low[who], 0))
+        rows.append((who, around, least, np.where(alone, cells.values[around], UNBOUNDED), units[around] - 1))
+    for attacker in attackers:
+        told = _named(cells, attacker)
+        rows.append((np.full(told[0].size, len(names)), *told, np.zeros(told[0].size, np.int64)))
+        names.append(attacker.name)
+    if not rows:
+        none = np.zeros(0, np.int64)
+        return InsiderKnowledge((), none, none, none, none, none, none)
+    who, at, low, high, others = (np.concatenate(column) for column in zip(*rows, strict=True))
+    least = at_least(cells, who, at, low)
+    return InsiderKnowledge(
+        tuple(names), who, at, low, high, others, least, tuple(attackers), insiders, identified, response
+    )
+
+
+def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArray:
+    """Return what attackers know cells to be at least, given what they know by themselves and what everybody knows.
+
+    A sum holds what they know of its parts, and what everybody knows of its other parts: whoever put 90 into a row of
+    ten cells knows that the row is at least 99 where no hidden cell is 0.
+    """
+    from scipy.sparse import coo_array
+
+    floor, equations = cells.lower, cells.equations
+    if not at.size or equations.starts.size < 2 or floor.max() <= 0:
+        return low
+    first, size = equations.starts[:-1], floor.size
+    equation = row_of(equations.starts)
+    whole, part = equations.columns[first], np.ones(equations.columns.size, bool)
+    part[first] = False
+    parts = coo_array(
+        (part[part].astype(np.int64), (equations.columns[part], equation[part])), shape=(size, first.size)
+    )
+    common = np.add.reduceat(np.where(part, floor[equations.columns], 0), first) - floor[whole]
+    # How much more than everybody each attacker knows, by attacker and cell.
+    asked = who * size + at
+    key, more = _largest(asked, low - floor[at])
+    while key.size:
+        table = coo_array((more, (key // size, key % size)), shape=(int(who.max()) + 1, size))
+        sums = (table.tocsr() @ parts.tocsr()).tocoo()
+        found = np.concatenate([key, sums.row.astype(np.int64) * size + whole[sums.col]])
+        before = key, more
+        key, more = _largest(found, np.concatenate([more, sums.data + common[sums.col]]))
+        if np.array_equal(before[0], key) and np.array_equal(before[1], more):
+            place = locate(key, asked)
+            return np.where(place >= 0, floor[at] + more[place], np.maximum(low, floor[at]))
+    return np.maximum(low, floor[at])
+
+
+def _largest(key: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:
+    """Return each key once, in order, with the largest amount of it; those of 0 or less are left out."""
+    key, amount = key[amount > 0], amount[amount > 0]
+    order = np.lexsort((-amount, key))
+    once, where = np.unique(key[order], return_index=True)
+    return once, amount[order][where]
+
+
+def _identified(
+    cells: Cells, several: bool, response: str | None
+) -> tuple[list[str], tuple[IntArray, IntArray, IntArray, IntArray, IntArray]]:
+    """Return every respondent who knows more than the outsider and than other respondents, and what each knows."""
+    found = joint_stakes(cells.tables, cells.places, response)
+    own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
+    alone = found.others == 0
+    # Where values can be negative, an own contribution says nothing about the sum.
+    more = (own > 0) & (cells.lower[found.at] >= 0) & (own <= cells.values[found.at])
+    found = found.chosen(alone | more if several else alone).strongest()
+    own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
+    alone, value = found.others == 0, cells.values[found.at]
+    units, who = np.unique(found.unit, return_inverse=True)
+    names = [found.names[unit] for unit in units.tolist()]
+    return names, (who, found.at, np.where(alone, value, own), np.where(alone, value, UNBOUNDED), found.others)
+
+
+def _told_apart(cells: Cells) -> None:
+    """Refuse tables with respondents in several cells of whom nothing tells in which."""
+    for table in cells.tables:
+        if table.respondents is None and not in_one_cell(table):
+            raise RequestError(
+                f"some respondents are in several cells of {' × '.join(table.names)}, and the table does not say who "
+                "is in which, so that nobody can tell what they work out; tabulate the records with the column that "
+                "says whose they are (contributor=, --contributor), or leave insiders aside knowingly "
+                "(insiders='none', --insiders none)"
+            )
+
+
+def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, IntArray, IntArray, IntArray, BoolArray]:
+    """Return the cells whose largest contributor knows more than the outsider, and what it knows; all cells' units.
+
+    The last array says of those cells whether nobody else in them can have contributed as much.
+    """
+    size = cells.values.size
+    units, largest, second = np.zeros(size), np.zeros(size), np.full(size, np.inf)
+    scale = 10**cells.equations.decimals
+    for table, place in zip(cells.tables, cells.places, strict=True):
+        level = table.holdings or table.contributors
+        units[place] = level.units
+        if several and table.responses:
+            top: FloatArray = np.floor(whole_where_near(level.largest[table.response(response)].top * scale))
+            if top.shape[1]:
+                largest[place] = top[:, 0]
+            if top.shape[1] > 1:
+                second[place] = top[:, 1]
+    alone = units == 1
+    # Where values can be negative, an own contribution says nothing about the sum.
+    more = (units > 1) & (largest > 0) & (cells.lower >= 0) & (largest <= cells.values)
+    at = np.flatnonzero(cells.listed & (alone | more))
+    low = np.where(alone, cells.values, largest.astype(np.int64))[at]
+    high = np.where(alone, cells.values, UNBOUNDED)[at]
+    single = alone[at] | (np.minimum(second, cells.values - largest)[at] < low)
+    return at, low, high, units.astype(np.int64), single
+
+
+def _around(
+    cells: Cells, at: IntArray, low: IntArray, single: BoolArray, sensitive: BoolArray
+) -> tuple[IntArray, IntArray]:
+    """Return pairs of one of some cells, by its place among them, and another, sensitive one with its respondent in it.
+
+    A respondent is in whatever contains its cell. Where the largest contributions to a cell and to one inside it are
+    the same, and nobody else contributed as much, they are those of one respondent; where both cells are as large,
+    they have all respondents in common. So cells in different tables may be known to be those of one respondent.
+    """
+    space, positions = cells.equations.space, cells.equations.positions
+    inside, codes = [], space.grid.decode(positions)
+    for axis in space.axes:
+        contains = np.zeros((len(axis.nodes), len(axis.nodes)), bool)
+        for node, label in enumerate(axis.nodes):
+            contains[list(axis.above(label)), node] = True
+        inside.append(contains)
+
+    def held(outer: IntArray, inner: IntArray) -> BoolArray:
+        found = np.ones(np.broadcast_shapes(outer.shape, inner.shape), bool)
+        for contains, code in zip(inside, codes, strict=True):
+            found &= contains[code[outer], code[inner]]
+        return found
+
+    alike: list[tuple[IntArray, IntArray]] = []
+    order = np.lexsort((at, low))
+    for same in np.split(order, np.flatnonzero(np.diff(low[order])) + 1):
+        if same.size > 1 and low[same[0]] > 0:
+            for outer in np.array_split(same, 1 + same.size**2 // AT_ONCE):
+                equal = cells.values[at[outer]][:, None] == cells.values[at[same]][None, :]
+                i, j = np.nonzero(held(at[outer][:, None], at[same][None, :]) & (equal | single[outer][:, None]))
+                alike.append((outer[i], same[j]))
+    i, j = (np.concatenate(side) for side in zip(*alike, strict=True)) if alike else (at[:0], at[:0])
+    respondent = components(i, j, at.size)[1] if at.size else at
+    # Every respondent's cells with the sensitive ones that contain one of them.
+    pairs = [np.zeros((2, 0), np.int64)]
+    for p in np.flatnonzero(sensitive[: positions.size]).tolist():
+        known = np.zeros(at.size, bool)
+        known[respondent[held(np.array(p), at)]] = True
+        mine = np.flatnonzero(known[respondent] & (at != p))
+        pairs.append(np.stack([mine, np.full(mine.size, p)]))
+    found = np.concatenate(pairs, axis=1)
+    return found[0], found[1]
+
+
+def _named(cells: Cells, attacker: Attacker) -> tuple[IntArray, IntArray, IntArray]:
+    known: dict[int, tuple[int, int]] = {}
+
+    def narrow(i: int, low: int, high: int) -> None:
+        before = known.get(i, (-UNBOUNDED, UNBOUNDED))
+        known[i] = (max(before[0], low), min(before[1], high))
+        if not known[i][0] <= cells.values[i] <= known[i][1]:
+            raise DataError(
+                f"{attacker.name} is said to know that cell {cells.equations.describe(i)} lies between "
+                f"{cells.equations.text(known[i][0])} and {cells.equations.text(known[i][1])}, but it is "
+                f"{cells.equations.text(int(cells.values[i]))}; correct what the attacker knows"
+            )
+
+    scale = 10**cells.equations.decimals
+    for own in attacker.contributions:
+        i, value = cells.equations.find(own.cell), cells.equations.units(own.value)
+        narrow(i, value, value if own.others == 0 else UNBOUNDED)
+    for fact in attacker.knows:
+        low = -UNBOUNDED if fact.lower is None else int(np.ceil(whole_where_near(fact.lower * scale)))
+        high = UNBOUNDED if fact.upper is None else int(np.floor(whole_where_near(fact.upper * scale)))
+        narrow(cells.equations.find(fact.cell), low, high)
+    at = np.array(list(known), np.int64)
+    ends = np.array(list(known.values()), np.int64).reshape(-1, 2)
+    return at, ends[:, 0], ends[:, 1]
+
+
+def by_class(problem: Problem, known: InsiderKnowledge) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return who knows of which class how far it can move down and up; what cannot move is left out."""
+    kept = problem.member[known.position] >= 0
+    position = known.position[kept]
+    values = problem.cells.values[position]
+    down = np.clip(values - known.least[kept], 0, 2**52).astype(np.float64)
+    up = np.clip(np.where(known.high[kept] >= UNBOUNDED, 2**52, known.high[kept] - values), 0, 2**52)
+    return known.attacker[kept], problem.member[position], down, up.astype(np.float64)

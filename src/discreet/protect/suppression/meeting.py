@@ -1,0 +1,342 @@
+"""Circuits that meet demands, in whole numbers, each kept as the proof of its demand.
+
+A demand asks that one cell can move by some amount, up, down or both ways, as seen by one attacker. It is met by a
+circuit of suppressed cells.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.core.compiled import compiled
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Instance, Room, Workspace, cheapest
+
+TRIES = 24
+"""How often a circuit with broken moves is looked for again without one of its broken cells; integer programming, which
+has to find it otherwise, takes longer than so many searches."""
+CLOSE = 0.01
+"""How near to a whole number a move must be to be taken for it; whether all sums stay is then checked exactly."""
+FINE = 2.0**20
+"""How many units a large amount is moved by."""
+PARTS = 12
+"""By how much units grow where moves are broken: most parts are halves, thirds, quarters or sixths."""
+HASTE = 30.0
+"""How much less effort goes into moving large amounts: integer programming does it better."""
+WIDER = 8.0
+"""By how much the largest price that is tried grows: few steps for dear circuits, small tableaus for cheap ones."""
+
+
+class Move(NamedTuple):
+    """What a circuit has to do: move a class by an amount one way, with the room that all classes have."""
+
+    cell: int
+    amount: float
+    way: int
+    room: Room
+
+
+class Asked(NamedTuple):
+    """Demands: the class, the amount, the way (up 1, down -1, both 0) and the attacker of each.
+
+    What attacker a knows stands from ``known_start[a]`` to ``known_start[a + 1]``: how far a class can move for them.
+    """
+
+    cell: IntArray
+    size: IntArray
+    way: IntArray
+    attacker: IntArray
+    known_start: IntArray
+    known_cell: IntArray
+    known_down: FloatArray
+    known_up: FloatArray
+
+
+class Held(NamedTuple):
+    """A pattern in the making: which classes are hidden, what each costs now, and where the proof of a demand stands.
+
+    ``where`` has the first entry and the length of each demand's circuit in the pool. The pool holds, for every entry,
+    its class, its move, its demand, and the entry before it that uses the same class; ``head`` is the last of those.
+    ``tried`` marks classes that cannot be released as long as nothing changes near them.
+    """
+
+    hidden: BoolArray
+    cost: FloatArray
+    where: IntArray
+    head: IntArray
+    tried: BoolArray
+
+
+@compiled
+def settle(
+    q: int, limit: float, on: Instance, asked: Asked, cost: FloatArray, work: Workspace, tries: int = TRIES
+) -> tuple[int, int]:
+    """Find the cheapest circuit in whole numbers for a demand; the moves stand in the workspace.
+
+    Where it has broken moves, it is looked for again as often as ``tries`` says; the last one stays in the workspace.
+    """
+    way = asked.way[q]
+    a, b = (on.least, on.least) if way == 0 else (on.down, on.up) if way > 0 else (on.up, on.down)
+    first, last = asked.known_start[asked.attacker[q]], asked.known_start[asked.attacker[q] + 1]
+    kept_a, kept_b = np.empty(last - first), np.empty(last - first)
+    for i in range(first, last):
+        j = asked.known_cell[i]
+        kept_a[i - first], kept_b[i - first] = a[j], b[j]
+        low, high = asked.known_down[i], asked.known_up[i]
+        if way == 0:
+            low = high = min(low, high)
+        elif way < 0:
+            low, high = high, low
+        a[j], b[j] = min(a[j], low), min(b[j], high)
+    move = Move(asked.cell[q], float(asked.size[q]), way, Room(a, b))
+    outcome, count = circuit(on, move, limit, cost, work, tries)
+    for i in range(last - first - 1, -1, -1):
+        a[asked.known_cell[first + i]], b[asked.known_cell[first + i]] = kept_a[i], kept_b[i]
+    return outcome, count
+
+
+@compiled
+def circuit(
+    on: Instance, move: Move, limit: float, cost: FloatArray, work: Workspace, most_tries: int
+) -> tuple[int, int]:
+    """Find the cheapest circuit in whole numbers that moves a cell by an amount, within its room."""
+    p, own, a, b = move.cell, move.amount, move.room.down, move.room.up
+    found, moves = work.found, work.moves
+    barred, kept_cost = np.empty(most_tries, np.int64), np.empty(most_tries)
+    tries = 0
+    reach = min(limit, on.base)
+    # Large amounts are moved in steps of a unit, so that floating-point numbers tell whole ones from others.
+    amount, unit = own, 1.0
+    while amount > unit * FINE:
+        unit *= 2.0
+    stepped, sifted = unit > 1, False
+    patience = EFFORT if own < PARTS else EFFORT / HASTE
+    while True:
+        if stepped:
+            amount = np.ceil(own / unit) * unit
+            a, b = np.floor(a / unit) * unit, np.floor(b / unit) * unit
+            stepped = False
+        outcome, count, _ = cheapest(on, p, amount, cost, Room(a, b), reach, work, patience)
+        if outcome == LARGE and own >= PARTS and not sifted:
+            # Many cells that can move a little make the search long: it is tried without them.
+            a, b = np.where(a < own / PARTS, 0.0, a), np.where(b < own / PARTS, 0.0, b)
+            sifted = True
+            continue
+        if outcome != FOUND and reach < limit and outcome != LARGE:
+            # Cheap cells are tried first: the tableau stays small.
+            reach = min(limit, reach * WIDER) if reach < on.most else limit
+            continue
+        if outcome != FOUND:
+            break
+        if _whole(move, found[:count], moves[:count], Room(a, b), unit) and _fits(on, found[:count], moves[:count]):
+            break
+        if most_tries > 0 and own >= PARTS * unit and unit < PARTS:
+            # Halves and thirds of coarser steps are whole.
+            unit *= PARTS
+            stepped = True
+            continue
+        worst = -1
+        for i in range(count):
+            broken = found[i] != p and abs(moves[i] - np.rint(moves[i] / unit) * unit) > CLOSE * unit
+            if broken and (worst < 0 or cost[found[i]] > cost[found[worst]]):
+                worst = i
+        if worst < 0 or tries == most_tries:
+            outcome = LARGE
+            break
+        barred[tries], kept_cost[tries] = found[worst], cost[found[worst]]
+        cost[found[worst]] = np.inf
+        tries += 1
+    for i in range(tries):
+        cost[barred[i]] = kept_cost[i]
+    # Without some cells, or in coarser steps, nothing was found; that says nothing about others.
+    if (tries > 0 or unit > 1 or sifted) and outcome == NONE:
+        outcome = LARGE
+    return outcome, count
+
+
+@compiled
+def _whole(move: Move, found: IntArray, moves: FloatArray, room: Room, unit: float) -> bool:
+    """Make the moves whole, by the smallest factor within bounds if they are not; false where there is none."""
+    p, own = move.cell, move.amount
+    for factor in range(1, 7):
+        fine = True
+        for i in range(found.size):
+            v = np.rint(moves[i] * factor / unit) * unit
+            j = found[i]
+            if abs(moves[i] * factor - v) > CLOSE * unit:
+                fine = False
+            # A cell can move as far as it is asked to, but not always further.
+            if (j != p or v > own) and (v > room.up[j] or -v > room.down[j]):
+                fine = False
+            if j == p and v > own and move.way == 0 and v > room.down[j]:
+                fine = False
+        if fine:
+            for i in range(found.size):
+                moves[i] = np.rint(moves[i] * factor / unit) * unit
+            return True
+    return False
+
+
+@compiled
+def _fits(on: Instance, found: IntArray, moves: FloatArray) -> bool:
+    """Check in whole numbers that every sum stays."""
+    for i in range(found.size):
+        for k in range(on.begins[found[i]], on.begins[found[i] + 1]):
+            total = 0.0
+            for t in range(on.starts[on.rows[k]], on.starts[on.rows[k] + 1]):
+                for other in range(found.size):
+                    if found[other] == on.columns[t]:
+                        total += on.signs[t] * moves[other]
+                        break
+            if total != 0.0:
+                return False
+    return True
+
+
+@compiled
+def reserve(pool: IntArray, end: int, extra: int) -> IntArray:
+    """Return a pool with room for more entries."""
+    if end + extra <= pool.shape[1]:
+        return pool
+    larger = np.empty((pool.shape[0], 2 * (end + extra)), np.int64)
+    larger[:, :end] = pool[:, :end]
+    return larger
+
+
+@compiled
+def keep(q: int, flip: float, found: IntArray, moves: FloatArray, held: Held, pool: IntArray, end: int) -> int:
+    """Store a circuit as the proof of a demand, and remember which cells it needs."""
+    held.where[q, 0], held.where[q, 1] = end, found.size
+    for i in range(found.size):
+        pool[0, end], pool[1, end], pool[2, end] = found[i], int(moves[i] * flip), q
+        pool[3, end] = held.head[found[i]]
+        held.head[found[i]] = end
+        end += 1
+    return end
+
+
+@compiled
+def probe(
+    order: IntArray, on: Instance, asked: Asked, cost: FloatArray, work: Workspace
+) -> tuple[FloatArray, IntArray]:
+    """Return what meeting each demand alone would cost, infinite where it cannot be met, and the outcomes."""
+    alone, outcomes = np.zeros(order.size), np.zeros(order.size, np.int64)
+    for i in range(order.size):
+        outcome, count = settle(order[i], np.inf, on, asked, cost, work)
+        outcomes[i] = outcome
+        if outcome == FOUND:
+            for k in range(count):
+                alone[i] += cost[work.found[k]]
+        else:
+            alone[i] = np.inf
+    return alone, outcomes
+
+
+@compiled
+def _share(
+    q: int,
+    count: int,
+    by_cell: tuple[IntArray, IntArray],
+    asked: Asked,
+    held: Held,
+    pool: IntArray,
+    end: int,
+    work: Workspace,
+) -> tuple[IntArray, int]:
+    """Keep a circuit for a demand, and for others without one that it serves as well."""
+    found, moves, way, attacker = work.found[:count], work.moves[:count], asked.way, asked.attacker
+    pool = reserve(pool, end, count)
+    end = keep(q, 1.0, found, moves, held, pool, end)
+    if attacker[q] == 0:
+        for i in range(count):
+            for k in range(by_cell[0][found[i]], by_cell[0][found[i] + 1]):
+                other = by_cell[1][k]
+                if held.where[other, 1] == 0 and attacker[other] == 0 and way[other] == way[q]:
+                    flip = -1.0 if way[q] == 0 and moves[i] < 0 else 1.0
+                    if moves[i] * flip >= asked.size[other]:
+                        pool = reserve(pool, end, count)
+                        end = keep(other, flip, found, moves, held, pool, end)
+    return pool, end
+
+
+@compiled
+def survey(
+    order: IntArray,
+    by_cell: tuple[IntArray, IntArray],
+    on: Instance,
+    asked: Asked,
+    held: Held,
+    pool: IntArray,
+    end: int,
+    work: Workspace,
+) -> tuple[IntArray, int, FloatArray]:
+    """Meet the demands that need no further cell; return what each of the others would cost alone."""
+    alone = np.zeros(order.size)
+    for i in range(order.size):
+        q = order[i]
+        if held.where[q, 1] > 0:
+            continue
+        outcome, count = settle(q, np.inf, on, asked, held.cost, work)
+        if outcome != FOUND:
+            alone[i] = np.inf
+            continue
+        free = True
+        for k in range(count):
+            alone[i] += held.cost[work.found[k]]
+            free = free and held.hidden[work.found[k]]
+        if free:
+            pool, end = _share(q, count, by_cell, asked, held, pool, end, work)
+    return pool, end, alone
+
+
+@compiled
+def meet(
+    order: IntArray,
+    by_cell: tuple[IntArray, IntArray],
+    on: Instance,
+    asked: Asked,
+    held: Held,
+    pool: IntArray,
+    end: int,
+    work: Workspace,
+) -> tuple[IntArray, int, IntArray]:
+    """Meet demands one after another by their cheapest circuits; return the pool and what could not be met."""
+    failed = np.full(order.size, -1, np.int64)
+    lost = 0
+    for q in order:
+        if held.where[q, 1] > 0:
+            continue
+        outcome, count = settle(q, np.inf, on, asked, held.cost, work)
+        if outcome != FOUND:
+            failed[lost] = q
+            lost += 1
+            continue
+        for i in range(count):
+            j = work.found[i]
+            if not held.hidden[j]:
+                held.hidden[j], held.cost[j] = True, on.slight[j]
+        pool, end = _share(q, count, by_cell, asked, held, pool, end, work)
+    return pool, end, failed[:lost]
+
+
+@compiled
+def pay(starts: IntArray, columns: IntArray, fixed: BoolArray, primary: BoolArray, left: IntArray) -> int:
+    """Return what equations with a single sensitive cell must spend on another, no cell paying more than its cost."""
+    total = 0
+    for e in range(starts.size - 1):
+        hidden, sensitive, least = 0, 0, -1
+        for i in range(starts[e], starts[e + 1]):
+            j = columns[i]
+            if fixed[j]:
+                hidden += 1
+                sensitive += primary[j]
+            elif least < 0 or left[j] < least:
+                least = left[j]
+        if hidden == 1 and sensitive == 1 and least > 0:
+            total += least
+            for i in range(starts[e], starts[e + 1]):
+                if not fixed[columns[i]]:
+                    left[columns[i]] -= least
+    return total

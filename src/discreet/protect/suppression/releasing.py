@@ -1,0 +1,350 @@
+"""Cells released from a pattern as long as every demand still has a circuit.
+
+All cells of a group are released; demands that used them get new circuits, which may suppress other cells in exchange.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.core.compiled import compiled
+from discreet.core.numerics import IntArray
+from discreet.protect.suppression.circuits import DEAR, FOUND, Instance, Room, Workspace
+from discreet.protect.suppression.meeting import TRIES, Asked, Held, Move, circuit, reserve, settle
+
+
+class Groups(NamedTuple):
+    """Cells to release together: group g has the members from ``starts[g]`` to ``starts[g + 1]``.
+
+    ``exchange`` says that others may be suppressed instead; ``most`` is the effort at which to stop.
+    """
+
+    starts: IntArray
+    members: IntArray
+    exchange: bool
+    most: float
+
+
+class _Trial(NamedTuple):
+    """What the release of one group needs: ``taken`` are its cells, ``fresh`` those suppressed instead.
+
+    ``via`` and ``shift`` are a circuit through the cell that is released: its cells, and the moves of all cells.
+    ``mark`` is the last group that a demand was listed for. ``counts`` has how many cells are taken, how many
+    are fresh, and what those cost.
+    """
+
+    taken: IntArray
+    fresh: IntArray
+    via: IntArray
+    shift: IntArray
+    mark: IntArray
+    counts: IntArray
+
+
+TAKEN, FRESH, SPENT = 0, 1, 2
+
+
+@compiled
+def compact(held: Held, pool: IntArray, end: int) -> int:
+    """Drop circuits that are no longer the proof of anything."""
+    where, head = held.where, held.head
+    live = 0
+    head[:] = -1
+    for t in range(end):
+        q = pool[2, t]
+        if where[q, 1] == 0 or t < where[q, 0] or t >= where[q, 0] + where[q, 1]:
+            continue
+        if t == where[q, 0]:
+            pool[4, live] = 1
+        else:
+            pool[4, live] = 0
+        for r in range(3):
+            pool[r, live] = pool[r, t]
+        live += 1
+    for t in range(live):
+        if pool[4, t] == 1:
+            where[pool[2, t], 0] = t
+        pool[3, t] = head[pool[0, t]]
+        head[pool[0, t]] = t
+    return live
+
+
+@compiled
+def _needed(j: int, exchange: bool, on: Instance, held: Held) -> bool:
+    """Say whether a sum shows at once that a cell cannot be released: a sensitive one would be alone in it."""
+    for k in range(on.begins[j], on.begins[j + 1]):
+        e = on.rows[k]
+        others, sensitive, least = 0, 0, -1
+        for i in range(on.starts[e], on.starts[e + 1]):
+            c = on.columns[i]
+            if c == j:
+                continue
+            if held.hidden[c]:
+                others += 1
+                sensitive += on.primary[c]
+            elif least < 0 or on.price[c] < least:
+                least = on.price[c]
+        if others == 1 and sensitive == 1 and (not exchange or least < 0 or least >= on.price[j]):
+            return True
+    return False
+
+
+@compiled
+def _take_out(g: int, groups: Groups, on: Instance, held: Held, trial: _Trial) -> int:
+    """Release the cells of a group; return what that saves."""
+    trial.counts[:] = 0
+    gain = 0
+    first, last = groups.starts[g], groups.starts[g + 1]
+    if last - first == 1:
+        j = groups.members[first]
+        if held.hidden[j] and _needed(j, groups.exchange, on, held):
+            held.tried[j] = True
+            return 0
+    for t in range(first, last):
+        j = groups.members[t]
+        if held.hidden[j]:
+            held.hidden[j], held.cost[j] = False, float(on.price[j]) if groups.exchange else np.inf
+            gain += on.price[j]
+            trial.taken[trial.counts[TAKEN]] = j
+            trial.counts[TAKEN] += 1
+    return gain
+
+
+@compiled
+def _users(g: int, groups: Groups, held: Held, pool: IntArray, mark: IntArray) -> IntArray:
+    """Return the demands whose circuits need a cell of a group, in order."""
+    todo = np.empty(64, np.int64)
+    count = 0
+    for t in range(groups.starts[g], groups.starts[g + 1]):
+        k = held.head[groups.members[t]]
+        while k >= 0:
+            q = pool[2, k]
+            if held.where[q, 0] <= k < held.where[q, 0] + held.where[q, 1] and mark[q] != g:
+                mark[q] = g
+                if count == todo.size:
+                    longer = np.empty(2 * todo.size, np.int64)
+                    longer[:count] = todo
+                    todo = longer
+                todo[count] = q
+                count += 1
+            k = pool[3, k]
+    return np.sort(todo[:count])
+
+
+@compiled
+def _nearest_first(todo: IntArray, cell: int, on: Instance, asked: Asked, held: Held) -> IntArray:
+    """Sort demands: neighbours of a cell and those with short circuits depend on it most.
+
+    Where one cannot do without the cell, the rest need no look.
+    """
+    far = np.empty(todo.size, np.int64)
+    for i in range(todo.size):
+        near = False
+        p = asked.cell[todo[i]]
+        for k in range(on.begins[p], on.begins[p + 1]):
+            for t in range(on.begins[cell], on.begins[cell + 1]):
+                near = near or on.rows[k] == on.rows[t]
+        far[i] = held.where[todo[i], 1] + (0 if near else held.hidden.size)
+    return todo[np.argsort(far, kind="mergesort")]
+
+
+@compiled
+def _hide(j: int, on: Instance, held: Held, trial: _Trial) -> None:
+    """Suppress a cell in exchange for what was released."""
+    held.hidden[j], held.cost[j] = True, on.slight[j]
+    trial.fresh[trial.counts[FRESH]] = j
+    trial.counts[FRESH] += 1
+    trial.counts[SPENT] += on.price[j]
+
+
+@compiled
+def _bypass(
+    todo: IntArray, limit: float, on: Instance, held: Held, pool: IntArray, trial: _Trial, work: Workspace
+) -> int:
+    """Find one circuit through a cell, which shows what leading all others past it costs; return its length or -1."""
+    cell = trial.taken[0]
+    amount = 1
+    for i in range(todo.size):
+        for k in range(held.where[todo[i], 0], held.where[todo[i], 0] + held.where[todo[i], 1]):
+            if pool[0, k] == cell:
+                amount = max(amount, abs(pool[1, k]))
+    outcome, steps = circuit(on, Move(cell, float(amount), 0, Room(on.least, on.least)), limit, held.cost, work, TRIES)
+    if outcome != FOUND:
+        return -1
+    for k in range(steps):
+        c = work.found[k]
+        trial.via[k], trial.shift[c] = c, int(work.moves[k])
+        if not held.hidden[c] and c != cell:
+            _hide(c, on, held, trial)
+    return steps
+
+
+@compiled
+def _dearest_first(
+    todo: IntArray, gain: int, on: Instance, asked: Asked, held: Held, work: Workspace
+) -> tuple[bool, IntArray]:
+    """Sort demands by what they would cost alone, since the others often find their cells in place; false if dear."""
+    alone = np.zeros(todo.size)
+    for i in range(todo.size):
+        outcome, count = settle(todo[i], float(gain), on, asked, held.cost, work)
+        if outcome == DEAR:
+            return False, todo
+        for k in range(count):
+            alone[i] -= held.cost[work.found[k]]
+    return True, todo[np.argsort(alone, kind="mergesort")]
+
+
+@compiled
+def _detour(q: int, steps: int, on: Instance, asked: Asked, held: Held, pool: IntArray, end: int, trial: _Trial) -> int:
+    """Lead the circuit of a demand past a cell, along a circuit through it; return its length, 0 where it fails.
+
+    The new circuit is written to the end of the pool.
+    """
+    shift, j = trial.shift, trial.taken[0]
+    for i in range(asked.known_start[asked.attacker[q]], asked.known_start[asked.attacker[q] + 1]):
+        if shift[asked.known_cell[i]] != 0:
+            return 0
+    own = asked.cell[q]
+    if shift[own] != 0:
+        return 0
+    way = asked.way[q]
+    a, b = (on.least, on.least) if way == 0 else (on.down, on.up) if way > 0 else (on.up, on.down)
+    first, last = held.where[q, 0], held.where[q, 0] + held.where[q, 1]
+    times = 0
+    for t in range(first, last):
+        if pool[0, t] == j:
+            times = pool[1, t]
+    if times % shift[j] != 0:
+        return 0
+    times //= shift[j]
+    count = 0
+    for t in range(first, last):
+        c = pool[0, t]
+        move = pool[1, t] - times * shift[c]
+        if c != own and (move > b[c] or -move > a[c]):
+            return 0
+        if move != 0:
+            pool[0, end + count], pool[1, end + count], pool[2, end + count] = c, move, q
+            count += 1
+    for i in range(steps):
+        c = trial.via[i]
+        move = -times * shift[c]
+        inside = False
+        for t in range(first, last):
+            inside = inside or pool[0, t] == c
+        if not inside:
+            if move > b[c] or -move > a[c]:
+                return 0
+            pool[0, end + count], pool[1, end + count], pool[2, end + count] = c, move, q
+            count += 1
+    return count
+
+
+@compiled
+def _write(
+    q: int, count: int, on: Instance, held: Held, pool: IntArray, end: int, trial: _Trial, work: Workspace
+) -> None:
+    """Write the circuit that was found for a demand to the end of the pool, and suppress what it needs."""
+    for k in range(count):
+        j = work.found[k]
+        if not held.hidden[j]:
+            _hide(j, on, held, trial)
+        pool[0, end + k], pool[1, end + k], pool[2, end + k] = j, int(work.moves[k]), q
+
+
+@compiled
+def _accept(
+    todo: IntArray, where_new: IntArray, begin: int, end: int, on: Instance, held: Held, pool: IntArray, trial: _Trial
+) -> None:
+    """Keep new circuits; what stands near a cell that was suppressed instead may be released again."""
+    for i in range(trial.counts[FRESH]):
+        for k in range(on.begins[trial.fresh[i]], on.begins[trial.fresh[i] + 1]):
+            e = on.rows[k]
+            held.tried[on.columns[on.starts[e] : on.starts[e + 1]]] = False
+    for t in range(begin, end):
+        pool[3, t] = held.head[pool[0, t]]
+        held.head[pool[0, t]] = t
+    for i in range(todo.size):
+        held.where[todo[i], 0], held.where[todo[i], 1] = where_new[i, 0], where_new[i, 1]
+
+
+@compiled
+def _undo(on: Instance, held: Held, trial: _Trial) -> None:
+    """Hide again what was released, and publish what was suppressed instead."""
+    for i in range(trial.counts[FRESH]):
+        held.hidden[trial.fresh[i]], held.cost[trial.fresh[i]] = False, float(on.price[trial.fresh[i]])
+    for i in range(trial.counts[TAKEN]):
+        held.hidden[trial.taken[i]], held.cost[trial.taken[i]] = True, on.slight[trial.taken[i]]
+    if trial.counts[TAKEN] == 1:
+        held.tried[trial.taken[0]] = True
+
+
+@compiled
+def improve(
+    groups: Groups, on: Instance, asked: Asked, held: Held, pool: IntArray, end: int, work: Workspace
+) -> tuple[IntArray, int, int]:
+    """Release groups of cells one after another where the demands that need them can be met more cheaply.
+
+    A release is kept if the price of all suppressed cells falls. Returns the pool and how many were kept.
+    """
+    n = held.hidden.size
+    accepted = 0
+    trial = _Trial(
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.zeros(n, np.int64),
+        np.full(held.where.shape[0], -1, np.int64),
+        np.zeros(3, np.int64),
+    )
+    for g in range(groups.starts.size - 1):
+        if work.effort[0] > groups.most:
+            break
+        gain = _take_out(g, groups, on, held, trial)
+        if trial.counts[TAKEN] == 0:
+            continue
+        single, cell = trial.counts[TAKEN] == 1, trial.taken[0]
+        if end > pool.shape[1] // 2:
+            end = compact(held, pool, end)
+        todo = _users(g, groups, held, pool, trial.mark)
+        if single:
+            held.cost[cell] = np.inf
+        todo = _nearest_first(todo, cell, on, asked, held)
+        begin, steps, fine = end, 0, True
+        if single and todo.size > 0:
+            steps = _bypass(todo, gain - 0.5 if groups.exchange else np.inf, on, held, pool, trial, work)
+            fine = steps >= 0 and trial.counts[SPENT] < gain
+            steps = max(steps, 0)
+        elif not single and todo.size > 1:
+            fine, todo = _dearest_first(todo, gain, on, asked, held, work)
+        where_new = np.empty((todo.size, 2), np.int64)
+        for i in range(todo.size if fine else 0):
+            q, count = todo[i], 0
+            if steps > 0:
+                pool = reserve(pool, end, steps + held.where[q, 1])
+                count = _detour(q, steps, on, asked, held, pool, end, trial)
+            if count == 0:
+                limit = gain - trial.counts[SPENT] - 0.5 if groups.exchange else np.inf
+                outcome, count = settle(q, limit, on, asked, held.cost, work)
+                if outcome != FOUND:
+                    fine = False
+                    break
+                pool = reserve(pool, end, count)
+                _write(q, count, on, held, pool, end, trial, work)
+                fine = trial.counts[SPENT] < gain
+            where_new[i, 0], where_new[i, 1] = end, count
+            end += count
+            if not fine:
+                break
+        trial.shift[trial.via[:steps]] = 0
+        if fine and trial.counts[SPENT] < gain:
+            accepted += 1
+            if single and groups.exchange:
+                held.cost[cell] = float(on.price[cell])
+            _accept(todo, where_new, begin, end, on, held, pool, trial)
+            continue
+        _undo(on, held, trial)
+        end = begin
+    return pool, end, accepted

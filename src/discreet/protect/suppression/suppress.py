@@ -1,0 +1,197 @@
+"""Cell suppression: sensitive cells are not published, nor are as many others as it takes to keep them unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from discreet.core.clock import Clock
+from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.progress import Progress
+from discreet.core.random import Seed
+from discreet.protect.base import Original, Protected
+from discreet.protect.suppression.costs import COSTS, costs_of
+from discreet.protect.suppression.fast import fast
+from discreet.protect.suppression.insider_knowledge import Insiders, knowledge_of
+from discreet.protect.suppression.pattern import Pattern
+from discreet.protect.suppression.primary import Wish, demands_of, primary
+from discreet.protect.suppression.problem import lay_out, state
+from discreet.protect.suppression.unprotectable import UnprotectableError, explain
+from discreet.rules.sensitivity import Combine
+from discreet.table import Table
+from discreet.table.attacker import Attacker
+from discreet.table.tabulation import Tabulation
+
+Search: TypeAlias = Literal["fast", "optimal"]
+Zeros: TypeAlias = Literal["published", "suppressible"]
+CHOICES = {
+    "method": ("fast", "optimal"),
+    "zeros": ("published", "suppressible"),
+    "insiders": ("auto", "none", "singletons", "respondents"),
+    "combine": ("any", "all"),
+}
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """Suppress the sensitive cells of a table, or of linked tables, and what could be used to work them out.
+
+    Every sensitive cell keeps its protection levels: tables of whole numbers that fit everything published have it as
+    low as its value less the lower level, as high as its value plus the upper level, and as far apart as the sliding
+    level, for outsiders and for every insider considered. Cells in several linked tables are one: all tables are
+    protected in one problem.
+
+    Args:
+        rules: sensitivity rules; cells that any of them calls sensitive are primary suppressions, with its levels.
+        wishes: cells that must be suppressed, with levels, or published, and costs of single cells.
+        risk: cells whose disclosure risk 1/H is above this are sensitive, and so wide that it is not.
+        levels: lower and upper level of every sensitive cell, in the unit published, instead of the rules' own.
+        method: ``"fast"``, or ``"optimal"`` for a pattern with a proven gap.
+        cost: ``"value"``, ``"cells"``, ``"log"``, ``"contributors"``, ``"records"``, or another magnitude of the table.
+        zeros: whether cells of the value 0 are always ``"published"`` or ``"suppressible"``. Where they are published,
+            every reader knows that a hidden value is not 0, and patterns are safe against that.
+        insiders: whose own contributions are allowed for: ``"none"``, ``"singletons"`` alone in a cell,
+            ``"respondents"`` of any suppressed cell; ``"auto"`` takes the respondents of magnitudes and nobody of
+            counts.
+        attackers: further insiders, coalitions and holdings by name.
+        combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
+        response: the magnitude that is published; the only one by default.
+        least: what readers know every hidden value to be at least; negative where values can be.
+        time_limit: seconds for ``optimal``; the best safe pattern found by then is returned with its gap.
+    """
+
+    rules: Any = ()
+    wishes: tuple[Wish, ...] = ()
+    risk: float | None = None
+    levels: tuple[float, float] | None = None
+    method: Search = "fast"
+    cost: str = "value"
+    zeros: Zeros = "published"
+    insiders: Insiders = "auto"
+    attackers: tuple[Attacker, ...] = ()
+    combine: Combine = "any"
+    response: str | None = None
+    least: float = 0.0
+    time_limit: float | None = None
+    name: ClassVar[str] = "suppress"
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for field in ("rules", "wishes", "attackers"):
+            given = getattr(self, field)
+            object.__setattr__(self, field, tuple(given) if isinstance(given, Sequence) else (given,))
+        for field, known in CHOICES.items():
+            if getattr(self, field) not in known:
+                raise RequestError(f"{field} is {getattr(self, field)!r}; it is {', '.join(map(repr, known))}")
+        if not self.rules and not self.wishes and self.risk is None:
+            raise RequestError("nothing says which cells are sensitive; give rules, cells, or a bound on the risk")
+        if self.risk is not None and not self.risk > 0:
+            raise RequestError(f"the bound on the risk is {self.risk}; give a number above 0")
+        if self.risk is not None and 1 / self.risk > 40:
+            raise RequestError(f"a risk of at most {self.risk} asks for intervals of 2^{1 / self.risk:.0f} values")
+        if self.levels is not None and not min(self.levels) >= 0:
+            raise RequestError(f"the protection levels are {self.levels}; give two numbers of 0 or more")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise RequestError(f"the time limit is {self.time_limit}; give seconds above 0")
+        if self.least > 0 and not self.above_zero:
+            raise RequestError(
+                f"hidden values are said to be at least {self.least:g}, but zeros may be hidden; let zeros be "
+                "published (zeros=, --zeros), or leave the least out"
+            )
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the release says about how it was made; how sensitive cells are found is for the agency to tell."""
+        return {"method": self.method, "cost": self.cost if self.cost in COSTS else "column", "form": "marks"}
+
+    @property
+    def above_zero(self) -> bool:
+        """Whether zeros are always published, so that no hidden value is 0; values below 0 say nothing of the kind."""
+        return self.zeros == "published" and self.least >= 0 and not any(_zeros(rule) for rule in self.rules)
+
+    def pattern(self, originals: Original | Sequence[Original], *, progress: Progress | None = None) -> Pattern:
+        """Return what is suppressed and why, without publishing anything.
+
+        Raises:
+            InfeasibleError: if a sensitive cell cannot be protected; it says why, and which requests work.
+        """
+        try:
+            return self._found(originals, progress)
+        except UnprotectableError as error:
+            raise UnprotectableError.of(error.why, error.anyway, self._remedies(originals)) from None
+
+    def _remedies(self, originals: Original | Sequence[Original]) -> list[str]:
+        """Return changes of the request that protect every sensitive cell, each tried on the tables."""
+        tried: list[tuple[str, Suppression]] = []
+        if self.zeros == "published":
+            text = "let zeros be suppressed, so that a mark may be one (zeros='suppressible', --zeros suppressible)"
+            tried.append((text, replace(self, zeros="suppressible", least=min(self.least, 0.0), method="fast")))
+        others = tuple(wish for wish in self.wishes if wish.status != "publish")
+        if len(others) < len(self.wishes):
+            text = "allow cells to be suppressed that must be published now (wishes=, --apriori)"
+            tried.append((text, replace(self, wishes=others, method="fast")))
+        works = []
+        for text, method in tried:
+            try:
+                method._found(originals, None)
+            except DiscreetError:
+                continue
+            works.append(text)
+        return works
+
+    def _found(self, originals: Original | Sequence[Original], progress: Progress | None) -> Pattern:
+        clock = Clock.within(self.time_limit)
+        tables = tabulations(originals, self.zeros == "suppressible" or any(_zeros(rule) for rule in self.rules))
+        cells = lay_out(tables, self.response, self.least, self.above_zero)
+        found = [primary(table, self.rules, self.combine, self.response, self.risk, self.levels) for table in tables]
+        demands, published, given = demands_of(cells, found, self.wishes, above_zero=self.above_zero)
+        problem = state(
+            cells,
+            demands,
+            costs_of(cells, self.cost, self.response, given),
+            published,
+            self.zeros == "suppressible",
+        )
+        stuck = np.flatnonzero(demands.sensitive & (problem.member < 0))
+        if stuck.size:
+            i = int(stuck[0])
+            raise explain(problem, i, max(int(demands.lower[i]), int(demands.upper[i]), int(demands.sliding[i])), 0)
+        known = knowledge_of(cells, self.insiders, self.attackers, self.response, demands.sensitive)
+        search = fast(problem, known, progress=progress)
+        if self.method == "fast":
+            return search.pattern()
+        from discreet.protect.suppression.optimal import optimal
+
+        # What the first pattern took counts, too.
+        return optimal(search, time_limit=clock.left, progress=progress)
+
+    def apply(
+        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
+    ) -> Protected:
+        """Refuse to publish what nobody has audited."""
+        raise RequestError(
+            "suppression publishes nothing that was not audited: call discreet.suppress(table, rules, …), or make the "
+            "method with discreet.evaluate.certified.AuditedSuppression; Suppression.pattern(table) says what would be "
+            "suppressed"
+        )
+
+
+def tabulations(originals: Original | Sequence[Original], empty: bool = False) -> tuple[Tabulation, ...]:
+    """Return originals as tabulations, with the cells that hold nothing if asked for."""
+    several = [originals] if isinstance(originals, Table | Tabulation) else list(originals)
+    if not several:
+        raise RequestError("there is no table to protect; give at least one")
+    made = []
+    for one in several:
+        if not isinstance(one, Table | Tabulation):
+            raise RequestError(f"a {type(one).__name__} is no table; give tables or tabulations")
+        table = Tabulation.from_table(one) if isinstance(one, Table) else one
+        made.append(table.with_empty_cells() if empty else table)
+    return tuple(made)
+
+
+def _zeros(rule: Any) -> bool:
+    return getattr(rule, "zeros", "safe") == "unsafe"

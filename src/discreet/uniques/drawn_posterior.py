@@ -1,0 +1,195 @@
+"""The posterior by drawing population tables, where it is too large to be computed; every figure has an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import LimitError, RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.random import Seed, spawn
+from discreet.uniques.conditioning import UNBOUNDED, CountBounds
+from discreet.uniques.convolution import UntouchedLaw
+from discreet.uniques.exact_posterior import Mask, Posterior
+from discreet.uniques.priors import Mixture, Prior, UrnPrior
+from discreet.uniques.sample import Sample
+from discreet.uniques.simulation import draw_counts
+from discreet.uniques.urn import Urn
+
+MOST_CELLS = 2_000_000
+"""Cells that one draw may keep apart."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DrawnPosterior(Posterior):
+    """Posterior by importance sampling: populations are drawn from the base posterior and weighed by the mixture.
+
+    A draw inside the event weighs γ/P(event), one outside (1−γ)/P(complement); without an event all weigh 1.
+    ``P(event)`` is itself estimated from as many draws of the base prior, and its error is carried along.
+
+    >>> from discreet.uniques.priors import Uniform
+    >>> sample = Sample.from_counts([1, 4, 0, 1], population=12)
+    >>> drawn = DrawnPosterior.of(sample, Uniform(), draws=4000, seed=1)
+    >>> value, error = drawn.estimate(1, [0])
+    >>> bool(abs(value[0] - 0.3429) < 4 * error[0])
+    True
+    """
+
+    sample: Sample
+    prior: Prior
+    urn: Urn
+    weights: FloatArray
+    bounds: CountBounds
+    gammas: tuple[float, float]  # weights on the inside and the outside of the bounds
+    share: float  # estimated probability of the inside under the base prior
+    share_error: float
+    draws: int
+    seed: np.random.SeedSequence
+
+    @classmethod
+    def of(cls, sample: Sample, prior: Prior, *, draws: int, seed: Seed = None) -> DrawnPosterior:
+        """Weigh the event under the base prior, by drawing."""
+        if draws < 2:
+            raise RequestError(f"draws is {draws}; at least 2 are needed to tell the error")
+        base = prior.base if isinstance(prior, Mixture) else prior
+        if not isinstance(base, UrnPrior):
+            raise RequestError(f"no posterior is known for the prior {prior!r}; use an urn prior or a mixture of one")
+        root = np.random.SeedSequence(spawn(seed, 1)[0].integers(2**63))
+        urn, weights = base.after(sample)
+        event = prior.event if isinstance(prior, Mixture) else None
+        bounds = CountBounds.of(sample, base, event)
+        made = cls(sample, prior, urn, weights, bounds, (1.0, 1.0), 0.5, 0.0, draws, root)
+        if not isinstance(prior, Mixture):
+            return made
+        gamma = (prior.gamma, 1.0 - prior.gamma)
+        gammas = gamma if prior.event.inside else gamma[::-1]
+        share = made._prior_share(base)
+        for weight, part in zip(gammas, (share, 1.0 - share), strict=True):
+            if weight > 0 and part * draws < 1:
+                raise LimitError(
+                    f"{prior.event.label!r} or its complement carries weight {weight:g}, but none of {draws:,} "
+                    f"populations drawn from the {base.name} prior lies there; it is too rare to be drawn"
+                )
+        error = float(np.sqrt(share * (1.0 - share) / draws))
+        made = cls(sample, prior, urn, weights, bounds, gammas, share, error, draws, root)
+        weigh = made._importance(share)
+        if not any(weigh[0] * inside.any() + weigh[1] * (~inside).any() for inside, _ in made._draw(made._none)):
+            raise RequestError(
+                f"the prior ({prior.name}) gives the data probability zero, as far as {draws:,} draws tell; "
+                "change the event or lower its weight"
+            )
+        return made
+
+    def probability(self, count: npt.ArrayLike, cells: npt.ArrayLike | None = None) -> FloatArray:
+        """Return the estimates of P(F_i = count | f)."""
+        return self.estimate(count, cells)[0]
+
+    def estimate(self, count: npt.ArrayLike, cells: npt.ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the estimates of P(F_i = count | f) and their Monte Carlo errors."""
+        chosen = self._cells(cells)
+        further = np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
+        return self._mean(chosen, lambda rows: (rows == further).astype(np.float64))
+
+    def untouched(self, counted: Mask) -> UntouchedLaw:
+        """Return the weighted frequencies of how many of the counted cells gain nobody."""
+        chosen = np.flatnonzero(counted)
+        total = np.zeros(chosen.size + 1)
+        heavy, light = self._importance(self.share)
+        for inside, rows in self._draw(chosen):
+            weight = np.where(inside, heavy, light)
+            total += np.bincount((rows == 0).sum(axis=1), weights=weight, minlength=total.size)
+        return UntouchedLaw(0.0, 0, total / total.sum())
+
+    def untouched_error(self, counted: Mask) -> float:
+        """Return the Monte Carlo error of the mean number of counted cells that gain nobody."""
+        chosen = np.flatnonzero(counted)
+        return float(self._mean(chosen, lambda rows: (rows == 0).sum(axis=1, keepdims=True).astype(float))[1][0])
+
+    def _mean(self, cells: IntArray, figure: Callable[[IntArray], FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Weighted mean of a figure of the draws, with the error of the ratio and of the event's probability."""
+        # Number, sum and sum of squares, inside and outside the bounds: enough for the mean at any weights.
+        sums: list[list[FloatArray]] = [[np.zeros(1), np.zeros(1), np.zeros(1)] for _ in range(2)]
+        for inside, rows in self._draw(cells):
+            values = figure(rows)
+            for side, mask in zip(sums, (inside, ~inside), strict=True):
+                part = values[mask]
+                side[0] = side[0] + part.shape[0]
+                side[1] = side[1] + part.sum(axis=0)
+                side[2] = side[2] + (part**2).sum(axis=0)
+
+        def mean_at(share: float) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
+            weights = self._importance(share)
+            total: FloatArray = sum((w * side[0] for w, side in zip(weights, sums, strict=True)), np.zeros(1))
+            added: FloatArray = sum((w * side[1] for w, side in zip(weights, sums, strict=True)), np.zeros(1))
+            return added / total, total, weights
+
+        mean, total, weights = mean_at(self.share)
+        square = sum(
+            w**2 * (side[2] - 2.0 * mean * side[1] + mean**2 * side[0]) for w, side in zip(weights, sums, strict=True)
+        )
+        error = np.sqrt(np.maximum(square, 0.0)) / total
+        if self.share_error:
+            more = min(self.share + self.share_error, 1.0 - 0.5 / self.draws)
+            error = np.hypot(error, mean_at(more)[0] - mean)
+        return mean, error
+
+    def _importance(self, share: float) -> tuple[float, float]:
+        """The weights of draws inside and outside the bounds, when the inside has this probability."""
+        inside, outside = self.gammas
+        if not isinstance(self.prior, Mixture):
+            return 1.0, 1.0
+        return (inside / share if inside else 0.0), (outside / (1.0 - share) if outside else 0.0)
+
+    def _bounded(self) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+        """The bounded non-empty cells, and every bounded empty cell by itself."""
+        full = np.flatnonzero((self.bounds.low > 0) | (self.bounds.high < UNBOUNDED))
+        if self.bounds.empty_count.sum() + full.size > MOST_CELLS:
+            raise LimitError(
+                f"the event bounds {self.bounds.empty_count.sum() + full.size:,} cells, more than the "
+                f"{MOST_CELLS:,} that are drawn one by one"
+            )
+        repeated = self.bounds.empty_count
+        return (
+            full,
+            np.repeat(self.bounds.empty_weight, repeated),
+            np.repeat(self.bounds.empty_low, repeated),
+            np.repeat(self.bounds.empty_high, repeated),
+        )
+
+    def _prior_share(self, base: UrnPrior) -> float:
+        full, weight, low, high = self._bounded()
+        every = np.concatenate([base.weight_of(self.sample.cells[full]), weight])
+        lows = np.concatenate([self.bounds.low[full], low])
+        highs = np.concatenate([self.bounds.high[full], high])
+        rng = self._stream(0)
+        hits = 0
+        for rows in draw_counts(base.before(self.sample), every, self.draws, rng):
+            hits += int(((rows >= lows) & (rows <= highs)).all(axis=1).sum())
+        return hits / self.draws
+
+    def _draw(self, cells: IntArray) -> Iterator[tuple[Mask, IntArray]]:
+        """Batches of draws after the sample: whether the bounds hold, and further people on the cells asked for."""
+        event = isinstance(self.prior, Mixture)
+        full, weight, low, high = self._bounded() if event else (self._none, np.zeros(0), self._none, self._none)
+        kept = np.union1d(cells, full)
+        if kept.size + weight.size > MOST_CELLS:
+            raise LimitError(f"{kept.size + weight.size:,} cells would be drawn one by one, at most {MOST_CELLS:,}")
+        lows = np.concatenate([self.bounds.low[kept] - self.sample.counts[kept], low])
+        limit = self.bounds.high[kept]
+        highs = np.concatenate([np.where(limit == UNBOUNDED, limit, limit - self.sample.counts[kept]), high])
+        place = np.searchsorted(kept, cells)
+        # The same stream every time, so that all figures of one posterior belong to the same populations.
+        weights = np.concatenate([self.weights[kept], weight])
+        for rows in draw_counts(self.urn, weights, self.draws, self._stream(1)):
+            inside: Mask = np.asarray(((rows >= lows) & (rows <= highs)).all(axis=1))
+            yield inside, rows[:, place]
+
+    def _stream(self, number: int) -> np.random.Generator:
+        return np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed.entropy, spawn_key=(number,))))
+
+    @property
+    def _none(self) -> IntArray:
+        return np.zeros(0, np.int64)

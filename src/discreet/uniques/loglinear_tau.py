@@ -1,0 +1,327 @@
+"""τ₁ and τ₂: how many sample uniques are alone in the population, and how many could be matched, by a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import DataError, RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.text import columns, figure, html_table
+from discreet.models import ipf
+from discreet.table import Table
+from discreet.table.grid import locate
+from discreet.uniques.criteria import Criterion, alone, criteria, matched
+
+Margins = Literal["main", "two-way"] | Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """A log-linear model's expected population counts λ̂, and how they were obtained.
+
+    Attributes:
+        table: the sample table.
+        rate: λ̂ of every combination of categories, row-major; 0 at structural zeros.
+        fraction: π of every combination, or one for all.
+        margins: the margins that the model reproduces.
+        fitted_to: ``"unweighted"`` sample counts or ``"weighted"`` counts.
+        iterations: cycles of proportional fitting.
+    """
+
+    table: Table
+    rate: FloatArray
+    fraction: FloatArray
+    margins: tuple[tuple[str, ...], ...]
+    fitted_to: str
+    iterations: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogLinearRisk:
+    """Disclosure risk of a sample under a log-linear model of the population.
+
+    τ₁ = Σ_SU exp(−(1−π)λ) is the expected number of sample uniques that are population uniques, and
+    τ₂ = Σ_SU (1−exp(−(1−π)λ))/((1−π)λ) the expected number of correct matches when each sample unique is matched
+    with somebody of the population who looks alike (Skinner and Shlomo 2008, section 2). λ is the expected count
+    in the *population*; a model of the sample's counts gives πλ, and must be divided by π first.
+
+    ``alone`` and ``matched`` are the two risks of every non-empty cell: P(F = 1 | f), 0 unless f = 1, and
+    E(1/F | f), the chance that a person of the cell is matched correctly.
+    """
+
+    model: tuple[tuple[str, ...], ...]
+    fitted_to: str
+    sample_uniques: int
+    sampling_fraction: float
+    tau1: float
+    tau2: float
+    b1: Criterion
+    b2: Criterion
+    iterations: int
+    warning: str | None
+    cells: IntArray
+    counts: IntArray
+    alone: FloatArray
+    matched: FloatArray
+
+    def records(self, cells: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return both risks of records, given each record's cell as its position in the table."""
+        positions = np.asarray(cells, np.int64)
+        place = locate(self.cells, positions)
+        strange = place < 0
+        if strange.any():
+            raise DataError(f"the cell at position {positions[strange][0]} holds nobody of the sample; check the codes")
+        return self.alone[place], self.matched[place]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers for programs."""
+        return {
+            "model": [list(margin) for margin in self.model],
+            "fitted_to": self.fitted_to,
+            "sample_uniques": self.sample_uniques,
+            "sampling_fraction": self.sampling_fraction,
+            "tau1": self.tau1,
+            "tau2": self.tau2,
+            "b1": self.b1.to_dict(),
+            "b2": self.b2.to_dict(),
+            "iterations": self.iterations,
+            "warning": self.warning,
+        }
+
+    def _rows(self) -> list[list[str]]:
+        rows = [
+            ["model", name_of(self.model)],
+            ["fitted to", f"{self.fitted_to} counts"],
+            ["sample uniques", f"{self.sample_uniques:,}"],
+            ["population uniques among them, τ₁", figure(self.tau1)],
+            ["correct matches among them, τ₂", figure(self.tau2)],
+            ["B₁ (B₁/√v, robust)", _criterion(self.b1)],
+            ["B₂ (B₂/√v, robust)", _criterion(self.b2)],
+        ]
+        return rows if self.warning is None else [*rows, ["warning", self.warning]]
+
+    def __str__(self) -> str:
+        """Return the estimates and the criteria."""
+        return columns(["log-linear risk", ""], self._rows(), left=2)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(["log-linear risk", ""], self._rows(), left=2)
+
+
+def _criterion(b: Criterion) -> str:
+    return f"{figure(b.value)} ({figure(b.z, 2)}, {figure(b.robust_z, 2)})"
+
+
+def name_of(model: Sequence[Sequence[str]]) -> str:
+    """Return a model as its margins in brackets.
+
+    >>> name_of([("age", "sex"), ("area",)])
+    '[age × sex] [area]'
+    """
+    return " ".join(f"[{' × '.join(margin)}]" for margin in model)
+
+
+def margins_of(table: Table, margins: Margins) -> tuple[tuple[str, ...], ...]:
+    """Return margins by name; ``"main"`` are all single dimensions, ``"two-way"`` all pairs.
+
+    >>> margins_of(Table.from_array([[1, 2]], ["area", "sex"]), "main")
+    (('area',), ('sex',))
+    """
+    if margins == "main":
+        return tuple((name,) for name in table.names)
+    if margins == "two-way":
+        return tuple(combinations(table.names, 2)) if len(table.names) > 1 else (table.names,)
+    if isinstance(margins, str):
+        raise RequestError(f"the model is {margins!r}; choose 'main', 'two-way' or a list of margins")
+    return tuple(tuple(margin) for margin in margins)
+
+
+def fit_rates(
+    table: Table,
+    margins: Margins = "main",
+    *,
+    population: int | None = None,
+    fractions: npt.ArrayLike | None = None,
+    weighted: npt.ArrayLike | None = None,
+    tolerance: float = 1e-8,
+) -> Rates:
+    """Fit a hierarchical log-linear model and return the population counts λ̂ that it expects.
+
+    Unweighted, log λ is linear in the model's interactions and the counts are Poisson(πλ): the fit starts from π
+    instead of 1, and where all π are the same λ̂ is the ordinary fit divided by π. Weighted, λ̂ reproduces the
+    weighted margins (pseudo maximum likelihood), so it is on the population's scale already; the sampling fraction of
+    a cell is then its fitted sample count over λ̂, because weights that differ mean fractions that differ.
+
+    Args:
+        table: the sample table.
+        margins: ``"main"``, ``"two-way"``, or the margins to reproduce.
+        population: N, which makes π = n/N everywhere. Give this, or the fractions, or the weights.
+        fractions: π, one for all cells or one for each combination of categories in the table's shape.
+        weighted: sums of survey weights, in the table's shape; they must add up to the population.
+        tolerance: the largest relative gap left in a fitted margin.
+
+    >>> table = Table.from_array([[1, 3], [2, 6]], ["area", "sex"])
+    >>> fit_rates(table, population=120).rate.round(6).tolist()
+    [10.0, 30.0, 20.0, 60.0]
+    """
+    if not table.total:
+        raise DataError("the sample is empty; a model cannot be fitted to nobody")
+    weights = None if weighted is None else _weights(table, weighted)
+    fraction = _fractions(table, population, fractions, weights)
+    names = margins_of(table, margins)
+    axes = ipf.generating_class([tuple(table.axis(name) for name in margin) for margin in names] or [()])
+    everything = range(len(table.shape))
+
+    def fit(target: npt.NDArray[Any], offset: FloatArray) -> ipf.Fitted:
+        start = np.ones(table.size) * offset
+        start[table.impossible] = 0.0
+        sums = [(kept, target.sum(axis=tuple(axis for axis in everything if axis not in kept))) for kept in axes]
+        return ipf.fit(start.reshape(table.shape), sums, tolerance=tolerance, names=table.names)
+
+    if weights is None:
+        fitted = fit(table.to_array(), fraction)
+        rate = fitted.values.ravel() / fraction
+    else:
+        fitted = fit(weights, np.ones(1))
+        rate = fitted.values.ravel()
+        if fractions is None:
+            sampled = fit(table.to_array(), np.ones(1)).values.ravel()
+            fraction = np.where(rate > 0, sampled / np.where(rate > 0, rate, 1.0), fraction)
+            fraction = np.clip(fraction, np.finfo(float).tiny, 1.0)
+    return Rates(
+        table=table,
+        rate=rate,
+        fraction=fraction,
+        margins=tuple(tuple(table.names[axis] for axis in kept) for kept in axes),
+        fitted_to="unweighted" if weights is None else "weighted",
+        iterations=fitted.iterations,
+    )
+
+
+def _weights(table: Table, weighted: npt.ArrayLike) -> FloatArray:
+    weights = np.asarray(weighted, np.float64)
+    if weights.size != table.size:
+        raise RequestError(f"there are {weights.size:,} weighted counts for {table.size:,} cells; give one per cell")
+    weights = weights.reshape(table.shape)
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise DataError("a weighted count is negative or missing; weights are 0 or more")
+    empty = np.flatnonzero((weights.ravel() > 0) != (table.to_array().ravel() > 0))
+    if empty.size:
+        raise DataError(
+            f"cell {table.describe(int(empty[0]))} has weight {weights.ravel()[empty[0]]:g} but "
+            f"{table.to_array().ravel()[empty[0]]} people; weights and counts must come from the same records"
+        )
+    return weights
+
+
+def _fractions(
+    table: Table, population: int | None, fractions: npt.ArrayLike | None, weights: FloatArray | None
+) -> FloatArray:
+    if fractions is None:
+        total = float(population) if population is not None else None
+        if total is None and weights is not None:
+            total = float(weights.sum())
+        if total is None:
+            raise RequestError("give the population's size, the sampling fractions or the weighted counts")
+        summed = total if weights is None else float(weights.sum())
+        if abs(summed - total) > 0.1 * total:
+            raise DataError(
+                f"the weights add up to {summed:,.6g}, but the population has {total:,.0f} people; weights say how "
+                "many people a record stands for: scale them so that they add up to the population, or leave them out"
+            )
+        if total < table.total:
+            raise RequestError(
+                f"the population has {total:,.0f} people, but the sample {table.total:,}; "
+                "give the size of the whole population"
+            )
+        return np.array([table.total / total])
+    if population is not None:
+        raise RequestError("give either the population's size or the sampling fractions, one of the two")
+    array = np.asarray(fractions, np.float64).ravel()
+    if array.size not in (1, table.size):
+        raise RequestError(f"there are {array.size:,} sampling fractions for {table.size:,} cells; give 1 or all")
+    if not ((array > 0) & (array <= 1)).all():
+        raise RequestError("a sampling fraction is not above 0 and at most 1; mend the fractions")
+    return array
+
+
+def loglinear_risk(
+    table: Table,
+    margins: Margins = "main",
+    *,
+    population: int | None = None,
+    fractions: npt.ArrayLike | None = None,
+    weighted: npt.ArrayLike | None = None,
+) -> LogLinearRisk:
+    """Estimate τ₁ and τ₂ with one log-linear model; see ``fit_rates`` for the arguments.
+
+    >>> table = Table.from_array([[1, 3], [2, 6]], ["area", "sex"])
+    >>> result = loglinear_risk(table, population=24)
+    >>> round(result.tau1, 4), round(result.tau2, 4)
+    (0.3679, 0.6321)
+    """
+    fitted = fit_rates(table, margins, population=population, fractions=fractions, weighted=weighted)
+    return risk_of(fitted)
+
+
+def risk_of(fitted: Rates) -> LogLinearRisk:
+    """Return the risks under a fitted model."""
+    from scipy.special import hyp1f1
+
+    table = fitted.table
+    dense = np.zeros(table.size)
+    dense[table.cells] = table.counts
+    b1, b2 = criteria(dense, fitted.rate, fitted.fraction)
+    rate = fitted.rate[table.cells]
+    fraction = np.broadcast_to(fitted.fraction, (table.size,))[table.cells]
+    unique = table.counts == 1
+    first = np.where(unique, alone(rate, fraction)[0], 0.0)
+    second = np.where(unique, matched(rate, fraction)[0], 0.0)
+    # E(1/F | f) with F − f Poisson(m) is ∫₀¹ u^{f−1}·e^{−m(1−u)} du = ₁F₁(1; f+1; −m)/f.
+    m = (1.0 - fraction) * rate
+    rest = ~unique
+    second[rest] = hyp1f1(1.0, table.counts[rest] + 1.0, -m[rest]) / table.counts[rest]
+    overall = float(table.total / (table.counts / fraction).sum())
+    return LogLinearRisk(
+        model=fitted.margins,
+        fitted_to=fitted.fitted_to,
+        sample_uniques=int(unique.sum()),
+        sampling_fraction=overall,
+        tau1=float(first[unique].sum()),
+        tau2=float(second[unique].sum()),
+        b1=b1,
+        b2=b2,
+        iterations=fitted.iterations,
+        warning=consistency_warning(table.total, overall),
+        cells=table.cells,
+        counts=table.counts,
+        alone=first,
+        matched=second,
+    )
+
+
+def consistency_warning(n: int, fraction: float) -> str | None:
+    """Say so when the sample is too small a part of the population for τ₁ to be learned from the data alone.
+
+    Camerlenghi, Favaro, Naulet and Panero (2021, Annals of Statistics 49, "Optimal disclosure risk assessment")
+    show that without a model no estimator of τ₁ is consistent when the sampling fraction shrinks faster than
+    1/log n. The order is what they prove; the constant 1 is taken here.
+
+    >>> consistency_warning(100_000, 0.5) is None
+    True
+    """
+    if n < 2 or fraction >= 1.0 / math.log(n):
+        return None
+    return (
+        f"the sampling fraction {fraction:.3g} is below 1/log n = {1.0 / math.log(n):.3g}: without the model no "
+        "estimator of τ₁ is consistent at so small a fraction, so the estimate rests on the model alone"
+    )
