@@ -33,7 +33,7 @@ class _Round(NamedTuple):
     """One round: the edges touched, the next edge to try of every node, and the turn in which a node was last used.
 
     ``lacking`` lists nodes that lack something, ``link`` the edge from the present node to each neighbour (-1 for
-    others), ``filled`` the last touched edge of each node. ``count`` has how many edges are touched and nodes lack.
+    others), ``filled`` the last touched edge of each node. ``counts`` has how many edges are touched and nodes lack.
     """
 
     touched: IntArray
@@ -42,7 +42,7 @@ class _Round(NamedTuple):
     lacking: IntArray
     link: IntArray
     filled: IntArray
-    count: IntArray
+    counts: IntArray
 
 
 TOUCHED, LACKS = 0, 1
@@ -88,7 +88,7 @@ def _fill(turn: int, net: Network, flow: Flow, r: _Round) -> bool:
     """Send what nodes have too much to neighbours that lack it; false where too many edges are touched."""
     tail, head, lower, upper = net.tail, net.head, net.lower, net.upper
     begin, around, x, excess = net.begin, net.around, flow.x, flow.excess
-    touched, count = r.touched, r.count[TOUCHED]
+    touched, count = r.touched, r.counts[TOUCHED]
     for n in range(begin.size - 1):
         if excess[n] <= 0:
             continue
@@ -111,7 +111,7 @@ def _fill(turn: int, net: Network, flow: Flow, r: _Round) -> bool:
             excess[other] += sent
             if excess[n] == 0:
                 break
-    r.count[TOUCHED] = count
+    r.counts[TOUCHED] = count
     return True
 
 
@@ -125,8 +125,8 @@ def _detour(n: int, net: Network, flow: Flow, r: _Round) -> None:
         if (upper[e] - x[e] if tail[e] == n else x[e] - lower[e]) > 0:
             r.link[(head[e] if tail[e] == n else tail[e])] = e
     touched, link, filled, lacking = r.touched, r.link, r.filled, r.lacking
-    count = r.count[TOUCHED]
-    for s in range(r.count[LACKS]):
+    count = r.counts[TOUCHED]
+    for s in range(r.counts[LACKS]):
         goal = lacking[s]
         for k in range(begin[goal], begin[goal + 1]):
             if excess[goal] >= 0 or excess[n] <= 0 or count + 2 > touched.size:
@@ -157,7 +157,7 @@ def _detour(n: int, net: Network, flow: Flow, r: _Round) -> None:
             excess[goal] += sent
             touched[count], touched[count + 1] = first, last
             count += 2
-    r.count[TOUCHED] = count
+    r.counts[TOUCHED] = count
     for k in range(begin[n], begin[n + 1]):
         r.link[(head[around[k]] if tail[around[k]] == n else tail[around[k]])] = -1
     r.link[begin.size - 2] = -1
@@ -179,9 +179,9 @@ def _along_paths(n: int, net: Network, flow: Flow, r: _Round) -> tuple[bool, boo
         at = end
         while at != n:
             e = flow.via[at]
-            if r.count[TOUCHED] < r.touched.size:
-                r.touched[r.count[TOUCHED]] = e
-                r.count[TOUCHED] += 1
+            if r.counts[TOUCHED] < r.touched.size:
+                r.touched[r.counts[TOUCHED]] = e
+                r.counts[TOUCHED] += 1
             else:
                 dense = True
             at = net.tail[e] if net.head[e] == at else net.head[e]
@@ -193,7 +193,7 @@ def _complete(net: Network, flow: Flow, r: _Round) -> tuple[bool, bool]:
     """Balance every node; say whether that was done, and whether too many edges are touched."""
     tail, head, excess = net.tail, net.head, flow.excess
     touched, filled, lacking = r.touched, r.filled, r.lacking
-    for s in range(r.count[TOUCHED]):
+    for s in range(r.counts[TOUCHED]):
         filled[tail[touched[s]]] = touched[s]
         filled[head[touched[s]]] = touched[s]
     size, lacks = net.begin.size - 1, 0
@@ -201,7 +201,7 @@ def _complete(net: Network, flow: Flow, r: _Round) -> tuple[bool, bool]:
         if excess[n] < 0:
             lacking[lacks] = n
             lacks += 1
-    r.count[LACKS] = lacks
+    r.counts[LACKS] = lacks
     done, dense = True, False
     for n in range(size):
         if excess[n] > 0:
@@ -210,7 +210,7 @@ def _complete(net: Network, flow: Flow, r: _Round) -> tuple[bool, bool]:
             dense = dense or more
         if not done:
             break
-    for s in range(r.count[TOUCHED]):
+    for s in range(r.counts[TOUCHED]):
         filled[tail[touched[s]]] = -1
         filled[head[touched[s]]] = -1
     return done, dense
@@ -225,7 +225,7 @@ def _note(flow: Flow, goal: Goal, r: _Round, dense: bool) -> int:
         for e in range(x.size):
             most_seen[e] = max(most_seen[e], x[e])
     else:
-        for s in range(r.count[TOUCHED]):
+        for s in range(r.counts[TOUCHED]):
             e = touched[s]
             if x[e] > most_seen[e]:
                 most_seen[e] = x[e]
@@ -274,7 +274,7 @@ def rounds(base: IntArray, net: Network, flow: Flow, goal: Goal) -> None:
             continue
         if chosen == 0:
             break
-        r.count[TOUCHED] = chosen
+        r.counts[TOUCHED] = chosen
         dense = not _fill(turn, net, flow, r)
         done, gained = not dense, 0
         if done:
@@ -285,7 +285,7 @@ def rounds(base: IntArray, net: Network, flow: Flow, goal: Goal) -> None:
         if dense:
             x[:] = low
         else:
-            for s in range(r.count[TOUCHED]):
+            for s in range(r.counts[TOUCHED]):
                 x[touched[s]] = low[touched[s]]
         excess[:] = base
         wasted = 0 if 4 * gained > chosen else wasted + 1
