@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test java chromium long redteam lint docs bench validate format pins clean
+.PHONY: help setup demo test java chromium long redteam lint docs bench validate format pins wheel clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -95,6 +95,15 @@ pins: $(VENV)/.created ## resolve all dependencies afresh and write pins.txt
 	"$$fresh/bin/python" -m pip freeze --exclude-editable > "$$fresh/frozen"; \
 	grep -E '^[A-Za-z0-9._-]+==[^ ]+$$' "$$fresh/frozen" | LC_ALL=C sort -f > pins.txt; \
 	echo "pins.txt: $$(wc -l < pins.txt) packages"
+
+wheel: $(VENV)/.created ## build the wheel into dist/ and try it in an environment of its own
+	@rm -rf dist build/lib
+	@$(BIN)/python -m pip -qq --no-input wheel --no-deps --wheel-dir dist .
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(BIN)/python -m venv "$$fresh"; \
+	"$$fresh/bin/python" -m pip -qq --no-input install --constraint pins.txt dist/*.whl; \
+	cd "$$fresh" && bin/discreet risk --example religion > /dev/null; \
+	echo "$(CURDIR)/$$(cd "$(CURDIR)" && ls dist/*.whl): installed and tried"
 
 clean: ## remove what was built, but not .venv
 	rm -rf site build dist src/discreet.egg-info .cache .coverage .hypothesis .import_linter_cache .mypy_cache \

@@ -23,7 +23,8 @@ from discreet.rules import Dominance, PPercent, Threshold, sensitivity
 from discreet.table import Dimension
 from discreet.table.axis import Axis
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.tabulation import Largest, Level, Response, Tabulation
+from discreet.table.tabulation import Tabulation
+from discreet.table.unit_levels import Largest, Level, Response
 from discreet.tabulation import tabulate
 
 DIMENSIONS = {"region": 40, "activity": 30, "size": 8, "legal": 6, "year": 10}

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 
 from redteam.case import Bench, Case
 from redteam.of_counts import assessed, audited, proposed, suppressed
-from redteam.of_several import linked, released_before, sampled
+from redteam.of_several import drawn_again, linked, released_before, sampled
 from redteam.of_sums import magnitudes
 
 ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (audited, 8),
     (suppressed, 4),
     (assessed, 8),
-    (proposed, 4),
+    (proposed, 7),
     (magnitudes, 6),
     (linked, 2),
     (released_before, 2),
+    (drawn_again, 2),
     (sampled, 1),
 )
 """The attacks, and how often each is made."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import discreet as dc
+from redteam.policies import policy_of
 from redteam.worlds import World
 
 
@@ -56,7 +57,7 @@ class Method:
         """Return the release of an original."""
         given = self.given
         if self.policy:
-            made = dc.assess(original, self.policy, protection=self.asked, seed=seed, workers=1)
+            made = dc.assess(original, policy_of(self.policy), protection=self.asked, seed=seed, workers=1)
             assert made.evidence is not None
             return made.evidence.release
         if self.name == "suppress":
@@ -75,7 +76,8 @@ class Method:
         """What a hidden figure is at least: zeros are always shown, unless they may be hidden too."""
         if self.name != "suppress":
             return None
-        return 0 if self.given.get("zeros") == "suppressible" else 1
+        unsafe = bool(self.policy) and policy_of(self.policy).zeros == "unsafe"
+        return 0 if unsafe or self.given.get("zeros") == "suppressible" else 1
 
     @property
     def random(self) -> bool:

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import discreet as dc
 from redteam.beliefs import TooManyError
 from redteam.methods import Method
-from redteam.published import Published, published
+from redteam.policies import policy_of
+from redteam.published import Published, how_of, published
 from redteam.worlds import Counts, World
 
-BUDGET = 500
-"""How many runs a case may take; an assessment counts as sixteen, a hundred draws as twenty."""
-ASSESSMENT, DRAWS = 16, 20
+BUDGET = 900
+"""How many runs a case may take; an assessment with a search counts as sixteen, one without as three, and a hundred
+draws as twenty."""
+SEARCH, ASSESSMENT, DRAWS = 16, 3, 20
 REDRAWS = 100
 """How often a random method whose law is not stated is run again on an original."""
+SEEDS = 3
+"""How often an assessment is run again on an original."""
 
 _made: dict[Any, Published | None] = {}
 _drawn: dict[Any, Counter[Published]] = {}
-_chosen: dict[Any, Published | None] = {}
 _free: dict[Any, bool] = {}
 
 
@@ -44,7 +46,7 @@ class Notebook:
 
     def made(self, method: Method, world: World, tables: Sequence[Counts]) -> dict[Counts, Published | None]:
         """Return the releases that a method without chance makes of originals, None where it makes none."""
-        self.spend(len(tables) * (ASSESSMENT if method.policy else 1))
+        self.spend(len(tables) * (SEARCH if method.policy else 1))
         for counts in tables:
             if (method, world, counts) not in _made:
                 _made[method, world, counts] = _run(method, world, counts, None)
@@ -61,22 +63,23 @@ class Notebook:
 
     def as_they_are(self, policy: str, world: World, tables: Sequence[Counts]) -> dict[Counts, bool]:
         """Return which originals a policy publishes as they are."""
-        self.spend(4 * len(tables))
+        self.spend(ASSESSMENT * len(tables))
         for counts in tables:
             if (policy, world, counts) not in _free:
-                _free[policy, world, counts] = _released(policy, world, counts)
+                _free[policy, world, counts] = _meets(policy, world, counts, "none")
         return {counts: _free[policy, world, counts] for counts in tables}
 
-    def chosen(
-        self, policy: str, world: World, tables: Sequence[Counts], seeds: int
-    ) -> dict[Counts, Counter[Published | None]]:
-        """Return what assessments of originals that propose a protection publish, with as many seeds."""
-        self.spend(len(tables) * ASSESSMENT)
-        for counts, seed in product(tables, range(seeds)):
-            key = (policy, world, counts, seed)
-            if key not in _chosen:
-                _chosen[key] = _assess(policy, world, counts, seed)
-        return {c: Counter(_chosen[policy, world, c, seed] for seed in range(seeds)) for c in tables}
+    def passing(self, policy: str, world: World, tables: Sequence[Counts], release: Any) -> dict[Counts, bool]:
+        """Return of which originals a policy lets this very release pass."""
+        self.spend(ASSESSMENT * len(tables))
+        return {counts: _meets(policy, world, counts, release) for counts in tables}
+
+    def otherwise(self, policy: str, world: World, tables: Sequence[Counts], known: Published) -> dict[Counts, bool]:
+        """Return of which originals assessments always publish something that another protection made."""
+        self.spend(SEARCH * len(tables))
+        how = (known.method, known.parameters)
+        made = {counts: {_taken(policy, world, counts, _long(seed)) for seed in range(SEEDS)} for counts in tables}
+        return {counts: not found & {how, None} for counts, found in made.items()}
 
 
 def _run(method: Method, world: World, counts: Counts, seed: int | None) -> Published | None:
@@ -88,21 +91,26 @@ def _run(method: Method, world: World, counts: Counts, seed: int | None) -> Publ
         return None
 
 
-def _assess(policy: str, world: World, counts: Counts, seed: int) -> Published | None:
+def _taken(policy: str, world: World, counts: Counts, seed: int) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    """Return by which method an assessment publishes an original, None where it withholds it."""
     if not any(counts):
         return None
     try:
-        release = dc.assess(world.build(counts), policy, seed=_long(seed), workers=1).release
+        release = dc.assess(world.build(counts), policy_of(policy), seed=seed, workers=1).release
     except dc.DiscreetError:
         return None
-    return None if release is None else published(release, world, least=least_of(release))
+    return None if release is None else how_of(release)
 
 
-def _released(policy: str, world: World, counts: Counts) -> bool:
+def _meets(policy: str, world: World, counts: Counts, release: Any) -> bool:
+    """Say whether an original meets a policy if this is published of it."""
+    if not any(counts):
+        return False
     try:
-        return any(counts) and dc.assess(world.build(counts), policy, protection="none", workers=1).verdict == "release"
+        made = dc.assess(world.build(counts), policy_of(policy), protection=release, workers=1)
     except dc.DiscreetError:
         return False
+    return str(made.verdict) != "withhold"
 
 
 def _long(seed: int) -> int:
@@ -110,6 +118,8 @@ def _long(seed: int) -> int:
     return (seed + 1) * (2**129 + 1)
 
 
-def least_of(release: Any) -> int | None:
-    """Return what the hidden figures of a proposed release are at least: profiles always show zeros."""
-    return 1 if release.method == "suppress" else None
+def least_of(release: Any, policy: str) -> int | None:
+    """Return what the hidden figures of an assessed release are at least: zeros are shown unless they are sensitive."""
+    if release.method != "suppress":
+        return None
+    return 0 if policy_of(policy).zeros == "unsafe" else 1

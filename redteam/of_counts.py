@@ -16,12 +16,10 @@ from redteam.judge import Failure, judge_figures, judge_interval, judge_known, j
 from redteam.laws import limit_of
 from redteam.methods import Method
 from redteam.notebook import Notebook, least_of
+from redteam.policies import PROFILES, own, policy_of
 from redteam.published import Published, published
-from redteam.readers import CHOICE, METHOD, OUTSIDER, RERUN
+from redteam.readers import CHOICE, METHOD, OUTSIDER
 from redteam.worlds import Cells, Counts, World
-
-POLICIES = ("default", "census", "health", "safe-output", "business")
-THRESHOLDS = {"default": 3, "census": 3, "health": 8, "safe-output": 10, "business": 3}
 
 
 @dataclass(frozen=True)
@@ -45,9 +43,13 @@ def target(bench: Bench) -> Target:
     """Return a small original and a method that takes it."""
     world = originals.tree(bench.random) if bench.random.random() < 0.25 else originals.flat(bench.random)
     counts = originals.counts_in(bench.random, world)
-    method = bench.random.choice([m for m in methods.COUNTS if m.suits(world)])
+    method = bench.random.choice([m for m in _wanted(bench) if m.suits(world)])
     method, reading = methods.merging(method, world)
     return Target(world, counts, method, reading)
+
+
+def _wanted(bench: Bench) -> list[Method]:
+    return [method for method in methods.COUNTS if not bench.methods or method.title in bench.methods]
 
 
 def audited(bench: Bench) -> Iterator[Case]:
@@ -137,9 +139,10 @@ def _unclaimed(at: Target, known: Published, secret: list[Cells]) -> Case:
 
 def assessed(bench: Bench) -> Iterator[Case]:
     """Counts assessed with a protection that is asked for."""
-    at = replace(target(bench), policy=bench.random.choice(("default", "default", "census", "safe-output")))
+    at = replace(target(bench), policy=_policy(bench))
+    given: dict[str, Any] = {"protection": at.method.asked, "seed": bench.seed(), "workers": 1}
     try:
-        made = dc.assess(at.world.build(at.counts), at.policy, protection=at.method.asked, seed=bench.seed(), workers=1)
+        made = dc.assess(at.world.build(at.counts), policy_of(at.policy), **given)
     except dc.DiscreetError:
         return
     if at.method.name == "suppress":
@@ -147,17 +150,21 @@ def assessed(bench: Bench) -> Iterator[Case]:
     yield from _judged(made, at, at.method.least, "assess")
 
 
+def _policy(bench: Bench) -> str:
+    """Return a profile, or the text of a policy of one's own."""
+    return own(bench.random) if bench.random.random() < 0.4 else bench.random.choice(PROFILES)
+
+
 def proposed(bench: Bench) -> Iterator[Case]:
-    """Counts assessed under a profile that proposes a protection; readers run the choice again too."""
-    small = bench.random.random() < 0.7
-    world = originals.flat(bench.random, ((2,),) if small else originals.SHAPES)
-    if not small and bench.random.random() < 0.3:
+    """Counts assessed under a policy that proposes a protection; readers hold the choice against every original."""
+    if bench.random.random() < 0.3:
         world = originals.tree(bench.random)
-    # On originals as small as these, assessments can be run again on all that can be behind a release.
-    counts = originals.counts_in(bench.random, world, 4 if small else 8)
-    policy = bench.random.choice(POLICIES)
+    else:
+        world = originals.flat(bench.random, ((2,), (2,), (3,), (3,), (4,), (2, 2), (2, 2), (2, 3)))
+    counts = originals.counts_in(bench.random, world, bench.random.choice((4, 8)))
+    policy = _policy(bench)
     try:
-        made = dc.assess(world.build(counts), policy, seed=bench.seed(), workers=1)
+        made = dc.assess(world.build(counts), policy_of(policy), seed=bench.seed(), workers=1)
     except dc.DiscreetError:
         return
     at = Target(world, counts, Method("none"), world, policy)
@@ -165,13 +172,13 @@ def proposed(bench: Bench) -> Iterator[Case]:
     if release is None:
         return
     if release.method == "none":
-        small_ones = dict.fromkeys(below(counts, published(release, world), THRESHOLDS[policy]), "a small count")
-        exact = sure(readers.outsider(published(release, world), world), counts)
-        yield judged_case(
-            "as it is", OUTSIDER, "propose", at, lambda: (1, list(judge_known(small_ones, exact, "verdict")))
-        )
+        rules = policy_of(policy).rules
+        known = published(release, world)
+        small = dict.fromkeys(below(counts, known, rules.threshold), "a small count") if rules.combine == "any" else {}
+        exact = sure(readers.outsider(known, world), counts)
+        yield judged_case("as it is", OUTSIDER, "propose", at, lambda: (1, list(judge_known(small, exact, "verdict"))))
         return
-    yield from _judged(made, replace(at, method=_method_of(release, policy)), least_of(release), "propose")
+    yield from _judged(made, replace(at, method=_method_of(release, policy)), least_of(release, policy), "propose")
 
 
 def _method_of(release: Any, policy: str) -> Method:
@@ -217,24 +224,12 @@ def _judged(made: Any, at: Target, least: int | None, door: str) -> Iterator[Cas
 
     def by_choice() -> tuple[int, list[Failure]]:
         belief, slack = known_as[0]
-        chosen = readers.knows_choice(known, world, at.policy, belief, Notebook())
+        chosen = readers.knows_choice(known, world, at.policy, belief, Notebook(), made.evidence.release)
         return judged(sure(chosen, at.counts), slack)
-
-    def by_rerun() -> tuple[int, list[Failure]]:
-        belief, slack = known_as[0]
-        chosen, more = readers.reruns(known, world, at.policy, belief, Notebook())
-        if not chosen.allows(at.counts):
-            # A choice that depends on chance was not seen often enough.
-            raise TooManyError
-        return judged(chosen, slack + more)
 
     yield _with_unclaimed(judged_case(method.title, METHOD, door, at, by_reader), worked_out)
     if door == "propose" and known_as:
         yield _with_unclaimed(judged_case(method.title, CHOICE, door, at, by_choice), worked_out)
-        again = judged_case(method.title, RERUN, door, at, by_rerun)
-        # Nothing is claimed against this reader: what they learn is counted, and refutes nothing.
-        learned = any(failure.what.startswith("verdict") for failure in again.failures) or worked_out[-1]
-        yield replace(again, claims=0, failures=(), unclaimed=not again.skipped and learned)
 
 
 def _with_unclaimed(case: Case, worked_out: list[bool]) -> Case:

@@ -3,60 +3,90 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import discreet as dc
-from redteam import claims, originals, readers
+from redteam import claims, laws, originals, readers
+from redteam.beliefs import Belief, enumerated, together
 from redteam.case import Bench, Case, judged_case, sure
-from redteam.judge import Failure, judge_interval, judge_known, refuted
+from redteam.judge import NEAR, Failure, judge_figures, judge_interval, judge_known, refuted
 from redteam.methods import Method
 from redteam.of_counts import below
 from redteam.published import Published, published
-from redteam.readers import HOLDER, OUTSIDER
-from redteam.worlds import Cells, World
+from redteam.readers import HOLDER, METHOD, OUTSIDER
+from redteam.worlds import Cells, Counts, World
 
 THRESHOLD = 3
 """Counts below this must not be worked out."""
 
 
+LINKED = (
+    Method("suppress", (("rules", 3),)),
+    Method("random-rounding", (("base", 3), ("margins", True))),
+    Method("conventional-rounding", (("base", 3), ("margins", True))),
+    Method("controlled-rounding", (("base", 3),)),
+    Method("hide-and-round", (("limit", 3), ("base", 5))),
+    Method("cell-key", (("bound", 2), ("variance", 1), ("margins", True))),
+)
+BY_FIGURE = ("random-rounding", "conventional-rounding", "hide-and-round")
+"""Methods that make every figure from its own value alone."""
+
+
 def linked(bench: Bench) -> Iterator[Case]:
-    """Two tables of the same people that share a dimension, protected and audited together."""
+    """Two tables of the same people that share a dimension, protected together or one by one, and audited together."""
     world = World.of(2, 2, 2)
     counts = originals.counts_in(bench.random, world, 5)
     cube = world.build(counts)
     tables = [cube.margin("a", "b"), cube.margin("a", "c")]
-    way = bench.random.choice(("suppress", "random-rounding", "conventional-rounding", "cell-key"))
-    method = {
-        "suppress": Method("suppress", (("rules", 3),)),
-        "random-rounding": Method("random-rounding", (("base", 3), ("margins", True))),
-        "conventional-rounding": Method("conventional-rounding", (("base", 3), ("margins", True))),
-        "cell-key": Method("cell-key", (("bound", 2), ("variance", 1), ("margins", True))),
-    }[way]
+    method = bench.random.choice(LINKED)
+    joint = method.name == "suppress" or (method.name != "cell-key" and bench.random.random() < 0.6)
+    law = bench.random.choice(("interval", "method"))
     try:
-        if way == "suppress":
-            releases = [method.apply(tables)]
+        if joint:
+            releases = [method.apply(tables, bench.seed() if method.random else None)]
         else:
-            releases = [method.apply(table, bench.seed()) for table in tables]
-        data = dc.audit(releases, workers=1, proofs=0).to_dict()
+            releases = [method.apply(table, bench.seed() if method.random else None) for table in tables]
+        data = dc.audit(releases, law=law, seed=bench.seed(), workers=1, proofs=0).to_dict()
     except dc.DiscreetError:
         return
     known = Published(())
     for release in releases:
         known = known.beside(published(release, world, least=method.least))
+    if joint:
+        # A figure that both tables show was made once.
+        known = replace(known, figures=tuple(dict.fromkeys(known.figures)))
     rows = list(claims.intervals(data, world))
+    up_to = int(method.given["limit"]) if method.name == "hide-and-round" else None
 
     def by_outsider() -> tuple[int, list[Failure]]:
         belief = sure(readers.outsider(known, world), counts)
         found = [failure for row in rows for failure in judge_interval(row, belief)]
-        if way == "suppress":
+        if method.name == "suppress":
             small = dict.fromkeys(below(counts, known, 3), "a count below 3")
             found += judge_known(small, belief, "verdict: safe")
         return len(rows) + 1, found
 
-    yield judged_case(f"{method.name} (linked)", OUTSIDER, "audit", (world.dimensions, counts, method), by_outsider)
+    def by_reader() -> tuple[int, list[Failure]]:
+        belief = _alike(known, readers.outsider(known, world), laws.by_figure(known, up_to)(tuple(range(8))))
+        return len(rows), list(judge_figures(rows, sure(belief, counts), 0.0))
+
+    about = (world.dimensions, counts, method, "together" if joint else "one by one")
+    yield judged_case(f"{method.name} (linked)", OUTSIDER, "audit", about, by_outsider)
+    if law == "method" and method.name in BY_FIGURE:
+        yield judged_case(f"{method.name} (linked)", METHOD, "audit", about, by_reader)
+
+
+def _alike(known: Published, belief: Belief, weight: Callable[[Counts], float]) -> Belief:
+    """Return all crossings with weights by which every pair of tables that fits is alike, whatever lies behind it."""
+    size = sum(len(part.cells) for part in belief.parts)
+    behind: dict[Counts, list[Counts]] = {}
+    for counts in belief.tables(size):
+        behind.setdefault(tuple(sum(counts[c] for c in figure.cells) for figure in known.figures), []).append(counts)
+    return together(size, [(one, weight(one) / len(some)) for some in behind.values() for one in some])
 
 
 def released_before(bench: Bench) -> Iterator[Case]:
@@ -77,6 +107,55 @@ def released_before(bench: Bench) -> Iterator[Case]:
     title = "two geographies" if geography else "two crossings"
     about = [[(world.leaves[f.cells[0]], len(f.cells), f.value) for f in known.figures] for known in (old, new)]
     yield judged_case(title, HOLDER, "ledger", about, by_holder)
+
+
+AGAIN = (
+    Method("random-rounding", (("base", 3),)),
+    Method("random-rounding", (("base", 5), ("additive", True))),
+    Method("random-rounding", (("base", 3), ("margins", True))),
+    Method("conventional-rounding", (("base", 3),)),
+    Method("cell-key", (("bound", 2), ("variance", 1), ("additive", True))),
+)
+
+
+def drawn_again(bench: Bench) -> Iterator[Case]:
+    """The same table published a second time, by a draw of its own, and checked against a ledger with the first."""
+    world = originals.flat(bench.random)
+    counts = originals.counts_in(bench.random, world)
+    original, dr = world.build(counts), bench.random.choice((0.5, 0.7, 1.0))
+    first = bench.random.choice(AGAIN)
+    made = [first, first if bench.random.random() < 0.7 else bench.random.choice(AGAIN)]
+    policy = dc.Policy.from_text(f"[rules]\nthreshold = {THRESHOLD}\n[limits]\ndr = {dr}\n")
+    with tempfile.TemporaryDirectory() as folder, dc.Ledger(Path(folder) / "ledger.sqlite") as ledger:
+        try:
+            releases = [method.apply(original, bench.seed() if method.random else None) for method in made]
+            ledger.add(releases[0], title="first", population="people")
+            data = ledger.check(releases[1], title="second", population="people", policy=policy).to_dict()
+        except dc.DiscreetError:
+            return
+    old, new = (published(release, world) for release in releases)
+    both = old.beside(new)
+
+    def by_holder() -> tuple[int, list[Failure]]:
+        if data["verdict"] != "safe":
+            return 1, []
+        belief, *alone = (sure(_weighed(known, world), counts) for known in (both, old, new))
+        found: list[Failure] = []
+        for cells in dict.fromkeys(figure.cells for figure in both.hidden if figure.name != "added"):
+            # The risk of each table by itself is not judged by a ledger.
+            if belief.bits(cells) + NEAR < 1 / dr <= min(one.bits(cells) for one in alone):
+                told = f"cells {cells}: {belief.bits(cells):.4f} bits, and 1/H is to be at most {dr}"
+                found.append(refuted("verdict: safe", told))
+        return 1, found
+
+    about = (world.dimensions, counts, [(method.name, method.given) for method in made], dr)
+    yield judged_case("published again", HOLDER, "ledger", about, by_holder)
+
+
+def _weighed(known: Published, world: World) -> Belief:
+    """Return what figures leave that were made one by one, each with its law."""
+    limits = [laws.limit_of(figure) for figure in known.figures]
+    return enumerated(len(world.leaves), limits, laws.by_figure(known))
 
 
 def _learned(world: World, old: Published, new: Published) -> Iterator[Failure]:

@@ -40,7 +40,7 @@ def _suppressed_sums(bench: Bench, firms: Firms) -> Iterator[Case]:
     world = firms.world
     known = published(made.release, world, least=1)
     secret = _sensitive_sums(cells, rules, world)
-    about = (world.dimensions, firms.rows, [rule.title for rule in rules], insiders)
+    about = (world, firms.rows, [rule.title for rule in rules], insiders)
     title = "suppress (magnitudes)"
 
     def by_outsider() -> tuple[int, list[Failure]]:
@@ -65,13 +65,13 @@ def _by_firms(
     about: object,
     who: Sequence[str],
 ) -> Iterator[Case]:
-    """Judge a verdict that names respondents: no sensitive sum may be exact to one who is not alone in it."""
+    """Judge a verdict that names respondents: no sensitive sum that is a secret to one of them may be exact."""
 
     def judged() -> tuple[int, list[Failure]]:
         found: list[Failure] = []
         for firm in who:
             belief = readers.insider(known, firms.world, firms.own(firm), firms.alone(firm))
-            theirs = {cells: f"{firm}, {name}" for cells, name in secret.items() if firms.others(cells, firm)}
+            theirs = {cells: f"{firm}, {name}" for cells, name in secret.items() if _secret(firms, cells, (firm,))}
             found += judge_known(theirs, belief, "verdict: safe")
         return len(who), found
 
@@ -141,7 +141,7 @@ def _adjusted_sums(bench: Bench, firms: Firms) -> Iterator[Case]:
         belief = sure(readers.outsider(known, firms.world), firms.sums)
         return len(rows), [failure for row in rows for failure in judge_interval(row, belief)]
 
-    yield judged_case("tabular-adjustment", OUTSIDER, "audit", (firms.world.dimensions, firms.rows), by_outsider)
+    yield judged_case("tabular-adjustment", OUTSIDER, "audit", (firms.world, firms.rows), by_outsider)
 
 
 def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Case]:
@@ -150,7 +150,7 @@ def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Ca
     cells = firms.tabulated()
     try:
         if compared:
-            options = bench.random.choice(({}, {"insiders": "none"}))
+            options = bench.random.choice(({}, {"insiders": "none"}, {"insiders": "none"}))
             grid = [{"name": "suppress", **options}]
             points = dc.compare(cells, grid, policy=policy, draws=2, audits=1, seed=bench.seed(), workers=1).to_dict()
             if not any(point["method"] == "suppress" and point["meets"] for point in points["points"]):
@@ -167,7 +167,7 @@ def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Ca
         return
     known = published(release, firms.world, least=1)
     rows = list(claims.sensitive(data, firms.world))
-    about = (firms.world.dimensions, firms.rows, policy)
+    about = (firms.world, firms.rows, policy)
     title, door = "suppress (magnitudes)", f"{'compare' if compared else 'propose'} {policy}"
 
     def by_outsider() -> tuple[int, list[Failure]]:

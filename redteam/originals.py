@@ -84,9 +84,9 @@ class Firms:
 
     def tabulated(self) -> Any:
         """Return the tabulation of the records, as discreet makes it."""
-        return dc.tabulate(
-            self.records(), by=list(self.world.names), value="value", contributor="firm", engine="reference", workers=1
-        )
+        trees = {name: self.world.tree(name) for name, _ in self.world.groups}
+        columns: dict[str, Any] = {"by": list(self.world.names), "value": "value", "contributor": "firm"}
+        return dc.tabulate(self.records(), **columns, hierarchies=trees, engine="reference", workers=1)
 
     def contributions(self, coalitions: Sequence[Sequence[str]] = ()) -> Any:
         """Return who put how much where, as an audit takes it."""
@@ -97,7 +97,7 @@ class Firms:
 
 def firms_in(random: Random) -> Firms:
     """Return records of three to five firms, some of them in several cells."""
-    world = World.of(*random.choice(((3,), (4,), (2, 2))))
+    world = tree(random) if random.random() < 0.25 else World.of(*random.choice(((3,), (4,), (2, 2))))
     names = "FGHJK"[: random.randint(2, 5)]
     rows: dict[tuple[int, str], int] = {}
     for firm in names:

@@ -61,8 +61,12 @@ def published(release: Any, world: World, *, least: int | None = None) -> Publis
     figures: list[Figure] = []
     for part in release.parts():
         figures += _figures(part, world, least)
-    parameters = tuple(sorted((name, repr(value)) for name, value in release.parameters.items()))
-    return Published(tuple(figures), release.method, parameters)
+    return Published(tuple(figures), *how_of(release))
+
+
+def how_of(release: Any) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the method of a release with its parameters."""
+    return str(release.method), tuple(sorted((name, repr(value)) for name, value in release.parameters.items()))
 
 
 def _figures(part: Any, world: World, least: int | None) -> Iterable[Figure]:

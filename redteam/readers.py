@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from typing import Any
 
 from redteam import laws
 from redteam.beliefs import Belief, Limit, TooManyError, enumerated, together
 from redteam.methods import Method
 from redteam.notebook import Notebook
+from redteam.policies import policy_of
 from redteam.published import Published
 from redteam.worlds import Cells, Counts, World
 
 OUTSIDER, METHOD = "outsider", "knows the method"
-CHOICE, RERUN = "knows that it was protected", "reruns the assessment"
+CHOICE = "knows the choice"
 RESPONDENT, COALITION, HOLDER = "respondent", "coalition", "holder of earlier releases"
-SEEDS = 12
-"""How often a choice that depends on chance is made again."""
 SAMPLE_CAP = 80
 """How many people beyond those in the sample a cell is followed."""
 
@@ -86,42 +86,39 @@ def knows_method(known: Published, world: World, method: Method, notebook: Noteb
     raise TooManyError
 
 
-def knows_choice(known: Published, world: World, policy: str, belief: Belief, notebook: Notebook) -> Belief:
-    """Return what is left to a reader who knows that the table was protected.
+def knows_choice(
+    known: Published, world: World, policy: str, belief: Belief, notebook: Notebook, release: Any
+) -> Belief:
+    """Return what is left to a reader who knows how the release came to be published.
 
-    Originals that the policy would have published as they are, are ruled out.
+    Ruled out are originals that the policy would have published as they are, those of which it would not have let this
+    release pass, and, where it lists other protections before this one, those that another would have published.
     """
-    tables = _tables(belief, world)
-    free = notebook.as_they_are(policy, world, [counts for counts, _ in tables])
-    return together(len(world.leaves), [(counts, weight) for counts, weight in tables if not free[counts]])
-
-
-def reruns(known: Published, world: World, policy: str, belief: Belief, notebook: Notebook) -> tuple[Belief, float]:
-    """Return what is left to a reader who runs the assessment again on every original that the method leaves.
-
-    It is run with two seeds. Where the choice is always the same, it rules originals in or out; where it is not, the
-    reader counts how often the very release comes out. The second value is by how many bits that may be wrong.
-    """
-    size = len(world.leaves)
     tables = _tables(belief, world)
     every = [counts for counts, _ in tables]
-    made = notebook.chosen(policy, world, every, 2)
-    how = (known.method, known.parameters)
-    if all(len(_methods(found)) == 1 for found in made.values()):
-        return together(size, [(counts, weight) for counts, weight in tables if how in _methods(made[counts])]), 0.0
-    made = Notebook().chosen(policy, world, every, SEEDS)
-    # A quarter of a run is added, so that what was drawn never by chance alone is not ruled out.
-    return together(size, [(c, made[c][known] + 0.25) for c in every if how in _methods(made[c])]), 0.15
+    rules = policy_of(policy)
+    if rules.as_is == "if safe":
+        free = notebook.as_they_are(policy, world, every)
+        every = [counts for counts in every if not free[counts]]
+    fits = notebook.passing(policy, world, every, release)
+    every = [counts for counts in every if fits[counts]]
+    if _later(rules.protections[0], known):
+        other = notebook.otherwise(policy, world, every, known)
+        every = [counts for counts in every if not other[counts]]
+    weights = dict(tables)
+    return together(len(world.leaves), [(counts, weights[counts]) for counts in every])
+
+
+def _later(first: Any, known: Published) -> bool:
+    """Say whether a release was not made by the protection that a policy lists first."""
+    said = dict(known.parameters)
+    differs = any(said.get(name, repr(value)) != repr(value) for name, value in first.parameters.items())
+    return differs or str(first.name) != known.method
 
 
 def _tables(belief: Belief, world: World) -> list[tuple[Counts, float]]:
     """Return all originals of a belief with their weights."""
     return [(counts, _weight(belief, counts)) for counts in _closed(belief, len(world.leaves))]
-
-
-def _methods(found: Mapping[Published | None, int]) -> set[tuple[str, tuple[tuple[str, str], ...]] | None]:
-    """Return the methods that an assessment took."""
-    return {None if one is None else (one.method, one.parameters) for one in found}
 
 
 def _weight(belief: Belief, counts: Counts) -> float:

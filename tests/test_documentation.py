@@ -7,10 +7,12 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.running import run
 
 import discreet
 
@@ -81,6 +83,39 @@ def test_numbers_in_the_readme_are_true() -> None:
     assert abs(float(shown[2]) - found["utility"]["utility"]) < 0.02
 
 
+def test_command_lines_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every line as it stands, in a folder with the files that it names."""
+    from discreet.rules import Threshold
+
+    monkeypatch.chdir(tmp_path)
+    table = discreet.datasets.religion()
+    for name in ("religion", "original", "counts", "table"):
+        table.write(f"{name}.csv")
+    discreet.protect.controlled_rounding(table, base=3).write("rounded.csv")
+    discreet.suppress(table, Threshold(3)).release.write("published.csv")
+    discreet.protect.random_sample(table, n=245, seed=1).table.write("sample.csv")
+    firms = [f"{i},{'NESW'[i % 4]},{i % 5},{i * i % 97 + 900 * (i == 7)}" for i in range(60)]
+    Path("firms.csv").write_text("\n".join(["id,region,activity,turnover", *firms, ""]), encoding="utf-8")
+    people = [f"{20 + i % 50},{'mf'[i % 2]},{i * i % 13}" for i in range(300)]
+    Path("people.csv").write_text("\n".join(["age,sex,area", *people, ""]), encoding="utf-8")
+    made = ("--by", "region,activity", "--value", "turnover", "--contributor", "id")
+    assert run("tabulate", "firms.csv", *made, "-o", "table.parquet").code == 0
+    entered = ("--ledger", "office.sqlite", "--title", "first", "--population", "others")
+    assert run("ledger", "add", "published.csv", *entered).code == 0
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^(?:\$ )?(discreet [a-z].*)$", text, re.MULTILINE)
+    assert len(lines) >= 16
+    for line in lines:
+        words = shlex.split(line, comments=True)[1:]
+        if words[0] == "workbench":
+            continue  # It serves until it is stopped.
+        done = run(*words)
+        assert done.code in (0, 1), (line, done.err)
+        assert done.out
+        # Only what was judged may be found wanting.
+        assert done.code == 0 or words[0] in ("assess", "audit", "compare", "ledger"), line
+
+
 def _commands(group: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     if not hasattr(group, "commands"):
         return {path: group}
@@ -126,3 +161,12 @@ def test_options_that_the_readme_promises() -> None:
     without = {path[0] for path, known in options.items() if "--output" not in known}
     assert without == {"inspect", "workbench", "ledger"}, "these look, serve and keep books"
     assert "--seed" not in options["rules",] | options["report",] | options["protect", "suppress"]
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_the_picture_of_the_layers_is_the_contract(page: str) -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = next(contract["layers"] for contract in settings["contracts"] if contract["id"] == "layers")
+    pictures = re.findall(r"^```\n(cli\b.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    drawn = [[re.split(r"\s{2,}", line)[0] for line in picture.strip().splitlines()] for picture in pictures]
+    assert drawn == [layers]

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from discreet.table.attacker import Attacker
     from discreet.table.contributions import Contributions, read_contributions
     from discreet.table.figures import Figures
-    from discreet.table.files import read_table
     from discreet.table.hierarchy import Hierarchy
-    from discreet.table.hierarchy_files import read_hierarchy
+    from discreet.table.hierarchy_reader import read_hierarchy
     from discreet.table.kinds import Kind
     from discreet.table.records import count_records, read_records
-    from discreet.table.release_files import read_release
+    from discreet.table.release_reader import read_release
+    from discreet.table.table_reader import read_table
     from discreet.table.tabulation import Tabulation
-    from discreet.table.tabulation_file import read_tabulation
+    from discreet.table.tabulation_reader import read_tabulation
     from discreet.tabulation.tabulate import tabulate
     from discreet.uniques.population_uniques import population_uniques
     from discreet.utility.loss import information_loss
@@ -60,7 +60,7 @@ _HOME = {
     "Kind": "discreet.table.kinds",
     "Limits": "discreet.auditing.limits",
     "audit": "discreet.auditing.audit",
-    "read_release": "discreet.table.release_files",
+    "read_release": "discreet.table.release_reader",
     "Dimension": "discreet.table",
     "Release": "discreet.table",
     "Table": "discreet.table",
@@ -68,9 +68,9 @@ _HOME = {
     "Tabulation": "discreet.table.tabulation",
     "count_records": "discreet.table.records",
     "read_records": "discreet.table.records",
-    "read_hierarchy": "discreet.table.hierarchy_files",
-    "read_table": "discreet.table.files",
-    "read_tabulation": "discreet.table.tabulation_file",
+    "read_hierarchy": "discreet.table.hierarchy_reader",
+    "read_table": "discreet.table.table_reader",
+    "read_tabulation": "discreet.table.tabulation_reader",
     "tabulate": "discreet.tabulation.tabulate",
     "sensitivity": "discreet.rules.sensitivity",
     "population_uniques": "discreet.uniques.population_uniques",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
 
 SIZES = ["4", "5", "6", "7", "8", "Total"]
 TABLE_1: dict[str, list[int | None]] = {
@@ -36,7 +37,10 @@ def csv_of(rows: dict[str, list[int | None]], mark: str = "", wide: bool = False
 
 
 def table_1() -> Figures:
-    return Figures.from_array(list(TABLE_1.values()), {"activity": list(TABLE_1), "size": SIZES}, name="table 1")
+    mark = Kind("suppressed", least=0)
+    return Figures.from_array(
+        list(TABLE_1.values()), {"activity": list(TABLE_1), "size": SIZES}, mark=mark, name="table 1"
+    )
 
 
 def geurts() -> Figures:

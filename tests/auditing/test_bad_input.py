@@ -13,9 +13,9 @@ from tests.auditing.examples import TABLE_1, csv_of
 
 import discreet as dc
 from discreet import Attacker, DataError, Figures, Hierarchy, InfeasibleError, Kind, Limits, RequestError
-from discreet.auditing.from_tab import read_tab_release
+from discreet.reading.tab_release import read_tab_release
 from discreet.table.attacker import Fact
-from discreet.table.release_files import release_from_frame
+from discreet.table.release_reader import release_from_frame
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_tab_files_keep_no_suppressed_value(tmp_path: Path) -> None:
     release = read_tab_release(tmp_path / "t.tab")
     part = release.parts()[0]
     assert part.values[part.hidden].tolist() == [0, 0]
-    assert [(c.lower, c.upper) for c in dc.audit(release).cells] == [(0, 7), (0, 7)]
+    assert [(c.lower, c.upper) for c in dc.audit(release).cells] == [(1, 6), (1, 6)]
 
 
 def test_a_release_that_hides_nothing_is_not_called_safe() -> None:
@@ -205,3 +205,11 @@ def test_levels_that_make_no_sense() -> None:
         dc.audit(shown, attackers=[somebody])
     with pytest.raises(InfeasibleError, match="somebody is said to know that cell total lies between 10 and 12, but"):
         dc.audit(shown, attackers=[Attacker("somebody", (), (Fact({"x": "Total"}, 10, 12),))])
+
+
+def test_figures_that_cannot_come_about_as_they_are_said_to() -> None:
+    for kind in (Kind("perturbed", bound=1, least=5), Kind("conventional", base=2, hides=4)):
+        with pytest.raises(DataError, match="nothing can be behind the figure 2"):
+            kind.range(np.array([9, 2]))
+    with pytest.raises(RequestError, match="figures of the kind 'random' have no 'least'; There are: 'hides', 'base'"):
+        Kind("random", base=3, least=1)

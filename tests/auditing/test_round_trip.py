@@ -88,13 +88,23 @@ def test_linked_tables_become_numbered_files(tmp_path: Path) -> None:
     assert [c.upper for c in back.cells] == [c.upper for c in dc.audit(parts).cells]
 
 
-def test_a_known_law_stays_known_in_parquet_and_is_a_bound_in_csv(tmp_path: Path) -> None:
+def test_a_known_law_stays_known_in_parquet_and_says_what_is_behind_figures_in_csv(tmp_path: Path) -> None:
     law = (((0, 1.0),), ((-1, 0.25), (0, 0.5), (1, 0.25)))
-    release = Release(Table.from_array([3, 0, 2], ["x"]), "cell-key", kind=Kind("perturbed", bound=1, law=law))
+    release = Release(Table.from_array([3, 0, 1], ["x"]), "cell-key", kind=Kind("perturbed", bound=1, law=law))
     (file,) = release.write(tmp_path / "k.parquet")
     assert dc.read_release(file).figures[0].kinds[0] == release.kind
     (file,) = release.write(tmp_path / "k.csv")
-    assert dc.read_release(file).figures[0].kinds[3:] == (Kind("perturbed", bound=1),)
+    back = dc.read_release(file)
+    # Nobody is behind a 0 that noise leaves alone, so that a published 1 came from 1 or 2.
+    assert back.figures[0].kinds[3:] == (
+        Kind("perturbed", bound=1),
+        Kind("perturbed", bound=1, least=0),
+        Kind("perturbed", bound=1, least=1),
+    )
+    assert [(one.lower, one.upper) for one in dc.audit(back).cells] == [
+        (one.lower, one.upper) for one in dc.audit(release).cells
+    ]
+    assert {one.to_dict()["basis"] for one in dc.audit(back, law="method").cells} == {"not shown"}
 
 
 def test_nothing_hidden_is_in_a_file(tmp_path: Path) -> None:

@@ -146,8 +146,10 @@ def test_compare_recommends_and_goes_on(folder: Path) -> None:
     arguments += ["--draws", "50", "--audits", "1", "--seed", "1", "--resume", "kept"]
     found = run(*arguments, "-o", "points.csv", "--report", "map.html")
     assert found.code == 0, found.err
+    assert "Written: map.html, religion.comparison.record.json" in " ".join(found.out.split())
     # What small-count rounding tells a reader who knows it is not shown.
     assert "Take random-rounding, base 3" in " ".join(found.out.split())
+    assert "Written: map.html, religion.comparison.record.json" in " ".join(found.out.split())
     assert len(list((folder / "kept").iterdir())) == 3
     assert len((folder / "points.csv").read_text(encoding="utf-8").splitlines()) == 4
     assert "<html" in (folder / "map.html").read_text(encoding="utf-8")

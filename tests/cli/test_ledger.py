@@ -192,6 +192,12 @@ def test_a_total_of_a_part_has_a_code_that_is_named(folder: Path) -> None:
     assert run("ledger", "add", "all.csv").code == 0
     assert run("ledger", "check", "east.csv", "--part", "region=East").code == 0
     assert "name one of these" in refused(run("ledger", "check", "all.csv", "--part", "region=West"))
+    everybody = refused(run("ledger", "check", "all.csv", "--part", "region=Total"))
+    assert "'Total' is the code of everybody; give the total of some categories a code of its own" in everybody
+    Path("total.csv").write_text("region,count\nTotal,93\n", encoding="utf-8")
+    assert run("ledger", "add", "east.csv", "--part", "region=East", "--ledger", "east.sqlite").code == 0
+    checked = run("ledger", "check", "total.csv", "--ledger", "east.sqlite")
+    assert (checked.code, "93 − 40 − 50 = 3" in checked.out) == (1, True)
 
 
 def test_a_revision_and_a_policy(folder: Path) -> None:
@@ -211,7 +217,7 @@ def test_a_revision_and_a_policy(folder: Path) -> None:
     assert (safe.code, data["policy"]) == (0, "census")
     assert "no count from 1 to 2" in data["meaning"]
     shown = " ".join(run("ledger", "check", "old.csv").out.split())
-    assert "Safe means, against a reader of these releases: every figure that a release hides, rounds or" in shown
+    assert "Safe means, against a reader of these releases: every figure that a release hides (possibly a 0" in shown
     both = refused(run("ledger", "check", "old.csv", "--policy", "census", "--threshold", "5"))
     assert "threshold is given beside a policy" in both
 

@@ -14,7 +14,7 @@ from tests.cli.running import refused, run
 import discreet as dc
 from discreet.core.errors import DiscreetError
 from discreet.table.inspection import inspect_file
-from discreet.table.release_files import release_from_frame
+from discreet.table.release_reader import release_from_frame
 
 REFUSED = {
     "a percentage": "age,count,percent\n0-9,3,30\n10-19,7,70\n",
@@ -22,6 +22,12 @@ REFUSED = {
     "a mean before the counts": "age,mean,count\n0-9,30,3\n10-19,15,7\n",
     "decimals": "age,count,x\n0-9,3,30.5\n10-19,7,2\n",
     "decimals with a comma": "age;count;x\n0-9;3;30,5\n10-19;7;2,1\n",
+    "decimals with a comma in one row": 'age,count,x\n0-9,3,"30,5"\n10-19,7,12\n',
+    "a mean with gaps": "age,count,mean\n0-9,3,n/a\n10-19,7,15\n20-29,4,-\n",
+    "decimals with gaps, flags and units": "age,count,x\n0-9,3,-\n10-19,7,15.5*\n20-29,4,(€ 12.5 pp)\n",
+    "an interval of confidence": "age,count,95% CI\n0-9,3,12.1-15.3\n10-19,7,1-2\n",
+    "figures beside counts": "age,sex,count,value\na,m,3,1\na,f,4,1\nb,m,2,2\nb,f,7,1\n",
+    "a number in each of two rows": "age,count,x\n0-9,3,30\n10-19,7,70\n",
     "a sign of percent": "age,count,x\n0-9,3,30%\n10-19,7,70%\n",
     "a percentage with a margin": "age,count,x\n0-9,3,30%\n10-19,7,70%\nTotal,10,100%\n",
     "a hidden count beside its percentage": "age,count,pct\n0-9,x,30\n10-19,7,70\nTotal,10,100\n",
@@ -31,6 +37,8 @@ REFUSED = {
     "a share in a cross-table": "area,m,f,share\nn,3,4,70\ns,1,2,30\n",
     "decimals in a cross-table": "area,m,f,x\nn,3,4,7.5\ns,1,2,3.25\n",
     "margins that are not named": "area,m,f,All\nn,3,4,7\ns,1,2,3\n",
+    "margins in another language": "area,m,f,Insgesamt\nn,3,4,7\ns,1,2,3\nInsgesamt,4,6,10\n",
+    "margins by a code": "sex,count\nM,x\nF,4\nT,7\n",
     "ends without a count": "area,lower,upper\nn,3,4\ns,1,2\n",
     "one end": "area,count,lower\nn,3,1\ns,4,2\n",
     "an index": ",area,count\n0,n,3\n1,s,4\n",
@@ -42,6 +50,8 @@ REFUSED = {
 PROPOSED = {
     "two columns of which none is named": "the column of counts",
     "margins that are not named": "the label of margins",
+    "margins in another language": "the label of margins",
+    "margins by a code": "the label of margins",
     "an index of a cross-table": "records",
     "numbers only": "records",
 }
@@ -71,6 +81,7 @@ COMMANDS: dict[str, Make] = {
     "compare": lambda file, folder: [
         "compare", file, "--method", "controlled-rounding:base=3", "--record", folder / "c.json"
     ],
+    "ledger add": lambda file, folder: ["ledger", "add", file, "--ledger", folder / "added.sqlite"],
     "ledger check": lambda file, folder: ["ledger", "check", file, "--ledger", folder / "l.sqlite", "--period", "2024"],
     "inspect": lambda file, _: ["inspect", file],
     "inspect cells": lambda file, _: ["inspect", file, "--cells", "--json"],
@@ -147,6 +158,8 @@ STATED = {
     "an amount of whole numbers": ["--dimensions", "age"],
     "a share in a cross-table": ["--layout", "wide"],
     "margins that are not named": ["--total", "All"],
+    "margins in another language": ["--total", "Insgesamt"],
+    "figures beside counts": ["--dimensions", "age,sex"],
     "ends without a count": ["--layout", "wide"],
     "an index of a cross-table": ["--layout", "wide", "--dimensions", "area,sex"],
 }
@@ -175,6 +188,35 @@ def test_a_hidden_count_beside_its_percentage_is_not_called_safe(tmp_path: Path)
     assert "column 'pct' looks like a statistic (its name says so), not like a dimension" in told
     assert "--dimensions age)" in told
     assert "--dimensions age,pct)" in told
+
+
+def test_a_hidden_count_beside_a_total_by_a_code_is_not_called_safe(tmp_path: Path) -> None:
+    """Seven less four are three: taken for one more category, the total of T left the hidden count anything."""
+    file = written(tmp_path, REFUSED["margins by a code"])
+    assert "category 'T' of dimension 'sex' is named like a margin" in refused(run("audit", file))
+    told = run("audit", file, "--total", "T")
+    assert (told.code, "7 − 4 = 3" in " ".join(told.out.split())) == (1, True)
+    # Beside a total of another name, T is a category.
+    file.write_text("section,count\nS,3\nT,4\nTotal,7\n")
+    assert dc.read_table(file).to_dict() == {("S",): 3, ("T",): 4}
+    assert len(dc.read_release(file).parts()[0].labels["section"]) == 3
+
+
+@pytest.mark.parametrize(
+    "note", ["Source: the office", "* by place of residence", "1) without students", "Quelle: Amt"]
+)
+def test_a_note_below_a_table_is_no_hidden_figure(note: str, tmp_path: Path) -> None:
+    """Seven less four are three: a note that was taken for one more hidden figure left it anything up to that."""
+    for text in (f"area,count\nn,x\ns,4\nTotal,7\n{note},\n", f"area,m,f\nn,x,3\ns,4,5\nTotal,7,8\n{note},,\n"):
+        file = written(tmp_path, text)
+        for command in ("audit", "ledger add", "ledger check"):
+            assert "looks like a note, and has no figure; leave it out" in refused(
+                run(*COMMANDS[command](file, tmp_path))
+            )
+        with pytest.raises(DiscreetError, match="looks like a note"):
+            dc.read_release(file)
+        file.write_text(text.replace(f"{note},", f"{note},x").replace("x,\n", "x,x\n"))
+        assert dc.read_release(file).parts()[0].hidden.sum() > 1
 
 
 def test_codes_are_no_statistics(tmp_path: Path) -> None:

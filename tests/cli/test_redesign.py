@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.cli.running import refused, rows_of, run
 from tests.protect.redesign.test_redesign import paper
@@ -91,3 +92,16 @@ def test_neighbours_without_an_order(folder: Path) -> None:
     dc.Table.from_array([1, 5, 1], {"colour": ["red", "green", "blue"]}).write("colours.csv")
     reason = refused(run("protect", "redesign", "colours.csv", "--rule", "threshold=3", "--allow", "colour=neighbours"))
     assert "'colour' has no order" in reason
+
+
+def test_a_rise_by_merging_is_told_as_a_rise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    dc.Table.from_array(np.full((2, 4), 100), ["sex", "area"]).write("even.csv")
+    assert run("protect", "redesign", "even.csv", "--merge", "area:x=1+2+3", "-o", "merged.parquet").code == 0
+    told = " ".join(run("risk", "even.csv", "--released", "merged.parquet").out.split())
+    merging = '[[protections]]\nname = "redesign"\nmerge = { area = { x = ["1", "2", "3"] } }\n'
+    Path("own.toml").write_text(f'as_is = "never"\n[limits]\nr2 = 0.5\n{merging}', encoding="utf-8")
+    assessed = " ".join(run("assess", "even.csv", "--policy", "own.toml", "--seed", 1, "--trial").out.split())
+    for text in (told, assessed):
+        assert "Merging categories raises the risk from 0.0154 to 0.0908 (492% higher)" in text
+        assert "lowers" not in text

@@ -16,7 +16,7 @@ import discreet as dc
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.protect import METHODS
 from discreet.table.figures import Figures
-from discreet.table.release_files import read_release
+from discreet.table.release_reader import read_release
 
 RECORDS = ("--by", "region,activity", "--value", "turnover", "--contributor", "firm", "--weight", "w")
 # What each method needs to run at all; each reads the records, and all but those of counts publish sums.
@@ -151,6 +151,30 @@ def test_assess_judges_and_releases_weighted_figures(folder: Path) -> None:
     assert "a sample is judged by its counts" in sampled.err
 
 
+def test_compare_judges_weighted_figures(folder: Path) -> None:
+    given = (
+        "compare",
+        "firms.csv",
+        *RECORDS,
+        "--policy",
+        "business",
+        "--method",
+        "suppress",
+        "--draws",
+        2,
+        "--seed",
+        1,
+    )
+    found = run(*given, "--json")
+    assert found.code == 0, found.err
+    assert run("replay", "firms.comparison.record.json").code == 0
+    data = firms()
+    data["turnover"] = np.floor(data["turnover"] * data["w"] * 100 + 0.5) / 100
+    data.drop(columns="w").to_csv("firms.csv", index=False)
+    beforehand = run(*(word for word in given if word not in ("--weight", "w")), "--json")
+    assert json.loads(found.out)["points"] == json.loads(beforehand.out)["points"]
+
+
 def test_plain_and_weighted_figures_side_by_side_are_not_published(folder: Path) -> None:
     given = ("tabulate", "firms.csv", *RECORDS)
     assert run(*given, "-o", "both.parquet").code == 0
@@ -160,6 +184,9 @@ def test_plain_and_weighted_figures_side_by_side_are_not_published(folder: Path)
     refused(run("protect", "suppress", "both.parquet", "--rule", "p=10", "-o", "out.csv"), *told)
     refused(run("assess", "both.parquet", "--policy", "business", "-o", "out.csv"), *told)
     refused(run("compare", "both.parquet", "--policy", "business"), *told)
+    refused(run("audit", "firms.csv", "--original", "both.parquet", "--dimensions", "region,activity"))
+    refused(run("risk", "both.parquet"), *told)
+    refused(run("estimate", "both.parquet", "--population", 5000), *told)
     for method, more in COMMANDS.items():
         refused(run("protect", method, "both.parquet", *more, "-o", "out.csv"))
     # The rules read both, and say which they judge.

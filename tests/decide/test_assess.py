@@ -10,11 +10,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cli.running import run
 
 import discreet as dc
 from discreet.core.errors import DataError, RequestError
 from discreet.decide.policy import Policy
-from discreet.decide.policy_files import profiles
+from discreet.decide.policy_texts import profiles
 from discreet.decide.verdict import RANK
 from discreet.protect import METHODS
 from discreet.table.tabulation import Tabulation
@@ -416,3 +417,28 @@ def test_the_time_limit_is_stated_and_reaches_searches_and_audits(monkeypatch: p
     dc.compare(table, ["controlled-rounding:base=3"], seed=1, time_limit=5.0)
     assert searches == [60.0, 7.0, 2, 5.0]
     assert set(audits) == {60.0, 7.0, 5.0}
+
+
+@pytest.mark.parametrize("profile", ["default", "census", "health", "safe-output", "business"])
+def test_generated_records_end_in_something_that_can_be_released(tmp_path: Path, profile: str) -> None:
+    rng = np.random.default_rng(5)
+    n = 1000
+    columns = [rng.integers(1, 9, n), rng.integers(1, 3, n), rng.zipf(1.6, n).clip(1, 12)]
+    columns += [rng.lognormal(5, 1, n).astype(int), np.arange(n)]
+    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    file = tmp_path / "records.csv"
+    file.write_text("\n".join(["age,sex,area,turnover,firm", *rows, ""]), encoding="utf-8")
+    reading: dict[str, Any] = {"by": ["age", "area"]}
+    words = ["--by", "age,area"]
+    if profile == "business":
+        reading |= {"value": "turnover", "contributor": "firm"}
+        words += ["--value", "turnover", "--contributor", "firm"]
+    found = dc.assess(file, profile, **reading)
+    assert found.verdict == "protect"
+    assert found.release is not None
+    assert found.sensitivity is not None
+    assert found.sensitivity.cells.size > 5
+    done = run("assess", file, *words, "--policy", profile, "--record", tmp_path / "r.json", "-o", tmp_path / "out.csv")
+    assert done.code == 0
+    assert done.out.startswith("PROTECT")
+    assert (tmp_path / "out.csv").exists()

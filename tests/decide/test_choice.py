@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.decide.passing import Ranges
 from discreet.decide.policy import Policy
 
 RULES = """
@@ -95,3 +96,97 @@ def test_neither_the_draw_nor_its_utility_decides_which_protection_is_taken() ->
         assert found.release is not None
         assert found.release.parameters["base"] == 3
         assert "not tried" in found.candidates[1].text
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_original_within_its_ranges_has_a_higher_r2_than_the_ceiling(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.choice([0, 0, 1, 2, 5, 9, 14], rng.integers(2, 5))
+    counts[0] += 1
+    release = dc.protect.random_rounding(dc.Table.from_array(counts, ["x"]), base=3, seed=2**100 + seed)
+    weights = ((0.1, 0.8, 0.1), (0.6, 0.2, 0.2))[seed % 2]
+    ranges = Ranges.of(dc.audit(release), counts.size)
+    assert ranges is not None
+    ceiling = ranges.ceiling(weights)
+    worst = 0.0
+    for x in itertools.product(*(range(max(y - 2, 0), y + 3) for y in release.table.to_array().tolist())):
+        if sum(x):
+            worst = max(worst, dc.risk(dc.Table.from_array(x, ["x"]), release, weights=weights, slices=()).value)
+    assert worst <= ceiling + 1e-9
+    assert ceiling <= 1 + 1e-9
+
+
+LIMITED = """
+as_is = "never"
+[rules]
+threshold = 3
+[limits]
+dr = 0.7
+r2 = 0.5
+[[protections]]
+name = "random-rounding"
+base = 3
+additive = true
+"""
+
+
+def test_a_limit_on_r2_that_rules_originals_out_is_knowledge_of_the_reader() -> None:
+    """R2 of 2 and 0 is above 0.5, so that a published 3 and 0 that passed stands for no 0."""
+    table = dc.Table.from_array([2, 2], ["x"])
+    verdicts = set()
+    for seed in range(12):
+        found = dc.assess(table, Policy.from_text(LIMITED), seed=seed, trial=True)
+        assert found.evidence is not None
+        zero = 0 in found.evidence.release.table.to_array()
+        verdicts.add(found.verdict)
+        assert found.verdict == ("withhold" if zero else "protect")
+        (risk,) = (one for one in found.checks if one.name == "dr")
+        assert ("true counts" in risk.text) == zero
+        assert {one.reader for one in found.checks if one.name == "determined"} == {"figures" if zero else "method"}
+    assert verdicts == {"withhold", "protect"}
+    even = dc.Table.from_array([2, 5, 6, 7, 8, 2], ["x"])
+    assert dc.assess(even, Policy.from_text(LIMITED), seed=1, trial=True).verdict == "protect"
+
+
+def test_a_protection_that_is_taken_after_another_failed_claims_nothing_of_the_method() -> None:
+    """That rounding to base 5 left intervals that were too narrow depends on the true counts."""
+    text = """
+    as_is = "never"
+    [rules]
+    threshold = 3
+    [limits]
+    width = 6
+    [[protections]]
+    name = "random-rounding"
+    base = 3
+    additive = true
+    [[protections]]
+    name = "random-rounding"
+    base = 10
+    additive = true
+    """
+    table = dc.Table.from_array([1, 2, 30, 40], ["x"])
+    found = dc.assess(table, Policy.from_text(text), seed=1, trial=True)
+    assert found.verdict == "protect"
+    assert found.release is not None
+    assert found.release.parameters["base"] == 10
+    assert {one.reader for one in found.checks if one.name in ("determined", "width")} == {"figures"}
+    risky = dc.assess(table, Policy.from_text(text.replace("[limits]", "[limits]\n    dr = 0.7")), seed=1, trial=True)
+    assert risky.verdict == "withhold"
+
+
+def test_sums_that_may_be_small_are_held_against_the_limit_whether_they_are_or_not() -> None:
+    """Beside 30 and 40 only the first row can be the reason: a row of 1 and 0 fails, and one of 2 and 2 must too."""
+    for small in ([1, 0], [2, 2]):
+        for seed in range(6):
+            table = dc.Table.from_array([small, [30, 40]], ["x", "y"])
+            assert dc.assess(table, policy(), seed=seed, trial=True).verdict == "withhold"
+
+
+def test_rules_that_must_all_hold_leave_open_why_a_table_was_protected() -> None:
+    text = RULES.format(as_is="if safe").replace(
+        "threshold = 3", 'threshold = 3\ngroup_disclosure = 0\ncombine = "all"'
+    )
+    table = dc.Table.from_array([[2, 0], [1, 5], [2, 9]], ["x", "y"])
+    found = dc.assess(table, Policy.from_text(text), seed=1, trial=True)
+    assert found.verdict == "withhold"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.decide.ledger import Ledger
 from discreet.decide.ledger.store import SCHEMA
 from discreet.table.figures import Figures
+from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
 
 
@@ -87,16 +89,84 @@ def test_a_contradiction_names_ways_that_work(ledger: Ledger) -> None:
     assert [change.people for change in later.changes] == [1]
 
 
+def test_a_contradiction_names_the_releases_that_state_nothing(ledger: Ledger) -> None:
+    """What one release states changes nothing while the other may be about the same, so that this one is named."""
+    entry = ledger.add(OVER_16, title="Wide")
+    tags = {"population": ("residents", "residents > 18+"), "period": ("2024", "2025")}
+    for what, (first, second) in tags.items():
+        asked: dict[str, Any] = {what: second}
+        with pytest.raises(DataError) as refusal:
+            ledger.check(OVER_18, title="Narrow", **asked)
+        assert f"«Wide» states no {what}" in str(refusal.value)
+        assert f"discreet ledger retag {entry.id} --{what} … --reason …" in str(refusal.value)
+        told: dict[str, Any] = {what: first}
+        ledger.retag(entry.id, reason="left out", **told)
+        assert ledger.check(OVER_18, title="Narrow", **asked).verdict == "unsafe"
+        with pytest.raises(DataError, match=rf"«Narrow» states no {what}.*say it \(--{what} …\)"):
+            ledger.check(OVER_18, title="Narrow")
+        empty: dict[str, Any] = {what: ""}
+        ledger.retag(entry.id, reason="again", **empty)
+
+
+def test_categories_that_contradict_each_other_are_related_by_a_hierarchy(ledger: Ledger) -> None:
+    """Four streets, and two of them: no total says so, a hierarchy does, of either release."""
+    ledger.add(shown([21], {"area": ["north"]}, absent="unpublished"), title="Districts")
+    coast = [20], {"area": ["coast"]}
+    with pytest.raises(InfeasibleError, match=r"a hierarchy with those of both \(--hierarchy\)"):
+        ledger.check(shown(*coast, absent="unpublished"), title="Zones")
+    tree = Hierarchy.from_parents([("north", None), ("coast", "north"), ("s3", "north"), ("s1", "coast")])
+    found = ledger.check(shown(*coast, absent="unpublished", hierarchies={"area": (tree,)}), title="Zones")
+    assert [(f.name, f.lower) for f in found.new] == [("area=s3", 1)]
+
+
+def test_a_total_of_everybody_beside_a_table_of_a_part(ledger: Ledger) -> None:
+    """Seventy in the east, 73 in all: three live elsewhere, though no release has a category for them."""
+    tree = Hierarchy.flat(["e1", "e2"], total="East").as_part()
+    east = shown([30, 40, 70], {"region": ["e1", "e2", "East"]}, hierarchies={"region": (tree,)})
+    totals = {count: shown([count], {"region": ["Total"]}) for count in (73, 173)}
+    ledger.add(east, title="East")
+    (found,) = ledger.check(totals[73], title="All").new
+    assert (found.name, found.lower) == ("region=outside East", 3)
+    assert found.subtraction.endswith("73 − 30 − 40 = 3")
+    assert ledger.check(totals[173], title="All").verdict == "safe"
+    other = Ledger(ledger.path.parent / "other.sqlite")
+    other.add(totals[73], title="All")
+    assert [f.lower for f in other.check(east, title="East").new] == [3]
+
+
 def test_populations_that_may_lie_inside_each_other_are_not_called_safe(ledger: Ledger) -> None:
     ledger.add(shown([650, 890], {"area": ["n", "s"]}), title="Wide", population="adults")
     near = shown([645, 880], {"area": ["n", "s"]})
     result = ledger.check(near, title="Narrow", population="voters")
     assert result.verdict == "incomplete"
     assert "area=n has 650 − 645 = 5 between them" in result.sentence
-    assert "--population 'adults > voters'" in result.sentence
+    assert "(--population 'adults > voters')" in result.sentence
+    assert "(--population 'voters | adults')" in result.sentence
+    # Hidden cells leave their sums.
+    hidden = shown([None, None, 1535], {"area": ["n", "s", "Total"]})
+    assert "the total has 1,540 − 1,535 = 5 between them" in ledger.check(hidden, population="voters").sentence
     # Each exceeds the other somewhere, or by more than the limit.
     for other in ([645, 900], [500, 700]):
         assert ledger.check(shown(other, {"area": ["n", "s"]}), title="x", population="voters").verdict == "safe"
+
+
+@pytest.mark.parametrize("names", [("adults", "voters"), ("Residents", "residents > 18+"), ("a > b", "c > d")])
+@pytest.mark.parametrize("larger", ["old", "new"])
+def test_each_way_to_say_how_populations_lie_works(ledger: Ledger, names: tuple[str, str], larger: str) -> None:
+    """The larger one holds the other, whichever came first, and what shares nobody is said of the outermost ones."""
+    wide, narrow = shown([650, 890], {"area": ["n", "s"]}), shown([645, 880], {"area": ["n", "s"]})
+    first, second = (wide, narrow) if larger == "old" else (narrow, wide)
+    one, other = names if larger == "old" else names[::-1]
+    entry = ledger.add(first, title="First", population=one)
+    (text,) = ledger.check(second, title="Second", population=other).unjudged
+    behind, beside = re.findall(r"--population '([^']*)'", text)
+    assert behind == f"{names[0]} > {names[1]}"
+    assert ledger.check(second, title="Second", population=beside).verdict == "safe"
+    if larger == "new":
+        assert f"discreet ledger retag {entry.id} --population '{behind}' --reason" in text
+        ledger.retag(entry.id, population=behind, reason="a part")
+    result = ledger.check(second, title="Second", population=other if larger == "new" else behind)
+    assert [f.lower for f in result.new] == [5]
 
 
 def test_populations_of_which_nobody_said_how_they_overlap_are_incomplete(ledger: Ledger) -> None:
@@ -140,6 +210,9 @@ def revised() -> np.ndarray:
     [
         ({"period": "2024"}, {"period": "2024", "revises": "First"}, "revises the other"),
         ({"period": "2024 first"}, {"period": "2024 final"}, "figures above 0 that both print are equal"),
+        ({"population": "firms | units"}, {"population": "units"}, "figures above 0 that both print are equal"),
+        ({"variable": "firms"}, {"variable": "units"}, "figures above 0 that both print are equal"),
+        ({"variable": "firms"}, {"variable": "units", "revises": "First"}, "revises the other"),
     ],
 )
 def test_a_revision_prints_what_the_first_release_hides(
@@ -164,13 +237,20 @@ def test_a_revision_prints_what_the_first_release_hides(
     assert found["e", "w"].subtraction.startswith("area=e, size=w = 1: between")
     # The order does not matter, and once both are in, a third is put together with the later one.
     ledger.add(final, title="Final", **asked)
-    if "revises" in asked:
+    if "revises" in asked and "variable" not in asked:
         entry = ledger.entry("Final")
         assert entry.revises == (ledger.entry("First").id,)
         assert ledger.release("Final").parts()[0].values.tolist() == final.parts()[0].values.tolist()
         total = ledger.check(shown(revised().sum(axis=1), {"area": list(ROWS)}), title="Rows", period="2024")
         assert [e.title for e in total.linked] == ["Final"]
         assert [e.title for e in total.compared] == ["First"]
+
+
+def test_a_revision_with_other_dimensions_is_not_called_safe(ledger: Ledger) -> None:
+    ledger.add(shown([None, None, 30], {"size": ["s", "m", "Total"]}), title="First")
+    result = ledger.check(shown([2, 28, 30], {"class": ["s", "m", "Total"]}), title="Final", revises="First")
+    assert result.verdict == "incomplete"
+    assert "«Final» revises «First» but has none of its dimensions (size)" in result.sentence
 
 
 def test_other_years_are_no_revision(ledger: Ledger) -> None:

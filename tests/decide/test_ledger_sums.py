@@ -16,7 +16,7 @@ from discreet.decide.ledger import Check, Ledger
 from discreet.decide.ledger.sums import System, smallest_sums
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import EXACT, SUPPRESSED
+from discreet.table.kinds import EXACT, SUPPRESSED, Kind
 from discreet.table.release import Release
 
 
@@ -187,6 +187,7 @@ def _division(draw: np.random.Generator, truth: np.ndarray) -> tuple[Release, li
     shown = Figures.from_array(
         [values[k] for k in kept],
         {"zone": [names[k] for k in kept]},
+        mark=Kind("suppressed", least=0),
         hierarchies={"zone": (tree,)},
         absent="unpublished",
     )

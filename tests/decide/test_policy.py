@@ -6,7 +6,7 @@ import pytest
 
 from discreet.core.errors import RequestError
 from discreet.decide.policy import Policy
-from discreet.decide.policy_files import key_lines, profiles
+from discreet.decide.policy_texts import key_lines, profiles
 
 
 @pytest.mark.parametrize("name", list(profiles()))

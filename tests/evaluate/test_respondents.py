@@ -17,7 +17,7 @@ from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import IntArray
 from discreet.rules import Threshold
 from discreet.table.contributions import Contributions
-from discreet.table.respondents import in_one_cell
+from discreet.table.stakes import in_one_cell
 from discreet.table.tabulation import Tabulation
 
 ROWS = [("A", "F", 10), ("B", "F", 20), ("C", "G", 30), ("D", "H", 40), ("D", "I", 50), ("D", "J", 60)]
@@ -95,7 +95,7 @@ def test_it_is_judged_in_assessments_and_comparisons() -> None:
 
 
 def test_every_profile_judges_respondents() -> None:
-    from discreet.decide.policy_files import profiles
+    from discreet.decide.policy_texts import profiles
 
     for name in profiles():
         policy = dc.Policy.load(name)

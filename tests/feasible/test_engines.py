@@ -22,6 +22,9 @@ from discreet.feasible.reduction import Group, reduce
 from discreet.feasible.tableau.condensing import condense
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
+
+ZEROS_HIDDEN = Kind("suppressed", least=0)
 
 
 def square(n: int, seed: int, share: float = 0.7) -> Figures:
@@ -31,7 +34,7 @@ def square(n: int, seed: int, share: float = 0.7) -> Figures:
     for i, j in zip(*np.nonzero(rng.random((n, n)) < share), strict=True):
         cells[i][j] = None
     labels = {"r": [*range(n), "Total"], "c": [*range(n), "Total"]}
-    return Figures.from_array([*cells, [*map(int, counts.sum(axis=0)), int(counts.sum())]], labels)
+    return Figures.from_array([*cells, [*map(int, counts.sum(axis=0)), int(counts.sum())]], labels, mark=ZEROS_HIDDEN)
 
 
 def largest(shown: Figures, join: bool = True) -> Group:
@@ -94,7 +97,9 @@ def cube(n: int, most: int, seed: int, hide: float = 1.0) -> Figures:
         counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)
     shown = counts.astype(object)
     shown[hidden] = None
-    return Figures.from_array(shown.tolist(), {name: [*map(str, range(n)), "Total"] for name in "abc"})
+    return Figures.from_array(
+        shown.tolist(), {name: [*map(str, range(n)), "Total"] for name in "abc"}, mark=ZEROS_HIDDEN
+    )
 
 
 def by_programs(group: Group) -> np.ndarray:

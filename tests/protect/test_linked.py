@@ -240,7 +240,28 @@ def test_linked_tables_on_the_command_line(tmp_path: Path) -> None:
         assert len(written) == 2
         both = [figures for path in written for figures in dc.read_release(path).parts()]
         assert all(len(set(values)) == 1 for values in shown(dc.Release.of(both)).values())
-    refused = run("protect", "small-count-rounding", *files, "-o", tmp_path / "small.csv")
+    for method, way in (("small-count-rounding", "controlled-rounding"), ("cell-key", "--key")):
+        refused = run("protect", method, *files, "-o", tmp_path / "small.csv")
+        assert refused.code == 2
+        assert way in refused.err
+        assert not list(tmp_path.glob("small*"))
+
+
+def test_a_table_and_its_margin_by_cell_keys_on_the_command_line(tmp_path: Path) -> None:
+    X = np.random.default_rng(2).poisson(4, (3, 3, 1)) + 1
+    margin(X, "ab").write(tmp_path / "ab.csv")
+    margin(X, "b").write(tmp_path / "b.csv")
+    files = (tmp_path / "ab.csv", "--linked", tmp_path / "b.csv")
+    done = run("protect", "cell-key", *files, "--with-margins", "-o", tmp_path / "r.csv")
+    assert done.code == 0, done.err
+    assert all(name in "".join(done.out.split()) for name in ("r-1.csv", "r-2.csv"))
+    both = [figures for name in ("r-1", "r-2") for figures in dc.read_release(tmp_path / f"{name}.csv").parts()]
+    figures = shown(dc.Release.of(both))
+    assert sum(len(values) > 1 for values in figures.values()) == 4
+    assert all(len(set(values)) == 1 for values in figures.values())
+    (tmp_path / "people.csv").write_text("a,b,id\n1,1,7\n1,2,8\n2,1,9\n")
+    (tmp_path / "secret.txt").write_text("not to be known by anybody")
+    keyed = (tmp_path / "people.csv", "--by", "a,b", "--secret", tmp_path / "secret.txt", "--identify", "id")
+    refused = run("protect", "cell-key", *keyed, "--linked", tmp_path / "b.csv", "-o", tmp_path / "k.csv")
     assert refused.code == 2
-    assert "controlled-rounding" in refused.err
-    assert not list(tmp_path.glob("small*"))
+    assert "one by one" in refused.err

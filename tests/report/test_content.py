@@ -11,11 +11,13 @@ from tests.report import examples
 
 from discreet.report import notebook, write_pictures, write_report
 from discreet.report.bars import charts_of
-from discreet.report.grid import HIDDEN, details_of, grids_of
+from discreet.report.cells import panel_rows
+from discreet.report.edition import public
 from discreet.report.guard import readable
 from discreet.report.html import html_report
 from discreet.report.riskmap import HEIGHT, WIDTH, map_of
 from discreet.report.scale import step_of
+from discreet.report.table_pages import HIDDEN, details_of, paged_tables
 
 
 def internal(data: dict[str, object]) -> dict[str, object]:
@@ -24,7 +26,7 @@ def internal(data: dict[str, object]) -> dict[str, object]:
 
 def test_every_published_figure_stands_in_its_cell() -> None:
     data = internal(examples.large())
-    (grid,) = grids_of(data, details_of(data))
+    (grid,) = paged_tables(data, details_of(data))
     assert (grid.row, grid.column) == ("area", "status")
     (part,) = data["release"]["figures"]  # type: ignore[index]
     place = {tuple(codes): value for codes, value in zip(part["codes"], part["values"], strict=True)}
@@ -42,7 +44,7 @@ def test_every_published_figure_stands_in_its_cell() -> None:
 
 def test_hidden_figures_and_totals_are_drawn_as_such() -> None:
     data = internal(examples.firms().to_dict())
-    (grid,) = grids_of(data, details_of(data))
+    (grid,) = paged_tables(data, details_of(data))
     (page,) = grid.pages
     cells = [cell for line in page.lines for cell in line.cells if cell is not None]
     hidden = sum(value is None for value in data["release"]["figures"][0]["values"])  # type: ignore[index]
@@ -56,7 +58,7 @@ def test_hidden_figures_and_totals_are_drawn_as_such() -> None:
 
 def test_sensitive_cells_that_are_published_are_known() -> None:
     data = internal(examples.withheld())
-    (grid,) = grids_of(data, details_of(data))
+    (grid,) = paged_tables(data, details_of(data))
     cells = [c for page in grid.pages for line in page.lines for c in line.cells if c is not None and c.sensitive]
     assert len(cells) == 21
     assert {cell.step for cell in cells} == {5}
@@ -173,3 +175,22 @@ def test_notebook_faces_have_heat_maps() -> None:
     assert 'class="frontier"' in notebook(examples.comparison())
     result = examples.firms()
     assert result._repr_html_().startswith('<div class="discreet-face">')
+
+
+def test_what_is_not_shown_is_not_drawn_as_open() -> None:
+    """Without a limit on the risk the bits are not weighed; a cell of four values is then not one of many."""
+    import discreet as dc
+
+    found = dc.assess(dc.datasets.religion(), "health", name="religion")
+    assert found.verdict == "protect"
+    for edition, data in (("internal", internal(found.to_dict())), ("public", public(found.to_dict()))):
+        details = details_of(data)
+        narrow = [row for row in details.rows if row["upper"] is not None and 2 <= row["upper"] - row["lower"] <= 3]
+        assert len(narrow) > 10, edition
+        (grid,) = paged_tables(data, details)
+        drawn = {cell.detail: cell.step for page in grid.pages for line in page.lines for cell in line.cells if cell}
+        assert {drawn[details.rows.index(row)] for row in narrow} == {3}
+    rows = panel_rows(details_of(internal(found.to_dict())), True, False)
+    assert {(row["bits"], row["dr"]) for row in rows[:10]} == {("not shown", "not shown")}
+    page = html_report(internal(found.to_dict()))
+    assert '"dr":"not shown"' in page

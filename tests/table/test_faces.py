@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet import Release, Table, datasets
-from discreet.table.table import describe
+from discreet.table.dimension import grid_of
 
 
 def test_two_way_tables_are_shown_as_cross_tables() -> None:
@@ -78,4 +78,4 @@ def test_releases_say_how_they_were_made() -> None:
 def test_phrases() -> None:
     table = Table.from_array([[1, 2]], {"area": ["north"], "sex": ["m", "f"]})
     assert table.describe(1) == "area=north, sex=f"
-    assert describe(table.dimensions, (0, 0)) == "area=north, sex=m"
+    assert grid_of(table.dimensions).describe(0) == "area=north, sex=m"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discreet.core.errors import DataError, RequestError
 from discreet.table.axis import Axis
 from discreet.table.hierarchy import Hierarchy, Prefixes
-from discreet.table.hierarchy_files import read_hierarchy
+from discreet.table.hierarchy_reader import read_hierarchy
 
 
 @st.composite

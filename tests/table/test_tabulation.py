@@ -18,10 +18,10 @@ from tests.tabulation.test_agreement import LONG
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table import Table
-from discreet.table.files import read_table
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.table_reader import read_table
 from discreet.table.tabulation import Tabulation
-from discreet.table.tabulation_file import read_tabulation
+from discreet.table.tabulation_reader import read_tabulation
 from discreet.tabulation import tabulate
 
 often = settings(max_examples=40, deadline=None, suppress_health_check=[*LONG, HealthCheck.function_scoped_fixture])
@@ -67,6 +67,10 @@ def test_tables_for_the_measures(tmp_path: Path) -> None:
     assert cells.table("activity", of="contributors").to_dict() == {("a",): 3, ("b",): 2}
     assert cells.table("region", of="contributors").to_dict() == {("n",): 2, ("s",): 2}
     cells.write(tmp_path / "t.parquet")
+    with pytest.raises(RequestError, match="only one of them can be published"):
+        read_table(tmp_path / "t.parquet")
+    plain = Tabulation.from_table(cells.table())
+    plain.write(tmp_path / "t.parquet")
     assert read_table(tmp_path / "t.parquet") == cells.table()
     assert read_table(tmp_path / "t.parquet", dimensions=["activity"]) == cells.table("activity")
 

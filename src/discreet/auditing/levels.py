@@ -18,6 +18,8 @@ from discreet.feasible.bounds import bounds
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
+from discreet.table.grid import recode
+from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
@@ -75,11 +77,16 @@ def _widen(
 def least_known(equations: Equations) -> FloatArray:
     """Return, in units, what values are known to be at least before any sum is looked at: marks say it.
 
-    Figures that are exact, rounded or perturbed tell more, but that is what levels are to be held against.
+    So do intervals and simulated values in their place. Figures that are exact, rounded or perturbed tell more, but
+    that is what levels are to be held against.
     """
-    told = np.where(equations.hidden, equations.lower, np.minimum(equations.lower, 0))
-    least: FloatArray = equations.floors(told, equations.exact & (equations.lower == 0)).astype(np.float64)
-    return least
+    code, kinds, _ = equations.figures_at(np.arange(equations.source.size))
+    scale = [10 ** (equations.decimals - part.decimals) for part in equations.parts for _ in part.kinds]
+    said = [-UNBOUNDED if kind.floor is None else kind.floor * by for kind, by in zip(kinds, scale, strict=True)]
+    least = np.array([*said, -UNBOUNDED])[code]
+    told = np.where(equations.hidden, equations.lower, np.maximum(np.minimum(equations.lower, 0), least))
+    floors: FloatArray = equations.floors(told, equations.exact & (equations.lower == 0)).astype(np.float64)
+    return floors
 
 
 def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatArray, bool]:
@@ -103,21 +110,13 @@ def _judged(equations: Equations, sensitivity: Sensitivity) -> tuple[IntArray, F
 
 def located(equations: Equations, tabulation: Tabulation) -> IntArray:
     """Return where the cells of a tabulation stand, -1 where no published table crosses them."""
-    position = np.zeros(len(tabulation), np.int64)
-    known = np.ones(len(tabulation), bool)
-    space = equations.space
+    space, codes = equations.space, {}
     for axis in tabulation.axes:
-        code = tabulation.codes(axis.name)
         if axis.name in space.names:
-            i = space.names.index(axis.name)
-            places = space.axes[i].places
-            total = places.get(axis.total, 0) if axis.part else 0
-            recode = np.array([total, *(places.get(label, -1) for label in axis.codes[1:])], np.int64)
-            known &= recode[code] >= 0
-            position += space.strides[i] * recode[code]
-        else:
-            known &= code == 0
-    return equations.locate(np.where(known, position, -1))
+            places = space.axes[space.axis(axis.name)].places
+            codes[axis.name] = recode(axis.codes, places)
+            codes[axis.name][0] = places.get(axis.total, 0) if axis.part else 0
+    return equations.locate(tabulation.grid.translate(tabulation.cells, space.grid, codes))
 
 
 def _check(equations: Equations, at: IntArray, values: FloatArray, exact: bool) -> None:

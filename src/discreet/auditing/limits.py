@@ -53,18 +53,26 @@ class Limits:
                 raise RequestError(f"the levels of {dict(cell)} are {level}; give the lower, then the upper one")
 
     def broken(
-        self, lower: FloatArray, upper: FloatArray, bits: FloatArray, asked: Asked, *, scale: float = 1.0
+        self,
+        lower: FloatArray,
+        upper: FloatArray,
+        values: FloatArray,
+        bits: FloatArray,
+        asked: Asked,
+        *,
+        scale: float = 1.0,
     ) -> dict[str, BoolArray]:
         """Say which figures break which limits: the one place where that is decided.
 
         Args:
             lower: the least that each figure can be.
             upper: the most that it can be.
+            values: how many values it can have.
             bits: the uncertainty that is left; NaN where it is not known, which breaks nothing and shows nothing.
             asked: the values that intervals must reach and how wide they must be, NaN where nothing is asked.
             scale: how many of the units of the intervals make one of those of the least width.
 
-        >>> one = np.array([1.0]), np.array([3.0]), np.array([1.0])
+        >>> one = [np.array([number]) for number in (1.0, 3.0, 3.0, 1.0)]
         >>> found = Limits(width=5, dr=0.7).broken(*one, (np.array([1.0]), np.array([4.0]), np.array([np.nan])))
         >>> [name for name, wrong in found.items() if wrong.any()]
         ['upper', 'width', 'dr']
@@ -73,12 +81,29 @@ class Limits:
         slack = 1e-9 * np.maximum(np.abs(np.nan_to_num(high)), 1.0)
         with np.errstate(invalid="ignore"):
             wide = upper - lower
-            wrong = {"lower": lower > low + slack, "upper": upper < high - slack, "sliding": wide < sliding - slack}
+            wrong = {"exact": determined(values), "lower": lower > low + slack, "upper": upper < high - slack}
+            wrong["sliding"] = wide < sliding - slack
             if self.width is not None:
                 wrong["width"] = wide / scale < self.width
             if self.dr is not None:
                 wrong["dr"] = disclosure_risk(bits) > self.dr
         return wrong
+
+    def shown(self, bits: FloatArray, error: FloatArray | float = 0.0) -> BoolArray:
+        """Say of which figures it is shown that they keep the limit on 1/H; what is not shown is never safe.
+
+        Args:
+            bits: the uncertainty that is left; NaN where it is not known.
+            error: the Monte Carlo error of it, of which two are taken off.
+
+        >>> Limits(dr=0.7).shown(np.array([1.6, 1.44, np.nan]), 0.01).tolist()
+        [True, False, False]
+        """
+        if self.dr is None:
+            return np.ones(bits.shape, bool)
+        with np.errstate(invalid="ignore"):
+            kept: BoolArray = disclosure_risk(bits - 2 * np.asarray(error)) <= self.dr
+        return kept
 
     def phrases(self, broken: BoolArray, lower: float, upper: float, dr: float) -> tuple[str, ...]:
         """Say what is wrong with a figure; `broken` has an entry for each of FAULTS.
@@ -97,6 +122,12 @@ class Limits:
             "within": f"known to within less than {self.within or 0:g}% by another contributor",
         }
         return tuple(texts[name] for name, wrong in zip(FAULTS, broken.tolist(), strict=True) if wrong)
+
+
+def determined(values: FloatArray) -> BoolArray:
+    """Say which figures are known exactly, by how many values each can have."""
+    found: BoolArray = values <= 1
+    return found
 
 
 @dataclass(frozen=True, eq=False)

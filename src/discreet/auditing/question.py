@@ -48,8 +48,8 @@ def ask(
     asked = np.zeros(0, np.int64)
     if crossing:
         inside = np.ones(equations.positions.size, bool)
-        for axis, stride in zip(equations.space.axes, equations.space.strides, strict=True):
-            code = equations.positions // stride % len(axis.nodes)
+        codes = equations.space.grid.decode(equations.positions)
+        for axis, code in zip(equations.space.axes, codes, strict=True):
             inside &= np.isin(code, axis.leaves) if axis.name in crossing else code == 0
         asked = np.flatnonzero(inside)
     for name, cells in sums.items():

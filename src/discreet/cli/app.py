@@ -71,11 +71,14 @@ def _version(show: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
     """Measure what a statistical table gives away about the people in it, before and after protection."""
+    # For commands that run others.
+    context.obj = perform
 
 
 @cache

@@ -19,6 +19,7 @@ EXAMPLES = {
 
 
 def workbench(
+    context: typer.Context,
     files: Annotated[
         list[Path] | None, typer.Argument(help="Tables, releases, records or hierarchies to open, or a saved session.")
     ] = None,
@@ -36,13 +37,11 @@ def workbench(
     """
     import json as text
 
-    from discreet.cli.app import perform, tree
-
     try:
         from discreet.workbench.server import serve
     except ImportError as error:
         raise RequestError(f"the workbench needs {error.name}; install discreet[workbench]") from None
-    given = list(files or ())
+    given, perform = list(files or ()), context.obj
     if replay:
         from discreet.workbench.replay import replay as again
 
@@ -61,7 +60,7 @@ def workbench(
 
             webbrowser.open(address)
 
-    serve(tree(), perform, given, port=port, ledger=ledger and ledger.resolve(), ready=ready)
+    serve(context.find_root().command, perform, given, port=port, ledger=ledger and ledger.resolve(), ready=ready)
 
 
 workbench.__doc__ = options.explained(workbench, EXAMPLES)

@@ -52,6 +52,15 @@ def disclosure_risk(bits: FloatArray | float) -> FloatArray:
         return np.where(lacking <= 0, np.inf, 1.0 / np.where(lacking <= 0, 1.0, lacking))
 
 
+def fewest_values(risk: float) -> int:
+    """Return how many values, all alike, must be left to keep the disclosure risk at most this: 2^(1/DR).
+
+    >>> fewest_values(0.5), fewest_values(0.7)
+    (4, 3)
+    """
+    return int(np.ceil(2.0 ** (1.0 / risk) - 1e-9))
+
+
 def whole_where_near(x: npt.ArrayLike) -> FloatArray:
     """Return numbers with those made whole that are so but for floating-point arithmetic.
 
@@ -89,3 +98,16 @@ def index_ranges(begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
     count = end - begin
     number = np.repeat(np.arange(count.size), count)
     return number, begin[number] + np.arange(number.size) - np.repeat(np.cumsum(count) - count, count)
+
+
+def sorted_runs(*keys: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the order that sorts rows by their keys, the first key leading, and where in it each combination begins.
+
+    >>> [column.tolist() for column in sorted_runs(np.array([2, 1, 2]), np.array([5, 9, 5]))]
+    [[1, 0, 2], [0, 1]]
+    """
+    order = np.lexsort(keys[::-1])
+    new = np.arange(order.size) == 0
+    for key in keys:
+        new[1:] |= np.diff(key[order]) != 0
+    return order, np.flatnonzero(new)

@@ -23,7 +23,7 @@ def load(name: str) -> Table:
     """
     if name not in NAMES:
         raise RequestError(f"there is no bundled table {name!r}; {nearest(name, NAMES)}")
-    from discreet.table.files import read_table
+    from discreet.table.table_reader import read_table
 
     with as_file(files(__package__) / f"{name}.csv") as path:
         return read_table(path)

@@ -11,9 +11,12 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
+from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Evidence, gather, sensitive_cells
+from discreet.decide.plain import plain, release_data
 from discreet.decide.policy import Policy, make_text
 from discreet.decide.protections import make_method, parse_method
+from discreet.decide.record import digest, make_record
 from discreet.decide.result import Assessment, Candidate
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
@@ -21,6 +24,8 @@ from discreet.evaluate.certified import AuditedSuppression
 from discreet.measures.risk import risk
 from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
 
@@ -79,15 +84,15 @@ def assess(
     ('protect', 'random-rounding')
     """
     from discreet.core.random import release_seed
-    from discreet.decide.sources import open_source
 
     asked = Policy.load(policy)
     if isinstance(protection, Release) and not trial:
         protection.refuse_trial("judged for publication")
     chosen = release_seed(seed, trial=trial)
-    source = open_source(original, name=name, response=response, **{"top": asked.top, **reading})
+    how = Reading.of({"top": asked.top, "response": response, **reading})
+    source = open_original(original, how, name=name)
     request = Request(asked, protection, chosen, draws, population, time_limit, trial)
-    return assess_subject(source.subject, request, source=source, workers=workers, progress=progress)
+    return assess_subject(Subject.opened(source), request, source=source, workers=workers, progress=progress)
 
 
 @dataclass(frozen=True)
@@ -112,8 +117,6 @@ def assess_subject(
     progress: Progress | None = None,
 ) -> Assessment:
     """Run the sequence on an original that is laid out."""
-    from discreet.decide.record import assessment_request, make_record
-
     if request.population is not None:
         from discreet.decide.sample import assess_sample
 
@@ -124,7 +127,32 @@ def assess_subject(
     else:
         made = _Run(subject, request, workers, progress).assessed()
     made = replace(made, trial=request.trial)
-    return make_record(made, assessment_request(request, made), source)
+    return replace(made, record=make_record(made, _asked(request, made.subject), source), source=source)
+
+
+def _asked(request: Request, subject: Subject) -> dict[str, Any]:
+    """Return what was asked of an assessment as plain data."""
+    return {
+        "protection": _protection_data(request.protection, subject),
+        "seed": request.seed,
+        "trial": request.trial,
+        "draws": request.draws,
+        "population": request.population,
+        "time_limit": request.time_limit,
+    }
+
+
+def _protection_data(protection: Any, subject: Subject) -> Any:
+    """Return how the protection was asked for, as plain data."""
+    if isinstance(protection, Release):
+        data = release_data(subject, protection)
+        kind = protection.parts()[0].kinds[0].to_dict()
+        return {"release_sha256": digest(data), "kind": kind}
+    if isinstance(protection, str):
+        return protection
+    if isinstance(protection, Mapping):
+        return plain(dict(protection))
+    return {"name": protection.name, **plain(dict(protection.parameters))}
 
 
 @dataclass(frozen=True)
@@ -158,7 +186,7 @@ class _Run:
         tried: list[Candidate] = []
         verdict: Verdict
         if isinstance(protection, Release):
-            judged = self._judge(protection, found, None, None)
+            judged = self._judge(subject.marked(protection, self.policy.zeros), found, None, None)
             verdict = "release" if judged.meets else "withhold"
         elif isinstance(protection, str) and protection in ("propose", "none"):
             judged = self._judge(subject.as_is(), found, None, None)
@@ -166,7 +194,7 @@ class _Run:
             verdict = "release" if judged.meets and as_is else "withhold"
             if verdict == "withhold" and protection == "propose":
                 # A table that is protected in any case tells nothing by it.
-                best, tried = self._proposed(found, chosen=as_is)
+                best, tried = self._proposed(found, protected=as_is)
                 if best is not None:
                     judged, verdict = best, "protect" if best.meets else "withhold"
         else:
@@ -182,7 +210,7 @@ class _Run:
         found: Sensitivity | None,
         protected: Protected | None,
         method: Method | None,
-        chosen: bool = False,
+        choice: Choice = ASKED,
     ) -> _Judged:
         evidence = gather(
             self.subject,
@@ -193,19 +221,19 @@ class _Run:
             time_limit=self.request.time_limit,
             workers=self.workers,
             progress=self.progress,
-            chosen=chosen,
+            choice=choice,
         )
         return _Judged(evidence, check(self.subject, self.policy, found, evidence), protected, method)
 
-    def _protected(self, method: Method, found: Sensitivity | None, chosen: bool = False) -> _Judged:
+    def _protected(self, method: Method, found: Sensitivity | None, choice: Choice = ASKED) -> _Judged:
         protected = method.apply(self.subject.original, self.request.seed, progress=self.progress)
-        return self._judge(protected.release, found, protected, method, chosen)
+        return self._judge(protected.release, found, protected, method, choice)
 
-    def _proposed(self, found: Sensitivity | None, chosen: bool) -> tuple[_Judged | None, list[Candidate]]:
+    def _proposed(self, found: Sensitivity | None, protected: bool) -> tuple[_Judged | None, list[Candidate]]:
         """Try the policy's protections in their order, and return the first that meets it, or failing that, the first.
 
-        Neither the draw nor its utility decides: what is taken depends on the policy, and readers learn nothing from
-        it but that those before it do not meet the policy.
+        Neither the draw nor its utility decides: what is taken depends on the policy. That those before it do not meet
+        it depends on the true counts, so that nothing is claimed of a later one to readers who know the method.
         """
         tried: list[Candidate] = []
         best: _Judged | None = None
@@ -220,7 +248,7 @@ class _Run:
                 continue
             try:
                 method = make_method(allowed.name, allowed.parameters, found, self.request.time_limit)
-                judged = self._protected(method, found, chosen)
+                judged = self._protected(method, found, Choice(protected, later=bool(tried)))
             except DiscreetError as error:
                 tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, str(error)))
                 continue
@@ -251,7 +279,6 @@ def _method_of(protection: Any, found: Sensitivity | None, time_limit: float | N
         return make_method(str(given.pop("name")), given, found, time_limit)
     if isinstance(protection, Suppression):
         return AuditedSuppression.of(protection)
-    if hasattr(protection, "apply") and hasattr(protection, "name"):
-        method: Method = protection
-        return method
+    if isinstance(protection, Method):
+        return protection
     raise RequestError(f"a {type(protection).__name__} is no protection; give a method, its name, or a release")

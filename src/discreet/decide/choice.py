@@ -6,10 +6,15 @@ made independently, let s_j be the probability that cell j is small. Then a read
 its values by p(v | y)·P(protected | v, y), where the last factor is 1 if v itself is small, and otherwise between
 q = 1 − Π_{j≠i} (1 − s_j) and 1: the other cells, or something else that the policy asks for, may have been the reason.
 The bits told here are the least over all such weights.
+
+That a release met the policy tells something too, where that depends on the true counts and not on the published
+figures alone. By the limit on R2 originals are ruled out, whose chance is bounded (:mod:`discreet.decide.passing`); of
+a protection that was taken because others before it did not meet the policy, nothing is claimed to readers who know it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -19,10 +24,50 @@ from discreet.auditing.laws.base import entropy
 from discreet.auditing.laws.method import Shape
 from discreet.auditing.result import Audit
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.decide.passing import Ranges, chance_of_failing
 from discreet.decide.policy import Policy
+from discreet.table.equations import equations_of
+from discreet.table.release import Release
 
 FEW = 10
 """The most values that are not small whose weights are tried in all ways; for more a bound holds."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What readers know of how a release came to be published, beside its method.
+
+    Attributes:
+        protected: the table would have been published as it is if that met the policy.
+        later: protections that the policy lists before did not meet it.
+    """
+
+    protected: bool = False
+    later: bool = False
+
+
+ASKED = Choice()
+"""A method that somebody asked for, whatever the table."""
+
+
+def told_by_passing(audited: Audit, policy: Policy, choice: Choice, cells: int) -> bool:
+    """Say whether a release that passes may narrow intervals further than its figures do.
+
+    Args:
+        audited: what the figures leave open.
+        policy: what a release has to meet.
+        choice: how the release came to be published.
+        cells: the number K of cells that anybody can be in; R2 has no meaning, and no limit, below 2.
+    """
+    if choice.later:
+        return True
+    limit = policy.limits.r2
+    if limit is not None and cells > 1:
+        ranges = Ranges.of(audited, cells)
+        if ranges is None or ranges.ceiling(policy.weights) > limit:
+            return True
+    others = policy.rules.group_disclosure is not None or limit is not None
+    return choice.protected and others and _can_be_small(audited, policy).size < 2
 
 
 def only_small(audited: Audit, policy: Policy) -> int:
@@ -31,15 +76,20 @@ def only_small(audited: Audit, policy: Policy) -> int:
     Of a table that was protected because something in it is small, a reader takes that cell to be it. Where the policy
     has other reasons to protect a table, nobody can be sure of it.
     """
-    findings = audited.findings
     if policy.rules.group_disclosure is not None or policy.limits.r2 is not None:
         return -1
+    rows = _can_be_small(audited, policy)
+    return int(rows[0]) if rows.size == 1 else -1
+
+
+def _can_be_small(audited: Audit, policy: Policy) -> IntArray:
+    """Return the rows of the audit of inner cells that can be small, as far as an outsider sees."""
+    findings = audited.findings
     threshold = policy.rules.threshold or 1.0
     cell = Shape.of(findings.equations).cell[findings.at]
     least = 0.0 if policy.zeros == "unsafe" else 1.0
     can = cell & (findings.who == 0) & (findings.upper >= least) & (findings.lower < threshold)
-    rows = np.flatnonzero(can)
-    return int(rows[0]) if rows.size == 1 else -1
+    return np.flatnonzero(can)
 
 
 def may_be_small(audited: Audit, policy: Policy) -> IntArray:
@@ -57,61 +107,150 @@ def may_be_small(audited: Audit, policy: Policy) -> IntArray:
     return np.flatnonzero(can)
 
 
-def bits_once_protected(audited: Audit, policy: Policy, entry: IntArray, bits: FloatArray) -> FloatArray:
-    """Return the bits that are left about audited figures once a reader knows why the table was protected.
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """Why a release was published: how likely each cell is small, and how likely the policy was met, to readers.
 
-    Args:
-        audited: what is known of all figures that are not exact, under the law ``"method"``.
-        policy: whose threshold says what is small.
-        entry: the rows of the audit that are asked about.
-        bits: what is left before that; NaN where it is not known.
+    ``sure`` is true where some figure says of itself that it is small: then being protected tells nothing. ``none`` is
+    log(1 − s) of every position, 0 where it is no cell by itself; ``case`` numbers the laws of such cells by the rows
+    of the audit, -1 for others, and ``single`` has the bits that each leaves. ``known`` is false where nothing can be
+    said. ``failing`` is at most the chance that an original behind the figures would not have been published so.
     """
-    findings = audited.findings
-    threshold, zeros = policy.rules.threshold, policy.zeros == "unsafe"
-    if threshold is None:
-        return np.full(bits.size, np.nan)
-    if ((findings.lower >= 1) & (findings.upper < threshold) & (findings.who == 0)).any():
-        # Some figure says of itself that it is small.
-        return bits
-    equations = findings.equations
-    shape = Shape.of(equations)
-    code, kinds, published = equations.figures_at(findings.at)
-    lone = np.flatnonzero(shape.lone[findings.at] & (findings.who == 0) & np.isfinite(findings.upper))
-    columns = (code[lone], published[lone], findings.lower[lone], findings.upper[lone])
-    cases, case = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    weights, small = [], []
-    for number, y, low, high in cases.astype(np.int64).tolist():
-        values = np.arange(low, high + 1)
-        stated = number < len(kinds) and kinds[number].stated
-        weights.append(kinds[number].likelihood(y, values) if stated else np.zeros(0))
-        small.append((values < threshold) & ((values > 0) | zeros))
-    case = case.ravel()
-    chances = np.array(
-        [float(w[s].sum() / w.sum()) if w.size and w.sum() > 0 else 0.0 for w, s in zip(weights, small, strict=True)]
-    )
-    none = np.zeros(equations.lower.size)
-    # log(1 − s), kept away from minus infinity; a cell that is surely small would have been noticed above.
-    none[findings.at[lone]] = np.log1p(-np.minimum(chances[case], 1 - 1e-15))
-    every = float(none.sum())
-    at = findings.at[entry]
-    # The chance that some other cell is small; a cell's own case decides it, and its bits.
-    other = 1 - np.exp(every - shape.sums(none, at))
-    single = np.array(
-        [
-            _least(w, s, 1 - float(np.exp(every - np.log1p(-min(p, 1 - 1e-15))))) if w.size else np.nan
-            for w, s, p in zip(weights, small, chances, strict=True)
-        ]
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Of a sum of several cells: H′ ≥ q·H + log q for any weights between q and 1.
-        found = np.where(other > 0, np.maximum(other * bits + np.log2(other), 0.0), 0.0)
-    of_case = np.full(findings.at.size, -1)
-    of_case[lone] = case
-    mine = of_case[entry]
-    found = np.where(mine >= 0, single[mine], found) if single.size else found
-    found = np.where(np.isnan(bits) | shape.tied[at], np.nan, found)
-    least: FloatArray = np.where(np.isnan(found), np.nan, np.fmin(found, bits))
-    return least
+
+    audited: Audit
+    policy: Policy
+    choice: Choice
+    shape: Shape
+    known: bool
+    sure: bool
+    none: FloatArray
+    case: IntArray
+    single: FloatArray
+    failing: float
+
+    @classmethod
+    def of(cls, audited: Audit, policy: Policy, choice: Choice, cells: int) -> Reasons:
+        """Weigh every cell of an audit under the law ``"method"``; the original has K cells."""
+        findings, rules = audited.findings, policy.rules
+        threshold = rules.threshold or 1.0
+        equations = findings.equations
+        shape = Shape.of(equations)
+        sure = bool(((findings.lower >= 1) & (findings.upper < threshold) & (findings.who == 0)).any())
+        code, kinds, published = equations.figures_at(findings.at)
+        lone = np.flatnonzero(shape.lone[findings.at] & (findings.who == 0) & np.isfinite(findings.upper))
+        columns = (code[lone], published[lone], findings.lower[lone], findings.upper[lone])
+        cases, number, times = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True, return_counts=True)
+        laws, small = [], []
+        for which, y, low, high in cases.astype(np.int64).tolist():
+            values = np.arange(low, high + 1)
+            stated = which < len(kinds) and kinds[which].stated
+            weights = kinds[which].likelihood(y, values) if stated else np.zeros(0)
+            laws.append((values, weights / weights.sum() if stated else weights))
+            small.append((values < threshold) & ((values > 0) | (policy.zeros == "unsafe")))
+        chances = np.array([float(p[s].sum()) if p.size else 0.0 for (_, p), s in zip(laws, small, strict=True)])
+        none, case = np.zeros(equations.lower.size), np.full(findings.at.size, -1)
+        # Kept away from minus infinity; a cell that is surely small was noticed above.
+        logs = np.log1p(-np.minimum(chances, 1 - 1e-15))
+        none[findings.at[lone]], case[lone] = logs[number.ravel()], number.ravel()
+        rest = 1 - np.exp(none.sum() - logs)
+        bits = [_least(p, s, q) if p.size else np.nan for (_, p), s, q in zip(laws, small, rest.tolist(), strict=True)]
+        known = rules.threshold is not None and (rules.combine == "any" or rules.group_disclosure is None)
+        known = not choice.later and (known or not choice.protected)
+        every = [(values, p, int(n)) for (values, p), n in zip(laws, times, strict=True)]
+        failing = _failing(audited, policy, cells, shape, lone, every)
+        if choice.protected and not sure:
+            failing = min(failing / max(-np.expm1(none.sum()), 1e-300), 1.0)
+        return cls(audited, policy, choice, shape, known, sure, none, case, np.array(bits), failing)
+
+    @property
+    def bounds(self) -> bool:
+        """Whether at least so many bits are left, and perhaps more."""
+        return bool(self.failing) or (self.choice.protected and not self.sure)
+
+    def bits(self, entry: IntArray, bits: FloatArray) -> FloatArray:
+        """Return the bits that are left once a reader knows why the release was published.
+
+        Args:
+            entry: the rows of the audit that are asked about.
+            bits: what is left before that; NaN where it is not known.
+        """
+        findings = self.audited.findings
+        if not self.known:
+            return np.where(bits > 0, np.nan, bits)
+        found = bits
+        if self.choice.protected and not self.sure:
+            at = findings.at[entry]
+            found = self._of_sums(self.shape, self.none, at, bits)
+            mine = self.case[entry]
+            found = np.where(mine >= 0, self.single[mine], found) if self.single.size else found
+            found = np.where(np.isnan(bits) | self.shape.tied[at], np.nan, np.minimum(found, bits))
+        return self._passed(found, findings.upper[entry] - findings.lower[entry] + 1)
+
+    def bits_of_sums(self, release: Release) -> FloatArray:
+        """Return the bits left of all sums that may be small, and that nothing is published about.
+
+        Such a sum is asked about where it is sensitive in truth. Held against all of them, limits tell nothing of that.
+        """
+        if not self.known or not self.choice.protected or self.sure:
+            return np.zeros(0)
+        findings = self.audited.findings
+        every = equations_of(release)
+        shape = Shape.of(every)
+        rows = np.flatnonzero((findings.at < findings.equations.positions.size) & (findings.who == 0))
+        at = every.locate(findings.equations.positions[findings.at[rows]])
+        none, bits = np.zeros(every.lower.size), np.zeros(every.lower.size)
+        none[at], bits[at] = self.none[findings.at[rows]], np.nan_to_num(findings.bits[rows])
+        low, high = (shape.sums(ends.astype(np.float64), shape.derived) for ends in (every.lower, every.upper))
+        least = 0.0 if self.policy.zeros == "unsafe" else 1.0
+        some = (high >= least) & (low < (self.policy.rules.threshold or 1.0)) & (low < high)
+        sums = shape.derived[some]
+        return self._passed(self._of_sums(shape, none, sums, shape.most(bits, sums)), (high - low + 1)[some])
+
+    def _of_sums(self, shape: Shape, none: FloatArray, at: IntArray, bits: FloatArray) -> FloatArray:
+        """Return the bits left of sums of cells: H′ ≥ q·H + log q for any weights between q and 1."""
+        # The chance that some other cell is small.
+        other = 1 - np.exp(self.none.sum() - shape.sums(none, at))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(other > 0, np.maximum(other * bits + np.log2(other), 0.0), 0.0)
+
+    def _passed(self, bits: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the bits left of m values once originals of a chance of at most δ are ruled out.
+
+        H(X) ≤ H(X | passed) + δ·log m + h(δ), where h is the entropy of whether it passed; it rises up to δ = 1/2.
+        """
+        if not self.failing:
+            return bits
+        if self.failing > 0.5:
+            return np.where(bits > 0, np.nan, bits)
+        chance = entropy(np.array([self.failing, 1 - self.failing]))
+        return np.maximum(bits - chance - self.failing * np.log2(np.maximum(values, 1.0)), 0.0)
+
+
+def _failing(
+    audited: Audit,
+    policy: Policy,
+    cells: int,
+    shape: Shape,
+    lone: IntArray,
+    laws: list[tuple[IntArray, FloatArray, int]],
+) -> float:
+    """Return at most the chance of originals that are above the limit on R2, or that have nobody in them."""
+    equations, findings = audited.findings.equations, audited.findings
+    inside = np.flatnonzero(shape.cell[: equations.positions.size])
+    certain = equations.lower[inside][equations.exact[inside]].astype(np.float64)
+    independent = all(p.size for _, p, _ in laws) and lone.size + certain.size == inside.size
+    nobody = 0.0
+    if independent and not certain.any():
+        nobody = float(np.prod([p[values == 0].sum() ** times for values, p, times in laws]))
+    limit = policy.limits.r2
+    if limit is None or cells < 2:
+        return nobody
+    ranges = Ranges.of(audited, cells)
+    if ranges is not None and ranges.ceiling(policy.weights) <= limit:
+        return nobody
+    if ranges is None or not independent or np.unique(findings.at[lone]).size != lone.size:
+        return 1.0
+    return min(nobody + chance_of_failing(ranges, policy.weights, limit, laws, certain), 1.0)
 
 
 def _least(weights: FloatArray, small: npt.NDArray[np.bool_], q: float) -> float:

@@ -11,14 +11,14 @@ import numpy as np
 from discreet.auditing.audit import audit as run_audit
 from discreet.auditing.findings import faults
 from discreet.auditing.levels import least_known
-from discreet.auditing.limits import Limits as AuditLimits
+from discreet.auditing.limits import Limits
 from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
-from discreet.decide.choice import bits_once_protected, may_be_small, only_small
+from discreet.decide.choice import ASKED, Choice, Reasons, may_be_small, only_small, told_by_passing
 from discreet.decide.insiders import Inside, respondents_know
-from discreet.decide.known import STATES, Known
+from discreet.decide.known import STATES, Known, Rivals
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
 from discreet.feasible.candidates import Candidates
@@ -27,6 +27,7 @@ from discreet.measures.risk import risk
 from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.table.additive_axis import WHOLE
 from discreet.table.figures import Figures
+from discreet.table.grid import locate, recode
 from discreet.table.release import Release
 from discreet.table.space import space_of
 from discreet.utility.loss import InformationLoss, information_loss
@@ -37,7 +38,10 @@ PROOFS = 200
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that was found about one release."""
+    """All that was found about one release.
+
+    ``told`` is true where readers who know the policy may learn more from its passing than the figures tell.
+    """
 
     release: Release
     known: Known
@@ -46,6 +50,7 @@ class Evidence:
     loss: InformationLoss | None
     utility: float
     inside: Inside | None = None
+    told: bool = False
     details: dict[str, Any] = field(default_factory=dict)
 
 
@@ -75,12 +80,9 @@ def gather(
     proofs: int = PROOFS,
     workers: int | None = None,
     progress: Progress | None = None,
-    chosen: bool = False,
+    choice: Choice = ASKED,
 ) -> Evidence:
-    """Audit a release, and measure its risk and what it lost.
-
-    ``chosen`` says that the table was protected because it could not be published as it is, which readers know.
-    """
+    """Audit a release, and measure its risk and what it lost; readers know how it came to be published (``choice``)."""
     cells = np.zeros(0, np.int64) if found is None else found.cells
     listed = _Listed.of(subject, release)
     sums = _unpublished(subject, listed, found, cells)
@@ -89,7 +91,7 @@ def gather(
         release,
         about=_about(subject, listed) if cells.size else (),
         sums=sums,
-        limits=AuditLimits(levels=levels),
+        limits=Limits(levels=levels),
         # What nothing is asked of is not counted, which can take long.
         law="interval" if subject.magnitudes or policy.limits.dr is None else "method",
         time_limit=time_limit,
@@ -97,7 +99,9 @@ def gather(
         workers=workers,
         progress=progress,
     )
-    known = _known(subject, policy, listed, found, cells, audited, chosen)
+    possible = subject.table.possible if subject.table is not None and subject.table.total else 0
+    told = not subject.magnitudes and told_by_passing(audited, policy, choice, possible)
+    known = _known(subject, policy, release, listed, found, cells, audited, choice, possible)
     inside = None
     if found is not None:
         asked = {"about": _about(subject, listed) if cells.size else (), "sums": sums, "candidates": candidates}
@@ -110,7 +114,7 @@ def gather(
             measured = risk(subject.table, release, weights=policy.weights)
         loss = information_loss(subject.table, release)
     utility = loss.utility if loss is not None else _kept(subject, release)
-    return Evidence(release, known, audited, measured, loss, utility, inside)
+    return Evidence(release, known, audited, measured, loss, utility, inside, told)
 
 
 def wants_levels(policy: Policy, subject: Subject) -> bool:
@@ -164,7 +168,7 @@ class _Listed:
         parts = release.parts()
         places = [subject.positions(part) for part in parts]
         exact = [lower == upper for lower, upper in (part.ranges() for part in parts)]
-        added = [np.array([kind.name == "added" for kind in part.kinds])[part.kind] for part in parts]
+        added = [np.array([kind.summed for kind in part.kinds])[part.kind] for part in parts]
         names = set(subject.tabulation.names)
         return cls(
             parts,
@@ -178,11 +182,7 @@ class _Listed:
 
     def find(self, position: IntArray) -> IntArray:
         """Return the figure at each position, -1 where none is listed."""
-        if not self.place.size:
-            return np.full(position.size, -1)
-        order = np.argsort(self.place, kind="stable")
-        slot = np.minimum(np.searchsorted(self.place[order], position), self.place.size - 1)
-        return np.where(self.place[order][slot] == position, order[slot], -1)
+        return locate(self.place, position, np.argsort(self.place, kind="stable"))
 
     def text(self, figure: int) -> str:
         """Return a figure as it is published."""
@@ -226,11 +226,13 @@ def _about(subject: Subject, listed: _Listed) -> dict[str, tuple[str, ...]]:
 def _known(
     subject: Subject,
     policy: Policy,
+    release: Release,
     listed: _Listed,
     found: Sensitivity | None,
     cells: IntArray,
     audited: Audit,
-    chosen: bool,
+    choice: Choice,
+    possible: int,
 ) -> Known:
     """Put together what a reader knows of every sensitive cell."""
     n = cells.size
@@ -242,25 +244,29 @@ def _known(
     figure = listed.find(position)
     judged = _judged(subject, audited, position, cells)
     state = np.full(n, STATES.index("unfinished"))
-    lower, upper, bits, bound = np.zeros(n), np.full(n, np.inf), np.full(n, np.nan), np.zeros(n, bool)
+    lower, upper, values = np.zeros(n), np.full(n, np.inf), np.full(n, np.inf)
+    bits, bound = np.full(n, np.nan), np.zeros(n, bool)
     has = judged >= 0
     rows, columns = judged[has], audited.findings
-    lower[has], upper[has] = columns.lower[rows], columns.upper[rows]
+    lower[has], upper[has], values[has] = columns.lower[rows], columns.upper[rows], columns.values[rows]
     if subject.magnitudes or policy.limits.dr is not None:
         bits[has], bound[has] = columns.bits[rows], columns.bound[rows]
-    if chosen and not subject.magnitudes and has.any():
-        bits[has] = bits_once_protected(audited, policy, rows, bits[has])
-        k = np.flatnonzero(judged == only_small(audited, policy))
+    reasons = None
+    if not subject.magnitudes and policy.limits.dr is not None:
+        reasons = Reasons.of(audited, policy, choice, possible)
+        bits[has], bound[has] = reasons.bits(rows, bits[has]), bound[has] | reasons.bounds
+    small = only_small(audited, policy) if choice.protected and not subject.magnitudes else -1
+    if small >= 0:
+        k = np.flatnonzero(judged == small)
         lower[k] = np.maximum(lower[k], 0.0 if policy.zeros == "unsafe" else 1.0)
         upper[k] = np.minimum(upper[k], np.ceil(policy.rules.threshold or np.inf) - 1)
-    single, finished = (columns.values[rows] <= 1) | (lower[has] == upper[has]), columns.finished[rows]
-    names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
-    state[has] = np.select([single, finished], names[:2], names[2])
     # What no audit speaks of is exact, or empty because it is not listed; of the rest nothing is known to be safe.
     plain = ~has & np.where(figure >= 0, listed.exact[figure], listed.empty)
     value = np.array([listed.value(int(i)) if i >= 0 else 0.0 for i in figure[plain]])
     state[plain], bits[plain] = STATES.index("exact"), 0.0
     lower[plain] = upper[plain] = value
+    # What the choice tells can leave a single value, too.
+    values[lower == upper] = 1.0
     shown = tuple(listed.text(int(i)) if i >= 0 else "not published" for i in figure)
     rank = np.argsort(np.searchsorted(cells, np.array(found.worst(), np.int64)))
     unasked = np.full(n, np.nan)
@@ -270,24 +276,27 @@ def _known(
     floor = least_known(columns.equations)[np.where(inside, columns.at[rows], 0)] / 10**columns.equations.decimals
     must[0][has] = np.where(inside, np.maximum(must[0][has], floor), must[0][has])
     asked = (*must, unasked) if wants_levels(policy, subject) else (unasked,) * 3
-    known = np.isin(state, [STATES.index("exact"), STATES.index("determined")])
-    wrong = AuditLimits(policy.limits.width, policy.limits.dr).broken(lower, upper, bits, asked)
-    wrong |= {"exact": known & ~plain, "shown": plain}
-    rivals = _rivals(policy, audited, judged, chosen) if not subject.magnitudes else (0.0, math.inf)
+    wrong = policy.limits.of_figures.broken(lower, upper, values, bits, asked)
+    names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
+    state[has] = np.select([wrong["exact"][has], columns.finished[rows]], names[:2], names[2])
+    wrong |= {"exact": wrong["exact"] & ~plain, "shown": plain}
+    rivals = _rivals(policy, release, audited, judged, reasons) if not subject.magnitudes else Rivals()
     return Known(cells, state, lower, upper, bits, shown, judged, rank, bound, faults(n, **wrong), must, rivals)
 
 
-def _rivals(policy: Policy, audited: Audit, judged: IntArray, chosen: bool) -> tuple[float, float]:
-    """Return the largest 1/H and the least width of figures that may be sensitive and are not."""
-    columns = audited.findings
+def _rivals(policy: Policy, release: Release, audited: Audit, judged: IntArray, reasons: Reasons | None) -> Rivals:
+    """Judge the figures that may be sensitive and are not, and what the sums of published figures tell."""
+    columns, limits = audited.findings, policy.limits.of_figures
     rows = np.setdiff1d(may_be_small(audited, policy), judged)
-    if not rows.size:
-        return 0.0, math.inf
-    dr = 0.0
-    if policy.limits.dr is not None:
-        bits = columns.bits[rows]
-        dr = float(np.max(disclosure_risk(bits_once_protected(audited, policy, rows, bits) if chosen else bits)))
-    return dr, float((columns.upper[rows] - columns.lower[rows]).min())
+    bits = columns.bits[rows] if reasons is None else reasons.bits(rows, columns.bits[rows])
+    lower, upper, unasked = columns.lower[rows], columns.upper[rows], np.full(rows.size, np.nan)
+    wrong = limits.broken(lower, upper, columns.values[rows], bits, (unasked,) * 3)
+    if reasons is not None:
+        bits = np.append(bits, reasons.bits_of_sums(release))
+    wrong["dr"] = ~limits.shown(bits)
+    broken = frozenset(name for name, at_fault in wrong.items() if at_fault.any())
+    dr = 0.0 if limits.dr is None else float(disclosure_risk(bits).max(initial=0.0))
+    return Rivals(dr, float((upper - lower).min(initial=np.inf)), broken)
 
 
 def _judged(subject: Subject, audited: Audit, position: IntArray, cells: IntArray) -> IntArray:
@@ -298,22 +307,13 @@ def _judged(subject: Subject, audited: Audit, position: IntArray, cells: IntArra
     equations = columns.equations
     inside = columns.at < equations.positions.size
     place = np.full(columns.at.size, -1)
-    there = equations.positions[columns.at[inside]]
-    mapped, known = np.zeros(there.size, np.int64), np.ones(there.size, bool)
-    strides = dict(zip(equations.space.names, equations.space.strides, strict=True))
-    axes = {axis.name: axis for axis in equations.space.axes}
-    for axis in subject.tabulation.axes:
-        code = np.zeros(there.size, np.int64)
-        if axis.name in axes:
-            at = {label: i for i, label in enumerate(axis.codes)} | {WHOLE: 0}
-            recode = np.array([at.get(label, -1) for label in axes[axis.name].nodes], np.int64)
-            code = recode[there // strides[axis.name] % recode.size]
-        known &= code >= 0
-        mapped = mapped * len(axis) + code
-    place[inside] = np.where(known, mapped, -1)
-    order = np.argsort(place, kind="stable")
-    slot = np.minimum(np.searchsorted(place[order], position), place.size - 1)
-    result = np.where(place[order][slot] == position, order[slot], -1)
+    here, codes = subject.tabulation, {}
+    for axis in equations.space.axes:
+        if axis.name in here.names:
+            own = here.axis(axis.name)
+            codes[axis.name] = recode([own.total if label == WHOLE else label for label in axis.nodes], own.codes)
+    place[inside] = equations.space.grid.translate(equations.positions[columns.at[inside]], here.grid, codes)
+    result = locate(place, position, np.argsort(place, kind="stable"))
     named = {f"cell {int(i)}": k for k, i in enumerate(cells)}
     for entry in np.flatnonzero(~inside).tolist():
         k = named.get(equations.describe(int(columns.at[entry])))
@@ -331,9 +331,8 @@ def _kept(subject: Subject, release: Release) -> float:
         return 1.0
     shown = np.full(truth.size, np.nan)
     for part in release.parts():
-        place = subject.positions(part)
-        slot = np.minimum(np.searchsorted(subject.tabulation.cells, place), truth.size - 1)
-        fits = (subject.tabulation.cells[slot] == place) & ~part.hidden
+        slot = locate(subject.tabulation.cells, subject.positions(part))
+        fits = (slot >= 0) & ~part.hidden
         shown[slot[fits]] = part.values[fits] / 10**part.decimals
     signed = values / 10**decimals
     lost = np.where(np.isnan(shown), truth, np.minimum(np.abs(shown - signed), truth))

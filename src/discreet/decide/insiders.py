@@ -10,13 +10,13 @@ import numpy as np
 
 from discreet.auditing.audit import UNNAMED
 from discreet.auditing.audit import audit as run_audit
-from discreet.auditing.findings import RANK, SUBJECTS, Findings
+from discreet.auditing.findings import RANK, SUBJECTS, Findings, faults
 from discreet.auditing.limits import Limits
 from discreet.core.numerics import IntArray
 from discreet.decide.known import STATES, Known
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
-from discreet.table.respondents import contributes
+from discreet.table.stakes import contributes
 
 if TYPE_CHECKING:
     from discreet.decide.policy import Policy
@@ -68,7 +68,7 @@ def respondents_know(
         return known, None
     tried = run_audit(
         release,
-        limits=Limits(levels=levels),
+        limits=Limits(policy.limits.width, levels=levels),
         contributions=subject.tabulation,
         insiders=policy.insiders,
         response=subject.response,
@@ -86,22 +86,25 @@ def respondents_know(
     worst = _chosen(columns, rows)
     position = found.tabulation.cells[known.cell]
     entry = judged(subject, replace(tried, findings=worst), position, known.cell)
-    return _narrowed(known, worst, entry), _said(worst, entry, len(columns.attackers) - 1)
+    return _narrowed(known, worst, entry, policy.limits.of_figures), _said(worst, entry, len(columns.attackers) - 1)
 
 
-def _narrowed(known: Known, worst: Findings, entry: IntArray) -> Known:
+def _narrowed(known: Known, worst: Findings, entry: IntArray, limits: Limits) -> Known:
     """Return what is known with what the best informed respondent knows of each cell."""
     has = entry >= 0
     rows = entry[has]
     of_cell = worst.subject[rows] == SUBJECTS.index("value")
-    single, finished = worst.values[rows] <= 1, worst.finished[rows]
+    single, finished = worst.determined[rows], worst.finished[rows]
     state, lower, upper, bits = (getattr(known, name).copy() for name in ("state", "lower", "upper", "bits"))
     names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
     state[has] = np.minimum(state[has], np.select([single, finished], names[:2], names[2]))
     lower[has] = np.where(of_cell, np.fmax(lower[has], worst.lower[rows]), lower[has])
     upper[has] = np.where(of_cell, np.fmin(upper[has], worst.upper[rows]), upper[has])
     bits[has] = np.fmin(bits[has], np.maximum(worst.bits[rows], 0.0))
-    return replace(known, state=state, lower=lower, upper=upper, bits=bits)
+    unasked = np.full(lower.size, np.nan)
+    again = limits.broken(lower, upper, np.full(lower.size, np.inf), bits, (unasked,) * 3)
+    wrong = known.faults | faults(lower.size, **again)
+    return replace(known, state=state, lower=lower, upper=upper, bits=bits, faults=wrong)
 
 
 def _said(worst: Findings, entry: IntArray, tried: int) -> Inside:

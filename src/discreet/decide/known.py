@@ -15,6 +15,19 @@ STATES = ("exact", "determined", "unfinished", "interval")
 """What a reader knows of a sensitive cell, the worst first; unfinished is also what the audit says nothing of."""
 
 
+@dataclass(frozen=True)
+class Rivals:
+    """The figures beside the sensitive cells that may be sensitive as far as a reader sees.
+
+    Limits hold for them too, so that passing tells nothing about which ones are. ``dr`` is the largest 1/H, NaN where
+    it is not shown, ``width`` the least width, and ``broken`` names the limits that are not kept.
+    """
+
+    dr: float = 0.0
+    width: float = math.inf
+    broken: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
     """What a reader knows of every sensitive cell, as columns.
@@ -24,9 +37,8 @@ class Known:
     ``bits`` is what a reader lacks who knows the method and takes all figures together, NaN where that is not shown,
     and ``bound`` is true where at least so much is left; of magnitudes, what the interval leaves, its values alike.
     ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`, and
-    ``must`` what the intervals must reach where levels are asked for. ``rivals`` is the largest 1/H, NaN where it is
-    not shown, and the least width of the other figures that may be sensitive as far as a reader sees: limits hold for
-    them too, so that passing tells nothing about which ones are.
+    ``must`` what the intervals must reach where levels are asked for. ``rivals`` are the other figures that may be
+    sensitive.
     """
 
     cell: IntArray
@@ -40,7 +52,7 @@ class Known:
     bound: BoolArray
     faults: BoolArray
     must: tuple[FloatArray, FloatArray]
-    rivals: tuple[float, float] = (0.0, math.inf)
+    rivals: Rivals = Rivals()
 
     @property
     def dr(self) -> FloatArray:

@@ -11,15 +11,15 @@ import numpy as np
 
 from discreet.core.errors import DiscreetError
 from discreet.decide.evidence import Evidence, gather
-from discreet.decide.grid import GridPoint
 from discreet.decide.known import Known
 from discreet.decide.plain import number
 from discreet.decide.policy import Policy
+from discreet.decide.protection_grid import GridPoint
 from discreet.decide.protections import make_method
 from discreet.decide.record import digest
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import check, failed
-from discreet.protect.base import Method
+from discreet.protect.base import Method, RandomMethod, is_random
 from discreet.rules.sensitivity import Sensitivity
 
 
@@ -134,11 +134,6 @@ def measure(
         return Measured(point, faults=(str(error),), error=str(error))
 
 
-def is_random(method: Any) -> bool:
-    """Say whether a method leaves something to chance: it has draws, or rounds without bias, which takes chance."""
-    return hasattr(method, "draws") or bool(getattr(method, "unbiased", False))
-
-
 def _released(
     subject: Subject,
     policy: Policy,
@@ -162,12 +157,11 @@ def _released(
         )
     figures: dict[str, Figure | None] = {}
     table = subject.table
-    if hasattr(method, "draws") and table is not None and draws > 1:
+    if isinstance(method, RandomMethod) and table is not None and draws > 1:
         from discreet.evaluate.expected import expected_risk
 
-        random: Any = method
         expected: Any = expected_risk(
-            table, random, draws=draws, weights=policy.weights, slices=(), seed=streams[-1], workers=1
+            table, method, draws=draws, weights=policy.weights, slices=(), seed=streams[-1], workers=1
         )
         figures["r2"] = Figure(expected.risk.mean, expected.risk.mc_error)
         for name in ("utility", "hellinger", "mean_absolute_error", "mean_squared_error"):
@@ -190,9 +184,9 @@ def _released(
             # R2 is held against its mean over the draws.
             if one.name != "r2":
                 faults.setdefault(one.name, one.brief)
-    r2, limit = figures["r2"], policy.limits.r2
-    if limit is not None and r2 is not None and r2.mean > limit:
-        faults["r2"] = f"R2 of {r2.mean:.4f} is above {limit:g}"
+    r2 = figures["r2"]
+    if r2 is not None and not policy.limits.met("r2", r2.mean):
+        faults["r2"] = f"R2 of {r2.mean:.4f} is above {policy.limits.r2:g}"
     told = tuple(faults.values())
     return Measured(point, figures, _extremes(found, evidences), draws, audits, faults=told)
 
@@ -201,7 +195,7 @@ def _known_share(subject: Subject, evidence: Evidence) -> float:
     """Return the share of the table's figures that are published exactly or can be worked out."""
     exact = sum(int((part.ranges()[0] == part.ranges()[1]).sum()) for part in evidence.release.parts())
     every = sum(len(part) for part in evidence.release.parts())
-    worked_out = sum(cell.values <= 1 for cell in evidence.audit.cells)
+    worked_out = int(evidence.audit.findings.determined.sum())
     return min((exact + worked_out) / max(every, 1), 1.0)
 
 

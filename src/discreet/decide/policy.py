@@ -11,10 +11,12 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.text import columns, html_table
+from discreet.decide.policy_texts import faults_in, open_policy, stated
 from discreet.decide.protections import make_method
 
 Levels = Literal["never", "magnitudes", "always"]
@@ -65,8 +67,8 @@ class Rules(_Part):
     group_disclosure: Annotated[int, Field(ge=0)] | None = None
 
 
-class Limits(_Part):
-    """How much may be known of what is published; a limit that is not given is not checked.
+class Accepted(_Part):
+    """The limits of a policy: how much may be known of what is published. One that is not given is not checked.
 
     Attributes:
         r2: the largest R2 (after protection; of a sample table its estimate).
@@ -81,6 +83,16 @@ class Limits(_Part):
     width: Annotated[float, Field(ge=0)] | None = None
     tau: Annotated[float, Field(ge=0)] | None = None
     levels: Levels = "magnitudes"
+
+    @property
+    def of_figures(self) -> Limits:
+        """The limits on single figures, as every audit judges them."""
+        return Limits(self.width, self.dr)
+
+    def met(self, name: Literal["r2", "tau"], value: float) -> bool:
+        """Say whether a figure of the whole table is within its limit; without a limit it is."""
+        limit: float | None = getattr(self, name)
+        return limit is None or value <= limit
 
 
 class Protection(BaseModel):
@@ -135,7 +147,7 @@ class Policy(_Part):
     name: str = "own"
     title: str = ""
     rules: Rules = Rules()
-    limits: Limits = Limits()
+    limits: Accepted = Accepted()
     zeros: Literal["safe", "unsafe"] = "safe"
     insiders: Literal["respondents", "singletons", "none"] = "respondents"
     weights: tuple[float, float, float] = (0.1, 0.8, 0.1)
@@ -153,18 +165,20 @@ class Policy(_Part):
     @classmethod
     def load(cls, source: str | Path | Policy) -> Policy:
         """Return a named profile, the policy of a TOML file, or the policy itself."""
-        if isinstance(source, Policy):
-            return source
-        from discreet.decide.policy_files import read_policy
-
-        return read_policy(source)
+        return source if isinstance(source, Policy) else cls._checked(*open_policy(source))
 
     @classmethod
     def from_text(cls, text: str, name: str = "own") -> Policy:
         """Return the policy that a TOML text states."""
-        from discreet.decide.policy_files import policy_from_text
+        return cls._checked(text, name, Path("."))
 
-        return policy_from_text(text, name)
+    @classmethod
+    def _checked(cls, text: str, name: str, folder: Path) -> Policy:
+        whole = stated(text, name, folder, cls._checked)
+        try:
+            return cls.model_validate({**whole, "name": Path(name).stem if name.endswith(".toml") else name})
+        except ValidationError as error:
+            raise RequestError(f"{name}: {faults_in(error, text, KEYS)}") from None
 
     def judges(self, magnitudes: bool, *, holdings: bool = True) -> list[Any]:
         """Return the rules as objects, for a table of magnitudes or of counts, with holdings or without."""
@@ -273,3 +287,13 @@ def make_text(name: str, parameters: dict[str, Any]) -> str:
     """
     said = {key.replace("_", " "): value for key, value in parameters.items() if value not in (None, False)}
     return ", ".join([name, *(key if value is True else f"{key} {value}" for key, value in said.items())])
+
+
+KEYS: dict[tuple[str, ...], tuple[str, ...]] = {
+    (): (*(k for k in Policy.model_fields if k != "name"), "extends"),
+    ("rules",): tuple(Rules.model_fields),
+    ("limits",): tuple(Accepted.model_fields),
+    ("rules", "dominance"): tuple(DominanceRule.model_fields),
+    ("rules", "pq"): tuple(PQRule.model_fields),
+}
+"""The keys that each table of a policy knows."""

@@ -6,27 +6,40 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.decide.plain import plain, release_data
-
-if TYPE_CHECKING:
-    from discreet.decide.assess import Request
-    from discreet.decide.compare import Comparison
-    from discreet.decide.result import Assessment
-
-Made = TypeVar("Made", "Assessment", "Comparison")
+from discreet.decide.plain import plain
+from discreet.decide.policy import Policy
+from discreet.decide.subject import Subject
 
 RECORD = 1
 """The version of a record."""
 PACKAGES = ("numpy", "scipy", "highspy", "numba", "pyarrow", "duckdb", "pydantic", "pyscipopt")
 """What results can depend on: arithmetic, solvers and readers."""
+
+
+class Recorded(Protocol):
+    """What records are of: assessments and comparisons."""
+
+    @property
+    def subject(self) -> Subject:
+        """The original."""
+
+    @property
+    def policy(self) -> Policy:
+        """What was required."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """How it was made."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
 
 
 def digest(data: Any) -> str:
@@ -57,8 +70,8 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def make_record(made: Made, request: Mapping[str, Any], source: Any) -> Made:
-    """Return an assessment or comparison with its record.
+def make_record(made: Recorded, request: Mapping[str, Any], source: Any) -> dict[str, Any]:
+    """Return the record of an assessment or comparison.
 
     Args:
         made: what was found.
@@ -66,7 +79,7 @@ def make_record(made: Made, request: Mapping[str, Any], source: Any) -> Made:
         source: where the original came from.
     """
     results = results_of(made)
-    record = {
+    return {
         "record": RECORD,
         "kind": results["kind"],
         "versions": versions(),
@@ -74,57 +87,29 @@ def make_record(made: Made, request: Mapping[str, Any], source: Any) -> Made:
             "name": made.subject.name,
             "original_sha256": made.subject.sha256(),
             "files": [] if source is None else source.files(),
-            "reading": {} if source is None else plain(source.reading),
+            "reading": {} if source is None else plain(source.said),
         },
         "policy": made.policy.to_dict(),
         "policy_sha256": made.policy.sha256,
         "request": dict(request),
         "results_sha256": digest(results),
     }
-    return replace(made, record=record, source=source)
 
 
-def results_of(made: Assessment | Comparison) -> dict[str, Any]:
+def results_of(made: Recorded) -> dict[str, Any]:
     """Return what was found as plain data, without how it was made."""
     results = made.to_dict()
     results.pop("record")
     return results
 
 
-def assessment_request(request: Request, made: Assessment) -> dict[str, Any]:
-    """Return what was asked of an assessment as plain data."""
-    return {
-        "protection": _protection_data(request.protection, made),
-        "seed": request.seed,
-        "trial": request.trial,
-        "draws": request.draws,
-        "population": request.population,
-        "time_limit": request.time_limit,
-    }
-
-
-def _protection_data(protection: Any, made: Assessment) -> Any:
-    """Return how the protection was asked for, as plain data."""
-    from discreet.table.release import Release
-
-    if isinstance(protection, Release):
-        data = release_data(made.subject, protection)
-        kind = protection.parts()[0].kinds[0].to_dict()
-        return {"release_sha256": digest(data), "kind": kind}
-    if isinstance(protection, str):
-        return protection
-    if isinstance(protection, Mapping):
-        return plain(dict(protection))
-    return {"name": protection.name, **plain(dict(protection.parameters))}
-
-
-def record_text(made: Assessment | Comparison) -> str:
+def record_text(made: Recorded) -> str:
     """Return the record of an assessment or comparison with its results, as it is written."""
     data = {**made.record, "results": results_of(made)}
     return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def write_record(made: Assessment | Comparison, path: str | Path) -> None:
+def write_record(made: Recorded, path: str | Path) -> None:
     """Write a record, whole or not at all."""
     write_text(path, record_text(made))
 

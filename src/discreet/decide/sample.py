@@ -20,6 +20,7 @@ from discreet.decide.verdict import Check, failed
 from discreet.measures.estimate import Estimate, estimate
 from discreet.models import LogLinear, PolyaUrn
 from discreet.models.population import check_size
+from discreet.table.grid import recode
 from discreet.uniques.population_uniques import PopulationUniques, population_uniques
 
 
@@ -58,8 +59,8 @@ class SampleEvidence:
 
     @property
     def error(self) -> float:
-        """What is added to the worst estimate: the model error and two Monte Carlo errors."""
-        return self.model_error + 2 * self.risk.mc_error
+        """What is added to the worst estimate: the model error, and what single populations and drawing may add."""
+        return self.model_error + most(self.risk) - self.risk.mean
 
     @property
     def taus(self) -> dict[str, float]:
@@ -83,7 +84,8 @@ class SampleEvidence:
         """Return the figures that decide, as rows of text."""
         return [
             ["estimated risk R2, the worst not rejected", f"{figure(self.risk.mean)} ({self.named})"],
-            ["± models, ± drawing", f"{figure(self.model_error)}, {figure(2 * self.risk.mc_error, 5)}"],
+            ["± models", figure(self.model_error)],
+            ["± populations, ± drawing", f"{figure(2 * self.risk.sd)}, {figure(2 * self.risk.mc_error, 5)}"],
             ["sample uniques", f"{self.uniques.sample_uniques:,}"],
             ["of these expected to be population uniques, τ̃", f"{self.tau:.4g} ({self.tau_from})"],
         ]
@@ -179,10 +181,18 @@ def gathered(subject: Subject, request: Any, workers: int | None, progress: Prog
         model = LogLinear(view.margins)
         laws: list[LogLinear | PolyaUrn] = [model, PolyaUrn(zeros_from=model)]
         for (name, one), law in zip(view.estimates, laws, strict=False):
-            every += [] if view.rejected else [(one.mean + 2 * one.mc_error, name, law)]
+            every += [] if view.rejected else [(most(one), name, law)]
     _, named, worst = max(every, key=lambda one: one[0])
     # The same draws again, with slices this time.
     return SampleEvidence(models, uniques, estimate(table, N, model=worst, test=False, **drawing), named)
+
+
+def most(found: Estimate) -> float:
+    """Return how large R2 may be under a model: its mean, and two deviations of single populations and of drawing.
+
+    There is one population, whose R2 differs from the mean over all that fit.
+    """
+    return found.mean + 2 * (found.sd + found.mc_error)
 
 
 def _estimated(found: SampleEvidence, request: Any, recognised: int) -> list[Check]:
@@ -193,16 +203,17 @@ def _estimated(found: SampleEvidence, request: Any, recognised: int) -> list[Che
         rejected = " (the data reject every model tried, so that nothing rests on one)"
     if limits.r2 is not None:
         value = found.risk.mean + found.error
-        kept = value <= limits.r2
+        kept = limits.met("r2", value)
         text = (
             f"the estimated risk R2 of the sample is {found.risk.mean:.4f} at worst, by {found.named}{rejected}; with "
-            f"{found.model_error:.4f} between the models and {2 * found.risk.mc_error:.4f} for drawing it is up to "
-            f"{value:.4f}, {'within' if kept else 'above'} the limit of {limits.r2:g}"
+            f"{found.model_error:.4f} between the models, {2 * found.risk.sd:.4f} between populations of one model and "
+            f"{2 * found.risk.mc_error:.4f} for drawing it counts as {value:.4f}, {'within' if kept else 'above'} "
+            f"the limit of {limits.r2:g}"
         )
         checks.append(Check("r2", kept, text, value, limits.r2))
     if limits.tau is not None:
         value = min(found.tau, float(recognised))
-        kept = value <= limits.tau
+        kept = limits.met("tau", value)
         all_of_them = found.uniques.sample_uniques
         seen = "" if recognised == all_of_them else f", of which {recognised:,} can be recognised in what is published"
         text = (
@@ -222,12 +233,9 @@ def _recognised(subject: Subject, made: Assessment) -> int:
     unique = table.cells[table.counts == 1]
     if made.evidence is None or made.sensitivity is None:
         return int(unique.size)
-    place = np.zeros(unique.size, np.int64)
-    for axis in subject.tabulation.axes:
-        at = {code: i for i, code in enumerate(axis.codes)}
-        categories = table.dimensions[table.axis(axis.name)].categories
-        node = np.array([at[category] for category in categories], np.int64)
-        place = place * len(axis) + node[table.codes(axis.name, unique)]
+    axes = subject.tabulation.axes
+    codes = {axis.name: recode(table.grid.labels[axis.name], axis.codes) for axis in axes}
+    place = table.grid.translate(unique, subject.tabulation.grid, codes)
     return int(unique.size - np.isin(place, _open(made.evidence, made.sensitivity.tabulation.cells)).sum())
 
 

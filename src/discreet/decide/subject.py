@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,10 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.base import Original
+from discreet.reading.opened import Opened
 from discreet.table import Table
 from discreet.table.figures import Figures, units_of
+from discreet.table.grid import recode
 from discreet.table.release import Release
 from discreet.table.tabulation import Tabulation
 
@@ -29,6 +31,12 @@ class Subject:
     tabulation: Tabulation
     table: Table | None
     response: str | None = None
+
+    @classmethod
+    def opened(cls, source: Opened) -> Subject:
+        """Lay out an original that was read."""
+        found = cls.of(source.original, name=source.name, response=source.response)
+        return found if source.counts is None else replace(found, table=source.counts)
 
     @classmethod
     def of(cls, original: Original, *, name: str = "table", response: str | None = None) -> Subject:
@@ -73,26 +81,38 @@ class Subject:
 
     def positions(self, part: Figures) -> IntArray:
         """Return the position of every figure of a published table among the cells, -1 where it is none of them."""
-        place, known = np.zeros(len(part), np.int64), np.ones(len(part), bool)
-        for axis in self.tabulation.axes:
-            stay = np.zeros(len(part), np.int64)
-            if axis.name in part.names:
-                at = {code: i for i, code in enumerate(axis.codes)} | {part.total: 0}
-                codes = np.array([at.get(label, -1) for label in part.labels[axis.name]], np.int64)
-                stay = codes[part.codes[:, part.names.index(axis.name)]]
-            known &= stay >= 0
-            place = place * len(axis) + stay
-        return np.where(known, place, -1)
+        columns = {axis.name: np.zeros(len(part), np.int64) for axis in self.tabulation.axes}
+        for (name, labels), codes in zip(part.labels.items(), part.codes.T, strict=True):
+            if name in columns:
+                axis = self.tabulation.axis(name)
+                columns[name] = recode([axis.total if x == part.total else x for x in labels], axis.codes)[codes]
+        return self.tabulation.grid.encode(list(columns.values()))
+
+    def marked(self, release: Release, zeros: str) -> Release:
+        """Return a release of the original with what its marks tell readers who know the policy.
+
+        Under a policy by which zeros are safe there is no reason to hide one: marks that say nothing of zeros hide
+        none, unless the original has one behind a mark.
+        """
+        parts = release.parts()
+        if zeros == "unsafe" or not any(part.unsaid for part in parts):
+            return release
+        values = self.values()[0]
+        for part in parts:
+            place = self.positions(part)[part.hidden]
+            row = np.minimum(np.searchsorted(self.tabulation.cells, place), values.size - 1)
+            listed = self.tabulation.cells[row] == place
+            if ((place >= 0) & (~listed | (values[row] <= 0))).any():
+                return release
+        return replace(release, figures=tuple(part.marked(above_zero=True) for part in parts))
 
     def impossible(self) -> IntArray:
         """Return the positions of structural zeros among the cells."""
         if not isinstance(self.original, Table):
             return np.zeros(0, np.int64)
-        place = np.zeros(self.original.impossible.size, np.int64)
-        for axis in self.tabulation.axes:
-            # The total stands before the categories, which are in the table's order.
-            place = place * len(axis) + self.original.codes(axis.name, self.original.impossible) + 1
-        return place
+        # The total stands before the categories, which are in the table's order.
+        codes = self.original.grid.decode(self.original.impossible)
+        return self.tabulation.grid.encode([code + 1 for code in codes])
 
     def sha256(self) -> str:
         """Return the hash of the original: dimensions, cells and figures."""

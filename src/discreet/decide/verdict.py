@@ -78,7 +78,7 @@ def check(subject: Subject, policy: Policy, found: Sensitivity | None, evidence:
     limit = policy.limits.r2
     if evidence.risk is not None and limit is not None:
         value = evidence.risk.value
-        kept = value <= limit
+        kept = policy.limits.met("r2", value)
         text = f"the risk R2 of the release is {value:.4f}, {'within' if kept else 'above'} the limit of {limit:g}"
         brief = f"R2 of {value:.4f} is above {limit:g}"
         checks.append(Check("r2", kept, f"{text}; {evidence.risk.driver} drives it", value, limit, brief=brief))
@@ -136,9 +136,14 @@ def _rules(subject: Subject, policy: Policy, found: Sensitivity | None, evidence
 
 
 def reader_of(evidence: Evidence) -> str:
-    """Return against whom intervals are shown: by figures made one by one, a reader who knows the method, too."""
+    """Return against whom intervals are shown: by figures made one by one, a reader who knows the method, too.
+
+    Where passing may tell more than the figures do, nothing is shown of readers who know what had to be met.
+    """
+    if evidence.told:
+        return "figures"
     for part in evidence.release.parts():
-        known = [stated or kind.name == "added" for stated, kind in zip(part.stated, part.kinds, strict=True)]
+        known = [stated or kind.summed for stated, kind in zip(part.stated, part.kinds, strict=True)]
         if not all(known[i] for i in np.unique(part.kind)):
             return "figures"
     return "method"
@@ -171,15 +176,15 @@ def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evid
     checks = []
     if limits.width is not None:
         wrong = known.wrong("width")
-        least = min(float(known.width.min()), known.rivals[1])
+        least = min(float(known.width.min()), known.rivals.width)
         narrow = amount(least) if np.isfinite(least) else "unbounded"
         text = f"the narrowest interval of a cell that is sensitive, or may be as far as readers see, is {narrow}"
-        kept = least >= limits.width
+        kept = not wrong.any() and "width" not in known.rivals.broken
         text += f" wide to {READERS[reader]}, {'at least' if kept else 'less than'} the least width of {limits.width:g}"
         brief = f"an interval {least:g} wide is below {limits.width:g}"
         checks.append(Check("width", kept, text, least, limits.width, _worst(wrong, evidence), reader, brief))
     if limits.dr is not None:
-        checks.append(_risk(subject, limits.dr, evidence))
+        checks.append(_risk(subject, policy, limits.dr, evidence))
     if wants_levels(policy, subject):
         wrong = known.wrong("lower", "upper", "sliding")
         bad = int(wrong.sum())
@@ -193,30 +198,42 @@ def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evid
     return checks
 
 
-def _risk(subject: Subject, limit: float, evidence: Evidence) -> Check:
+def _risk(subject: Subject, policy: Policy, limit: float, evidence: Evidence) -> Check:
     """Check the largest 1/H of a sensitive cell; what is not shown does not pass."""
     known = evidence.known
     reader = "figures" if subject.magnitudes else "method"
     dark = np.isnan(known.bits)
-    wrong = known.wrong("dr") | dark
+    wrong = ~policy.limits.of_figures.shown(known.bits)
+    kept = not wrong.any() and "dr" not in known.rivals.broken
     n = wrong.size
-    hidden = bool(dark.any() or np.isnan(known.rivals[0]))
-    worst = float(np.nanmax([*np.where(dark, 0.0, known.dr), known.rivals[0]]))
+    worst = float(np.nanmax([*np.where(dark, 0.0, known.dr), known.rivals.dr]))
     shown = f"{worst:.4g}" if np.isfinite(worst) else "unbounded, as its value is known"
     about = "at most " if known.bound.any() and np.isfinite(worst) else ""
     who = READERS[reader] + (", all values of an interval alike," if subject.magnitudes else "")
     text = f"the largest disclosure risk 1/H of a sensitive cell to {who} is {about}{shown}; the limit is {limit:g}"
-    if known.rivals[0] > max(limit, float(np.where(dark, 0.0, known.dr).max())):
+    if known.rivals.dr > max(limit, float(np.where(dark, 0.0, known.dr).max())):
         text = text.replace("of a sensitive cell", "of a cell that may be sensitive as far as readers see")
     brief = f"a disclosure risk of {worst:.4g} is above {limit:g}"
-    if hidden and worst <= limit:
+    if not kept and worst <= limit:
         text = (
             f"the disclosure risk 1/H of {_part(int(dark.sum()), n)} sensitive {_cells(n)} to {who} cannot be shown: "
-            f"{evidence.release.method} decides on all cells together, published sums tie too many figures to count "
-            f"what fits, or being protected tells which cell is small; the limit is {limit:g}"
+            f"{_why_not(evidence)}; the limit is {limit:g}"
         )
         brief, worst = "the disclosure risk cannot be shown", np.inf
-    return Check("dr", worst <= limit and not hidden, text, worst, limit, _worst(wrong, evidence), reader, brief)
+    return Check("dr", kept, text, worst, limit, _worst(wrong, evidence), reader, brief)
+
+
+def _why_not(evidence: Evidence) -> str:
+    """Say why the disclosure risk to a reader who knows the method cannot be shown."""
+    if evidence.told:
+        return (
+            "whether a release passes depends on the true counts here, by the limit on R2, a protection tried before, "
+            "or the reason for protecting the table, so that passing tells more than the figures do"
+        )
+    return (
+        f"{evidence.release.method} decides on all cells together, published sums tie too many figures to count what "
+        "fits, or being protected tells which cell is small"
+    )
 
 
 def _many(number: int, one: str = "is", several: str = "are") -> str:
@@ -238,10 +255,6 @@ def _part(number: int, of: int) -> str:
 
 def _cells(number: int) -> str:
     return "cell" if number == 1 else "cells"
-
-
-def _below(wrong: Any) -> str:
-    return "less than " if wrong.any() else "at least "
 
 
 def _worst(wrong: Any, evidence: Evidence) -> tuple[int, ...]:

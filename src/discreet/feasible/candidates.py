@@ -15,6 +15,7 @@ from discreet.core.numerics import BoolArray, IntArray, index_ranges
 from discreet.core.sparse import Rows, row_of
 from discreet.feasible.crowd import Facts
 from discreet.table.equations import Equations
+from discreet.table.grid import locate
 
 AT_ONCE = 5_000_000
 """How many pairs of a figure and what somebody knows of it are looked at at once."""
@@ -156,8 +157,8 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
         raise RequestError(f"the differences of candidates are no compressed rows: {error}") from None
     if equations.sums or equations.decimals != candidates.decimals:
         return None
-    place = np.minimum(np.searchsorted(candidates.positions, equations.positions), candidates.positions.size - 1)
-    if (candidates.positions[place] != equations.positions).any():
+    place = locate(candidates.positions, equations.positions)
+    if (place < 0).any():
         return None
     home = candidates.values[place]
     matrix = Rows(equations.starts, equations.columns, equations.signs).matrix(home.size)
@@ -194,7 +195,5 @@ def _each_once(facts: Facts, people: int) -> Facts:
 
 def _among(keys: IntArray, sorted_: IntArray) -> BoolArray:
     """Say which keys are among sorted ones."""
-    if not sorted_.size:
-        return np.zeros(keys.size, bool)
-    found: BoolArray = sorted_[np.minimum(np.searchsorted(sorted_, keys), sorted_.size - 1)] == keys
+    found: BoolArray = locate(sorted_, keys) >= 0
     return found

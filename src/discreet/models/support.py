@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray
+from discreet.table.grid import Grid
 
 
 def fillable(
@@ -36,14 +37,13 @@ def fillable(
     from scipy.optimize import linprog
     from scipy.sparse import coo_array, hstack, vstack
 
-    places = np.nonzero(support)
-    cells = places[0].size
+    filled = np.flatnonzero(support)
+    cells = filled.size
     # One factor for all margins keeps the figures within a range that suits the solver.
     largest = max(float(target.max()) for _, target in margins)
     blocks: list[Any] = []
     for axes, target in margins:
-        shape = target.shape
-        row = np.ravel_multi_index([places[axis] for axis in axes], shape) if axes else np.zeros(cells, np.int64)
+        row = Grid(support.shape).project(filled, axes)
         sums = coo_array((np.ones(cells), (row, np.arange(cells))), shape=(target.size, cells))
         scale = coo_array(-target.reshape(-1, 1) / largest)
         # x = z + s, so that the columns are z, s and λ.
@@ -59,5 +59,5 @@ def fillable(
     if solved.status != 0:
         raise LimitError(f"which cells can be filled could not be decided ({solved.message}); fit fewer margins")
     result = np.zeros(support.shape, bool)
-    result[places] = solved.x[:cells] > 0.5
+    result.flat[filled] = solved.x[:cells] > 0.5
     return result

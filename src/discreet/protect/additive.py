@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.numerics import IntArray
+from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
 
 
@@ -45,7 +46,6 @@ def sums_of(cells: Tabulation) -> Sums:
     """
     axes = sorted(cells.axes, key=lambda axis: -len(axis.families()))
     complete = len(cells.margins) == 2 ** len(axes)
-    strides = dict(zip(cells.names, np.cumprod([1, *cells.shape[:0:-1]])[::-1].tolist(), strict=True))
     finest = np.ones(len(cells), bool)
     columns: list[IntArray] = []
     lengths: list[IntArray] = []
@@ -56,11 +56,9 @@ def sums_of(cells: Tabulation) -> Sums:
         for node, children in axis.families():
             rows = np.concatenate([order[ends[child] : ends[child + 1]] for child in children])
             rows = rows[finest[rows]] if complete else rows
-            above = cells.cells[rows] - strides[axis.name] * (codes[rows] - node)
-            place = np.searchsorted(cells.cells, above)
-            found = place < len(cells)
-            found[found] = cells.cells[place[found]] == above[found]
-            rows, place = rows[found], place[found]
+            above = cells.grid.moved(cells.cells[rows], cells.names.index(axis.name), node)
+            place = locate(cells.cells, above)
+            rows, place = rows[place >= 0], place[place >= 0]
             by_total = np.argsort(place, kind="stable")
             totals, count = np.unique(place, return_counts=True)
             at = np.cumsum(count) - count

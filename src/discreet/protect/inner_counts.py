@@ -11,9 +11,16 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.protect.base import Changes, Original, Protected, check_single
 from discreet.protect.rounding import laid_out, released
+from discreet.protect.usage import option
 from discreet.table import Release, Table
+from discreet.table.grid import look_up
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.tabulation import Tabulation
+
+FRACTION = option("The share of all people in the sample.")
+PUBLISH_TOTAL = option(
+    "The number of all people, or of every stratum, is public: state it in the release.", "--publish-total"
+)
 
 Margin = tuple[str, ...]
 
@@ -69,29 +76,16 @@ def release_counts(
     full, rows = laid_out(original)
     axes = {axis.name: axis.hierarchies for axis in full.axes}
     found = Tabulation.from_table(inner, hierarchies=axes)
-    values = np.zeros(len(full), np.int64)
-    slot = np.minimum(np.searchsorted(found.cells, full.cells), len(found) - 1) if len(found) else None
-    if slot is not None:
-        values = np.where(found.cells[slot] == full.cells, found.records[slot], 0)
+    values = look_up(found.cells, found.records, full.cells)
     codes = {axis.name: full.codes(axis.name) for axis in full.axes}
     exact = np.zeros(len(full), bool)
     for margin in kept:
         exact |= np.logical_and.reduce([codes[name] == 0 for name in codes if name not in margin] or [True])
     at_leaves = full.inner(full.names)
     which = np.full(len(full), 1 + len(kinds))
-    which[at_leaves] = 1 + (0 if group is None else group[_positions(full, np.flatnonzero(at_leaves))])
+    which[at_leaves] = 1 + (0 if group is None else group[full.among_leaves(np.flatnonzero(at_leaves))])
     which[exact] = 0
     return released(original, full, rows, values, method, parameters, (EXACT, *kinds, sums), which, **more)
-
-
-def _positions(full: Tabulation, rows: IntArray) -> IntArray:
-    """Return the positions of inner cells among the finest categories alone."""
-    position = np.zeros(rows.size, np.int64)
-    for axis in full.axes:
-        place = np.full(len(axis), -1, np.int64)
-        place[axis.leaf_codes] = np.arange(axis.leaf_codes.size)
-        position = position * axis.leaf_codes.size + place[full.codes(axis.name)[rows]]
-    return position
 
 
 def release_inner(release: Release, original: Table, **more: Any) -> Protected:

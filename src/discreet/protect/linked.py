@@ -21,7 +21,9 @@ from discreet.protect.base import Method, Original, Protected
 from discreet.protect.rounding import check_counts, laid_out
 from discreet.table import Release, Table
 from discreet.table.figures import Figures
-from discreet.table.tabulation import Level, Tabulation
+from discreet.table.grid import Grid, locate, recode
+from discreet.table.tabulation import Tabulation
+from discreet.table.unit_levels import Level
 
 if TYPE_CHECKING:
     from discreet.table.axis import Axis
@@ -40,11 +42,11 @@ class Linked:
 
     def split(self, shown: Figures) -> tuple[Figures, ...]:
         """Return the published figures of the one tabulation as those of each table."""
-        at = np.ravel_multi_index(tuple(shown.codes.T), self.whole.shape)
+        at = self.whole.grid.encode(shown.codes.T)
         order = np.argsort(at)
         made = []
         for table, rows, place in zip(self.tables, self.rows, self.places, strict=True):
-            mine = order[np.searchsorted(at[order], place)]
+            mine = locate(at, place, order)
             made.append(
                 Figures(
                     {axis.name: axis.codes for axis in table.axes},
@@ -99,8 +101,11 @@ def link(originals: Sequence[Original], *, margins: bool = True) -> Linked:
     for full, _ in laid:
         for axis in full.axes:
             _check_axis(axes.setdefault(axis.name, axis), axis, " × ".join(full.names))
-    shape = tuple(len(axis) for axis in axes.values())
-    everywhere = [_positions(full, axes, shape) for full, _ in laid]
+    grid = Grid.of({name: axis.codes for name, axis in axes.items()})
+    everywhere = []
+    for full, _ in laid:
+        codes = {axis.name: recode(axis.codes, axes[axis.name].codes) for axis in full.axes}
+        everywhere.append(full.grid.translate(full.cells, grid, codes))
     _check_agreement([full for full, _ in laid], everywhere)
     rows = []
     for one, (full, kept) in zip(several, laid, strict=True):
@@ -119,6 +124,10 @@ def link(originals: Sequence[Original], *, margins: bool = True) -> Linked:
 
 def check_linkable(original: Any) -> None:
     """Refuse what cannot be put together with other tables: anything but counts, and weighted ones."""
+    if hasattr(original, "unperturbed"):
+        raise RequestError(
+            "tables whose noise comes from the keys of their records agree in what they share; protect them one by one"
+        )
     if not isinstance(original, Table | Tabulation):
         raise RequestError(f"a {type(original).__name__} is no table; give tables or tabulations")
     check_counts(original)
@@ -152,18 +161,6 @@ def _check_axis(first: Axis, axis: Axis, table: str) -> None:
             f"dimension {axis.name!r} has another hierarchy in {table}; give linked tables the same one, or tabulate "
             "them together (discreet tabulate)"
         )
-
-
-def _positions(full: Tabulation, axes: dict[str, Axis], shape: tuple[int, ...]) -> IntArray:
-    """Return where the cells of a table stand among all, by label; it is at the total of dimensions it lacks."""
-    codes = []
-    for name, axis in axes.items():
-        if name in full.names:
-            place = {code: i for i, code in enumerate(axis.codes)}
-            codes.append(np.array([place[code] for code in full.axis(name).codes], np.int64)[full.codes(name)])
-        else:
-            codes.append(np.zeros(len(full), np.int64))
-    return np.ravel_multi_index(tuple(codes), shape).astype(np.int64)
 
 
 def _check_agreement(tables: Sequence[Tabulation], positions: Sequence[IntArray]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.table.axis import Axis
+from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
 
 PATIENCE = 200
@@ -52,16 +53,12 @@ def round_for_margins(
 
 def containing(cells: Tabulation, rows: IntArray) -> tuple[IntArray, IntArray]:
     """Return the margins that each inner cell is part of, itself left out, in compressed rows and sorted."""
-    strides = np.cumprod([1, *cells.shape[:0:-1]])[::-1].tolist()
     above = [_above(axis)[cells.codes(axis.name)[rows]] for axis in cells.axes]
     parts = []
     for steps in product(*(range(nodes.shape[1]) for nodes in above)):
-        nodes = [found[:, step] for found, step in zip(above, steps, strict=True)]
-        position = np.sum([stride * node for stride, node in zip(strides, nodes, strict=True)], axis=0)
-        there = np.logical_and.reduce([node >= 0 for node in nodes])
-        place = np.minimum(np.searchsorted(cells.cells, position), len(cells) - 1)
-        there &= (cells.cells[place] == position) & (place != rows)
-        parts.append(np.where(there, place, len(cells)))
+        position = cells.grid.encode([found[:, step] for found, step in zip(above, steps, strict=True)])
+        place = locate(cells.cells, position)
+        parts.append(np.where((place >= 0) & (place != rows), place, len(cells)))
     found = np.sort(np.stack(parts, axis=1), axis=1)
     inside = found < len(cells)
     starts = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
@@ -70,17 +67,12 @@ def containing(cells: Tabulation, rows: IntArray) -> tuple[IntArray, IntArray]:
 
 def _above(axis: Axis) -> IntArray:
     """Return for every code the nodes that contain it, in a row filled up with -1; of leaves only."""
-    lists: list[list[int]] = [[] for _ in range(len(axis))]
-    for node, leaves in enumerate(axis.under):
-        for leaf in leaves:
-            lists[leaf].append(node)
-    width = max(len(found) for found in lists)
-    return np.array([found + [-1] * (width - len(found)) for found in lists], np.int64)
+    width = max(len(found) for found in axis.over)
+    return np.array([[*found, *[-1] * (width - len(found))] for found in axis.over], np.int64)
 
 
 def _lines(cells: Tabulation, rows: IntArray, along: Axis) -> tuple[IntArray, IntArray]:
     """Return the candidates in an order in which those of a line along one dimension stand together, and the ends."""
-    stride = int(np.prod(cells.shape[cells.names.index(along.name) + 1 :], dtype=np.int64))
-    line = cells.cells[rows] - stride * cells.codes(along.name)[rows]
+    line = cells.grid.moved(cells.cells[rows], cells.names.index(along.name), 0)
     order = np.argsort(line, kind="stable")
     return order, np.append(np.flatnonzero(np.diff(line[order])) + 1, rows.size)

@@ -10,15 +10,15 @@ import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
+from discreet.table.arrow_writer import frame_from_arrow
 from discreet.table.columns import coded_arrow
-from discreet.table.export import frame_from_arrow
 from discreet.table.frames import to_arrow
 
 
 def arrow_records(records: Any) -> pa.Table:
     """Return the records of a pandas, polars or Arrow frame, or of a CSV or Parquet file, as columns."""
     if isinstance(records, str | Path):
-        from discreet.table.files import read_arrow
+        from discreet.table.arrow_files import read_arrow
 
         arrow = read_arrow(Path(records))
     else:

@@ -13,7 +13,7 @@ lead to it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
 
@@ -26,9 +26,12 @@ from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected, drawn
 from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
-from discreet.protect.rounding import check_base, check_counts, laid_out, released
+from discreet.protect.rounding import BASE, check_base, check_counts, laid_out, released
+from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.grid import locate
+from discreet.table.kinds import Controlled
 from discreet.table.tabulation import Tabulation
 
 
@@ -77,9 +80,17 @@ class SemiControlledRounding:
     [15, 9, 6, 6, 3, 3, 9, 6, 3]
     """
 
-    base: int = 3
-    totals: tuple[str, ...] = ()
+    base: int = field(default=3, metadata=BASE)
+    totals: tuple[str, ...] = field(
+        default=(), metadata=option("Dimensions from coarse to fine whose totals are kept, with commas.")
+    )
     name: ClassVar[str] = "semi-controlled-rounding"
+    usage: ClassVar[Usage] = Usage(
+        "Round at random and without bias, so that cells add up to the published totals of some dimensions.\n\n"
+        "The grand total is always kept. Margins that are not are rounded on their own.",
+        {"discreet protect semi-controlled-rounding t.csv --totals area -o rounded.csv": "cells add up to areas"},
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check the base and the names."""
@@ -125,7 +136,7 @@ class SemiControlledRounding:
             values[level.rows] = rounded
         rest = np.flatnonzero(values < 0)
         values[rest] = round_randomly(full.records[rest], self.base, rng, 1)[0]
-        kinds = (Kind("controlled", base=int(self.base)),)
+        kinds = (Controlled(base=int(self.base)),)
         kept_totals = ["the grand total", *(" × ".join(self.totals[:i]) for i in range(1, len(self.totals) + 1))]
         note = f"What is published adds up to {', '.join(kept_totals)}; other margins are rounded on their own."
         return released(original, full, kept, values, self.name, self.parameters, kinds, notes=(note,))
@@ -165,19 +176,18 @@ def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
     count = len(cells)
     inside, depth = np.ones(count, bool), np.zeros(count, np.int64)
     finished, parent = np.ones(count, bool), cells.cells.copy()
-    strides = dict(zip(cells.names, np.cumprod([1, *cells.shape[:0:-1]])[::-1].tolist(), strict=True))
     for axis in chosen:
         code = cells.codes(axis.name)
         tree = axis.hierarchies[0]
         above, level = np.full(len(axis), -1), np.full(len(axis), -1)
-        place = {label: i for i, label in enumerate(axis.codes)}
         for label, up, deep in zip(tree.codes, tree.parents, tree.levels, strict=True):
-            above[place[label]] = place[tree.codes[up]] if up >= 0 else 0
-            level[place[label]] = deep
+            above[axis.places[label]] = axis.places[tree.codes[up]] if up >= 0 else 0
+            level[axis.places[label]] = deep
         # A dimension is broken down only where all before it are at their finest.
         inside &= (level[code] >= 0) & (finished | (code == 0))
         depth += level[code]
-        parent = np.where(code > 0, cells.cells - strides[axis.name] * (code - above[code]), parent)
+        higher = cells.grid.moved(cells.cells, cells.names.index(axis.name), above[code])
+        parent = np.where(code > 0, higher, parent)
         finished = finished & np.isin(code, axis.leaf_codes)
     if rest:
         codes = np.stack([cells.codes(axis.name) for axis in rest])
@@ -185,14 +195,16 @@ def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
         finest = np.logical_and.reduce([np.isin(c, axis.leaf_codes) for c, axis in zip(codes, rest, strict=True)])
         inside &= whole | (finished & finest)
         down = inside & ~whole
-        offset = sum(strides[axis.name] * code for axis, code in zip(rest, codes, strict=True))
-        parent = np.where(down, cells.cells - offset, parent)
+        higher = cells.cells
+        for axis in rest:
+            higher = cells.grid.moved(higher, cells.names.index(axis.name), 0)
+        parent = np.where(down, higher, parent)
         depth += down
     levels: list[Nested] = []
     for deep in range(int(depth[inside].max()) + 1):
         rows = np.flatnonzero(inside & (depth == deep))
         above_rows = cells.cells[levels[-1].rows] if levels else cells.cells[rows]
-        levels.append(Nested(rows, np.searchsorted(above_rows, parent[rows])))
+        levels.append(Nested(rows, locate(above_rows, parent[rows])))
     return levels
 
 
@@ -208,6 +220,7 @@ def round_nested(
     return drawn
 
 
+@reads_original
 def semi_controlled_rounding(
     original: Original | Sequence[Original], base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
 ) -> Release:

@@ -8,8 +8,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from discreet.report.cells import LISTED
-from discreet.report.grid import details_of, grids_of
 from discreet.report.scale import STEPS
+from discreet.report.table_pages import details_of, paged_tables
 from discreet.report.view import WORDS, view_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def fixed_text(data: Mapping[str, Any]) -> list[str]:
     texts = [source("report.html.j2"), source("parts.html.j2"), source("notebook.html.j2"), *WORDS.values()]
     texts += [f"{step.name} {step.meaning}" for step in STEPS]
     details = details_of(data)
-    for grid in grids_of(data, details):
+    for grid in paged_tables(data, details):
         shown = grid.figures - grid.hidden
         texts += [f"{grid.figures} {grid.hidden} {shown} {grid.left} {len(grid.pages)}", *(p.part for p in grid.pages)]
     figures = (data.get("release") or {}).get("figures", ())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.report.bars import SHOWN
-from discreet.report.grid import Grid
+from discreet.report.table_pages import PagedTable
 from discreet.report.view import view_of
 
 PAGES = 3
@@ -73,7 +73,7 @@ def markdown_report(data: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _grid(grid: Grid) -> list[str]:
+def _grid(grid: PagedTable) -> list[str]:
     lines = [f"## The table{': ' + _text(grid.name) if grid.name else ''}", ""]
     lines += ["Hidden figures are ×; cells of which a reader knows the value are in bold.", ""]
     for page in grid.pages[:PAGES]:

@@ -9,9 +9,9 @@ from typing import Any
 from discreet.core.errors import RequestError
 from discreet.report.bars import SHOWN, TERMS, Chart, charts_of
 from discreet.report.edition import edition_of
-from discreet.report.grid import Grid, details_of, grids_of
 from discreet.report.riskmap import points_of
 from discreet.report.scale import STEPS
+from discreet.report.table_pages import PagedTable, details_of, paged_tables
 from discreet.report.view import CONFIDENTIAL
 
 FORMATS = ("svg", "png")
@@ -41,7 +41,7 @@ def write_pictures(
     shown = edition_of(data, edition)
     note = CONFIDENTIAL if edition == "internal" else ""
     drawn: dict[str, Any] = {}
-    grids = grids_of(shown, details_of(shown))
+    grids = paged_tables(shown, details_of(shown))
     for number, grid in enumerate(grids, 1):
         drawn[f"heat-map-{number}" if len(grids) > 1 else "heat-map"] = _heat_map(grid, edition == "internal", note)
     for number, chart in enumerate(charts_of(shown), 1):
@@ -56,7 +56,7 @@ def write_pictures(
     return tuple(written)
 
 
-def _heat_map(grid: Grid, internal: bool, note: str) -> Any:
+def _heat_map(grid: PagedTable, internal: bool, note: str) -> Any:
     from discreet.plots.heat_map import plot_heat_map
 
     page = grid.pages[0]

@@ -7,11 +7,11 @@ from typing import Any
 
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
 from discreet.report.cells import listed, packed, panel_rows
-from discreet.report.grid import Grid, details_of, grids_of
 from discreet.report.made import made_blocks
 from discreet.report.numbers import amount, measure
 from discreet.report.riskmap import map_of, rows_of
 from discreet.report.scale import STEPS
+from discreet.report.table_pages import PagedTable, details_of, paged_tables
 
 VERDICTS = {
     "release": ("Release as it is", "M6.5 12.5l3.7 3.7 7.3-8"),
@@ -41,7 +41,7 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return everything that the template shows of one edition."""
     internal = data["edition"] == "internal"
     details = details_of(data)
-    grids = grids_of(data, details)
+    grids = paged_tables(data, details)
     charts = charts_of(data)
     comparison = data["kind"] == "comparison"
     record = data.get("record") or {}
@@ -119,7 +119,7 @@ def _method(data: Mapping[str, Any]) -> str:
     return ", ".join([release["method"], *parts])
 
 
-def _figures(data: Mapping[str, Any], grids: list[Grid], internal: bool) -> list[dict[str, str]]:
+def _figures(data: Mapping[str, Any], grids: list[PagedTable], internal: bool) -> list[dict[str, str]]:
     """Return the few figures that decide."""
     if data["kind"] == "comparison":
         points = data["points"]

@@ -8,7 +8,8 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.table.tabulation import LevelName, Tabulation
+from discreet.table.tabulation import Tabulation
+from discreet.table.unit_levels import LevelName
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,14 +39,10 @@ class GroupDisclosure:
         """Return the number of lines."""
         return int(self.cells.size)
 
-    def _labels(self, position: int) -> dict[str, str]:
-        codes = np.unravel_index(position, self.tabulation.shape)
-        return {axis.name: axis.codes[int(c)] for axis, c in zip(self.tabulation.axes, codes, strict=True)}
-
     def line(self, i: int) -> dict[str, Any]:
         """Return one line as plain data."""
         name = self.tabulation.names[self.along[i]]
-        line, cell = self._labels(int(self.parents[i])), self._labels(int(self.cells[i]))
+        line, cell = (self.tabulation.grid.label(int(at[i])) for at in (self.parents, self.cells))
         outside = int(self.totals[i] - self.counts[i])
         who = "everybody" if not outside else f"all but {outside}"
         fixed = {key: code for key, code in line.items() if key != name or code != self.tabulation.axis(name).total}
@@ -112,8 +108,7 @@ def group_disclosure(table: Table | Tabulation, *, coalition: int = 0) -> GroupD
 
 def _lines(tabulation: Tabulation, number: int, coalition: int) -> tuple[IntArray, ...]:
     """Return the disclosing lines along one dimension."""
-    axis, shape = tabulation.axes[number], tabulation.shape
-    stride = int(np.prod(shape[number + 1 :], dtype=np.int64))
+    axis = tabulation.axes[number]
     codes = tabulation.codes(axis.name)
     none = np.zeros(0, np.int64)
     found: list[tuple[IntArray, ...]] = [(none, none, none, none, none)]
@@ -124,7 +119,7 @@ def _lines(tabulation: Tabulation, number: int, coalition: int) -> tuple[IntArra
         rows = np.flatnonzero(np.isin(codes, children) & (tabulation.records > 0))
         if not rows.size:
             continue
-        line = tabulation.cells[rows] + (parent - codes[rows]) * stride
+        line = tabulation.grid.moved(tabulation.cells[rows], number, parent)
         counts = tabulation.records[rows]
         order = np.lexsort((counts, line))
         line, counts, rows = line[order], counts[order], rows[order]

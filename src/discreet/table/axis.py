@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -83,6 +84,20 @@ class Axis:
         """The finest categories, those that records are in."""
         return tuple(self.codes[i] for i in self.leaf_codes)
 
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The place of each code."""
+        return {code: i for i, code in enumerate(self.codes)}
+
+    @cached_property
+    def over(self) -> tuple[tuple[int, ...], ...]:
+        """For each finest category the nodes that contain it, itself among them; for groups none."""
+        found: list[list[int]] = [[] for _ in self.codes]
+        for node, leaves in enumerate(self.under):
+            for leaf in leaves:
+                found[leaf].append(node)
+        return tuple(tuple(nodes) for nodes in found)
+
     @property
     def dimension(self) -> Dimension:
         """The dimension whose categories are all nodes."""
@@ -95,13 +110,12 @@ class Axis:
         """
         maps: list[IntArray] = []
         placed: set[int] = {0}
-        at = {code: i for i, code in enumerate(self.codes)}
         for hierarchy in self.hierarchies:
             levels = hierarchy.levels
             for level in range(1, hierarchy.depth + 1):
                 found = np.full(len(self.codes), -1, np.int64)
                 for code, depth in zip(hierarchy.codes, levels, strict=True):
-                    node = at[code]
+                    node = self.places[code]
                     if depth == level and node not in placed:
                         placed.add(node)
                         found[list(self.under[node])] = node
@@ -111,13 +125,12 @@ class Axis:
 
     def families(self) -> list[tuple[int, IntArray]]:
         """Return each node that has children with the positions of its children, once per hierarchy."""
-        at = {code: i for i, code in enumerate(self.codes)}
         found: dict[tuple[int, ...], tuple[int, IntArray]] = {}
         for hierarchy in self.hierarchies:
             below: dict[int, list[int]] = {}
             for code, parent in zip(hierarchy.codes, hierarchy.parents, strict=True):
                 if parent >= 0:
-                    below.setdefault(at[hierarchy.codes[parent]], []).append(at[code])
+                    below.setdefault(self.places[hierarchy.codes[parent]], []).append(self.places[code])
             for node, children in below.items():
                 covered = frozenset().union(*(self.under[child] for child in children))
                 # A second hierarchy may group some of the categories only; those groups do not add up to the total.
@@ -127,13 +140,12 @@ class Axis:
 
     def _leaf_sets(self) -> tuple[frozenset[int], ...]:
         """Return the leaves under every node, over all hierarchies together."""
-        at = {code: i for i, code in enumerate(self.codes)}
         below: dict[int, list[tuple[int, ...]]] = {}
         for hierarchy in self.hierarchies:
             mine: dict[int, list[int]] = {}
             for code, parent in zip(hierarchy.codes, hierarchy.parents, strict=True):
                 if parent >= 0:
-                    mine.setdefault(at[hierarchy.codes[parent]], []).append(at[code])
+                    mine.setdefault(self.places[hierarchy.codes[parent]], []).append(self.places[code])
             for node, children in mine.items():
                 below.setdefault(node, []).append(tuple(children))
         known: dict[int, frozenset[int]] = {}

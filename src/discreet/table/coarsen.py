@@ -5,7 +5,6 @@ A recoding is ``{dimension: {category: group}}``; categories that it does not na
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -14,11 +13,13 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.table.axis import Axis
-from discreet.table.dimension import Dimension
+from discreet.table.dimension import Dimension, grid_of
+from discreet.table.grid import Grid, add_up, locate, recode
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
-from discreet.table.table import Table, _add_up
-from discreet.table.tabulation import Largest, Level, Response, Tabulation
+from discreet.table.table import Table
+from discreet.table.tabulation import Tabulation
+from discreet.table.unit_levels import Largest, Level, Response
 
 Recoding: TypeAlias = Mapping[str, Mapping[str, str]]
 
@@ -54,8 +55,7 @@ def groups_of(name: str, categories: tuple[str, ...], groups: Mapping[str, str])
                 "is, and would be taken for it; name the group otherwise"
             )
     labels = tuple(dict.fromkeys(mine))
-    place = {label: i for i, label in enumerate(labels)}
-    return labels, np.array([place[group] for group in mine], np.int64)
+    return labels, recode(mine, labels)
 
 
 def coarsened_table(table: Table, recoding: Recoding) -> Table:
@@ -73,20 +73,12 @@ def coarsened_table(table: Table, recoding: Recoding) -> Table:
         dims.append(Dimension(dimension.name, labels))
         maps.append(place)
 
-    def moved(positions: IntArray) -> IntArray:
-        result = np.zeros(positions.size, np.int64)
-        for dimension, place in zip(dims, maps, strict=True):
-            result = result * len(dimension) + place[table.codes(dimension.name, positions)]
-        return result
-
-    size = int(np.prod([len(dimension) for dimension in dims], dtype=float))
-    cells, counts = _add_up(moved(table.cells), table.counts, size)
-    lost, times = np.unique(moved(table.impossible), return_counts=True)
+    grid, groups = grid_of(dims), dict(zip(table.names, maps, strict=True))
+    cells, counts = add_up(table.grid.translate(table.cells, grid, groups), table.counts, grid.size)
+    lost, times = np.unique(table.grid.translate(table.impossible, grid, groups), return_counts=True)
     whole = np.ones(lost.size, np.int64)
-    rest = lost.copy()
-    for dimension, place in zip(reversed(dims), reversed(maps), strict=True):
-        whole *= np.bincount(place)[rest % len(dimension)]
-        rest //= len(dimension)
+    for place, code in zip(maps, grid.decode(lost), strict=True):
+        whole *= np.bincount(place)[code]
     return Table(tuple(dims), cells, counts, lost[times == whole])
 
 
@@ -102,24 +94,16 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
     """
     for name in recoding:
         tabulation.axis(name)
-    axes, position = [], np.zeros(len(tabulation), np.int64)
-    kept = np.ones(len(tabulation), bool)
-    known = tabulation.respondents
-    finest = np.zeros(0 if known is None else known.cell.size, np.int64)
+    axes, nodes, leaves = [], {}, {}
     for axis in tabulation.axes:
-        new, place, merged = _coarser(axis, recoding.get(axis.name, {}))
+        new, nodes[axis.name], merged = _coarser(axis, recoding.get(axis.name, {}))
         if merged:
             _check_units(tabulation, axis)
-        code = place[tabulation.codes(axis.name)]
-        kept &= code >= 0
+        leaves[axis.name] = _leaves(axis, new, recoding.get(axis.name, {}))
         axes.append(new)
-        position = position * len(new) + code
-        if known is not None:
-            stride = math.prod(tabulation.shape[len(axes) :])
-            finest = (
-                finest * len(new) + _leaves(axis, new, recoding.get(axis.name, {}))[known.cell // stride % len(axis)]
-            )
-    rows = np.flatnonzero(kept)
+    grid, known = Grid.of({axis.name: axis.codes for axis in axes}), tabulation.respondents
+    position = tabulation.grid.translate(tabulation.cells, grid, nodes)
+    rows = np.flatnonzero(position >= 0)
     order = rows[np.argsort(position[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(position[order], prepend=-1))
 
@@ -147,16 +131,14 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
         contributors,
         level(tabulation.holdings),
         tabulation.dropped,
-        None if known is None else known.moved(finest),
+        None if known is None else known.moved(tabulation.grid.translate(known.cell, grid, leaves)),
     )
 
 
 def _leaves(old: Axis, new: Axis, groups: Mapping[str, str]) -> IntArray:
     """Return the node of the new axis for the total and every leaf of the old one, -1 for others."""
     found = np.full(len(old), -1, np.int64)
-    at = {code: i for i, code in enumerate(new.codes)}
-    for leaf in old.leaf_codes.tolist():
-        found[leaf] = at[groups.get(old.codes[leaf], old.codes[leaf])]
+    found[old.leaf_codes] = recode([groups.get(leaf, leaf) for leaf in old.leaves], new.codes)
     found[0] = 0
     return found
 
@@ -180,7 +162,7 @@ def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, boo
         raise RequestError(
             f"dimension {axis.name!r}: the group {clash!r} has the name of a larger one in the hierarchy; rename it"
         )
-    at = {code: i for i, code in enumerate(axis.codes)}
+    at = axis.places
     trees: list[Hierarchy] = []
     for tree in axis.hierarchies:
         pairs: dict[str, str] = {}
@@ -196,7 +178,7 @@ def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, boo
             grown = Hierarchy.from_parents(pairs, total=tree.total)
             trees.append(grown.as_part() if tree.part else grown)
     new = Axis(axis.name, tuple(trees))
-    found = {code: i for i, code in enumerate(new.codes)}
+    found = new.places
     # A group that an old node consists of takes that node's figures, which are right even where units do not add up.
     same = {next(iter(inside[i])) for i in range(len(axis)) if i not in of and whole[i] and len(inside[i]) == 1}
     result = np.full(len(axis), -1, np.int64)
@@ -217,17 +199,15 @@ def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, boo
 def _check_units(tabulation: Tabulation, axis: Axis) -> None:
     """Refuse to add up units of which some are in several categories of a dimension."""
     codes = tabulation.codes(axis.name)
-    stride = int(np.prod(tabulation.shape[tabulation.names.index(axis.name) + 1 :], dtype=np.int64))
-    above = tabulation.cells - codes * stride
+    above = tabulation.grid.moved(tabulation.cells, tabulation.names.index(axis.name), 0)
     leaves = np.isin(codes, axis.leaf_codes)
     for name, level in tabulation.levels.items():
         if np.array_equal(level.units, tabulation.records):
             continue
         total = np.flatnonzero(codes == 0)
-        cells, sums = _add_up(above[leaves], level.units[leaves], tabulation.size)
-        slot = np.minimum(np.searchsorted(tabulation.cells[total], cells), max(total.size - 1, 0))
-        known = tabulation.cells[total][slot] == cells if total.size else np.zeros(cells.size, bool)
-        if not known.all() or (level.units[total][slot] != sums).any():
+        cells, sums = add_up(above[leaves], level.units[leaves], tabulation.size)
+        slot = locate(tabulation.cells[total], cells)
+        if (slot < 0).any() or (level.units[total][slot] != sums).any():
             raise DataError(
                 f"some {name}s have records in several categories of {axis.name!r}, so that merged cells do not have "
                 "the sum of their numbers; recode the records and tabulate them again"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -10,15 +10,22 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import DataError, LimitError
+from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
 from discreet.table.counts import Where, numpy_from_arrow, whole_counts
-from discreet.table.dimension import Dimension
-from discreet.table.table import Table, describe
+from discreet.table.dimension import Dimension, grid_of
+from discreet.table.frequencies import Frequencies
+from discreet.table.grid import Grid
 
 Margins: TypeAlias = Literal["check", "recompute"]
-TOTALS = ("all", "margin", "sum", "total", "totals")
+TOTALS = (
+    "all", "margin", "sum", "total", "totals", "grand total", "overall", "everybody", "all ages", "all persons",
+    "all sexes", "both", "both sexes", "_t", "insgesamt", "gesamt", "summe", "zusammen", "ensemble", "totale", "totaal",
+    "i alt", "suma", "razem",
+)  # fmt: skip
 """Labels that people and programs give to margins, whatever the case of their letters."""
+CODED = "t"
+"""Stands for the total in codes of statistical offices; beside a total of another name it is a category."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +71,7 @@ def _labelled(name: str, coded: Coded, where: Where) -> Coded:
     return coded
 
 
-def table_from_columns(
+def frequencies_from_columns(
     columns: Mapping[str, Coded],
     figures: npt.NDArray[Any],
     *,
@@ -74,8 +81,8 @@ def table_from_columns(
     totals: Mapping[str, str] | None = None,
     margins: Margins = "check",
     possible: npt.NDArray[np.bool_] | None = None,
-) -> Table:
-    """Build a table from a column of labels per dimension and a column of counts.
+) -> Frequencies:
+    """Count cells from a column of labels per dimension and a column of counts.
 
     Args:
         columns: for each dimension its column of labels.
@@ -110,18 +117,12 @@ def table_from_columns(
         return f"{where(row)} ({phrase})"
 
     numbers = whole_counts(figures, cell_at)
-    shape = tuple(len(dim) for dim in dims)
-    if math.prod(shape) > np.iinfo(np.int64).max:
-        raise LimitError(
-            f"the dimensions span {math.prod(shape):.3g} cells, more than positions can number; leave some out"
-        )
+    grid = grid_of(dims)
     inner = ~np.logical_or.reduce(marked)
     if not inner.any():
         raise DataError(f"every row is a margin ({total!r}); give the inner cells")
     rows = np.flatnonzero(inner)
-    position = np.zeros(rows.size, np.int64)
-    for code, length in zip(codes, shape, strict=True):
-        position = position * length + code[rows]
+    position = grid.encode([code[rows] for code in codes])
     order = np.argsort(position, kind="stable")
     position, rows = position[order], rows[order]
     again = np.flatnonzero(np.diff(position) == 0)
@@ -133,12 +134,12 @@ def table_from_columns(
         )
     kept = numbers[rows] > 0
     lost = position[:0] if possible is None else position[~possible[rows]]
-    table = Table(tuple(dims), position[kept], numbers[rows][kept], lost)
+    table = Frequencies(tuple(dims), position[kept], numbers[rows][kept], lost)
     if margins == "check" and not inner.all():
         _check_margins(table, codes, marked, numbers, where)
     if total is not None:
-        for dimension in table.dimensions:
-            refuse_unmarked(dimension.name, dimension.categories)
+        for dimension, mark in zip(table.dimensions, marked, strict=True):
+            refuse_unmarked(dimension.name, dimension.categories, known=bool(mark.any()))
     return table
 
 
@@ -162,16 +163,14 @@ def _recode(column: Coded, dim: Dimension) -> IntArray:
 
 
 def _check_margins(
-    table: Table,
+    table: Frequencies,
     codes: list[IntArray],
     marked: list[npt.NDArray[np.bool_]],
     numbers: IntArray,
     where: Where,
 ) -> None:
     """Compare every stated margin with the sum of its cells."""
-    pattern = np.zeros(numbers.size, np.int64)
-    for mark in marked:
-        pattern = pattern * 2 + mark
+    pattern = Grid((2,) * len(marked)).encode(marked)
     for kind in np.unique(pattern[pattern > 0]):
         kept = [i for i in range(len(codes)) if not (int(kind) >> (len(codes) - 1 - i)) & 1]
         rows = np.flatnonzero(pattern == kind)
@@ -179,25 +178,29 @@ def _check_margins(
             sums = np.full(rows.size, table.total)
         else:
             margin = table.margin(*(table.names[i] for i in kept))
-            position = np.zeros(rows.size, np.int64)
-            for i in kept:
-                position = position * table.shape[i] + codes[i][rows]
-            sums = margin.at(position)
+            sums = margin.at(margin.grid.encode([codes[i][rows] for i in kept]))
         wrong = np.flatnonzero(sums != numbers[rows])
         if wrong.size:
             row = int(rows[wrong[0]])
-            name = describe([table.dimensions[i] for i in kept], [codes[i][row] for i in kept]) or "total"
+            name = ", ".join(f"{table.names[i]}={table.dimensions[i].categories[codes[i][row]]}" for i in kept)
             raise DataError(
-                f"{where(row)}: margin '{name}' is {numbers[row]}, but its cells sum to {sums[wrong[0]]}; "
+                f"{where(row)}: margin '{name or 'total'}' is {numbers[row]}, but its cells sum to {sums[wrong[0]]}; "
                 'correct the figures, or pass margins="recompute" (--margins recompute) to use the cells'
             )
 
 
-def refuse_unmarked(dimension: str, categories: Sequence[str]) -> None:
-    """Refuse a category that is named like a margin: it would count people twice."""
-    label = next((label for label in categories if label.casefold() in TOTALS), None)
+def refuse_unmarked(dimension: str, categories: Sequence[str], *, known: bool) -> None:
+    """Refuse a category that is named like a margin: it would count people twice, and hide what its cells sum to.
+
+    Args:
+        dimension: the dimension's name.
+        categories: its categories, without its total.
+        known: whether there is a total beside them.
+    """
+    words = (*TOTALS, *([] if known else [CODED]))
+    label = next((label for label in categories if label.casefold().strip() in words), None)
     if label is not None and len(categories) > 1:
         raise DataError(
             f"category {label!r} of dimension {dimension!r} is named like a margin; if it is one, pass "
-            f"total={label!r} (--total {label}), otherwise total=None (--total '')"
+            f"total={label!r} (--total {shlex.quote(label)}), otherwise total=None (--total '')"
         )

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.errors import DataError, LimitError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError, nearest
+from discreet.core.numerics import FloatArray, IntArray, index_ranges, sorted_runs
+from discreet.table.arrow_files import read_arrow_rows
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where, numpy_from_arrow
 from discreet.table.space import Space
@@ -138,19 +139,15 @@ class Contributions:
             )
         rows = np.arange(self.unit.size)
         position = np.zeros(rows.size, np.int64)
-        for axis, stride in zip(space.axes, space.strides, strict=True):
-            labels = self.labels[axis.name]
-            above = [axis.above(label) for label in labels]
-            count = np.array([len(nodes) for nodes in above], np.int64)
-            first = np.cumsum(count) - count
+        for axis, stride in zip(space.axes, space.grid.strides, strict=True):
+            above = [axis.above(label) for label in self.labels[axis.name]]
+            first = np.cumsum([0, *(len(nodes) for nodes in above)])
             flat = np.array([node for nodes in above for node in nodes], np.int64)
             code = self.codes[rows, list(self.labels).index(axis.name)]
-            fan = count[code]
-            if int(fan.sum()) > MOST:
+            if int((first[code + 1] - first[code]).sum()) > MOST:
                 raise LimitError(f"the contributions are in more than {MOST:,} sums; audit fewer dimensions at a time")
-            again = np.repeat(np.arange(rows.size), fan)
-            step = np.arange(again.size) - np.repeat(np.cumsum(fan) - fan, fan)
-            position = position[again] + stride * flat[first[code[again]] + step]
+            again, node = index_ranges(first[code], first[code + 1])
+            position = position[again] + stride * flat[node]
             rows = rows[again]
         unit, values = self.unit[rows], self.values[rows]
         parts = [(position, unit, values)]
@@ -158,10 +155,8 @@ class Contributions:
             mine = np.isin(unit, [self.units.index(member) for member in members])
             parts.append((position[mine], np.full(int(mine.sum()), len(self.units) + number), values[mine]))
         position, unit, values = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        order = np.lexsort((unit, position))
-        position, unit, values = position[order], unit[order], values[order]
-        start = np.flatnonzero(np.r_[True, (np.diff(position) != 0) | (np.diff(unit) != 0)])
-        return position[start], unit[start], np.add.reduceat(values, start)
+        order, start = sorted_runs(position, unit)
+        return position[order[start]], unit[order[start]], np.add.reduceat(values[order], start)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -186,9 +181,6 @@ def read_contributions(
     delimiter: str | None = None,
 ) -> Contributions:
     """Read contributions from a CSV or Parquet file; see :meth:`Contributions.from_arrow`."""
-    from discreet.core.errors import DiscreetError
-    from discreet.table.files import read_arrow_rows
-
     arrow, where = read_arrow_rows(path, encoding=encoding, delimiter=delimiter)
     try:
         return Contributions.from_arrow(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -67,26 +69,14 @@ class CsvText:
 
     def line(self, row: int) -> int:
         """Return the line on which a row of figures begins, counted from 1; empty lines are no rows."""
-        for number, (line, _) in enumerate(self._records()):
-            if number == row + 1:
-                return line
-        return row + 2
+        return line_of(self._rows(), row)
 
-    def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Go through the rows that are not empty, the header first, with the lines on which they begin."""
-        reader = csv.reader(io.StringIO(self.text, newline=""), delimiter=self.separator)
-        begin = 1
-        try:
-            for record in reader:
-                if record:
-                    yield begin, record
-                begin = reader.line_num + 1
-        except csv.Error as error:
-            raise DataError(f"{self.file}: line {begin} is not readable as CSV ({error}); check its quotes") from None
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        return numbered_rows(io.StringIO(self.text, newline=""), self.file, self.separator)
 
     def header(self) -> list[str]:
         """Return the names of the columns, each of which must have one of its own."""
-        line, names = next(self._records())
+        line, names = next(self._rows())
         for position, name in enumerate(names, start=1):
             if not name.strip() and position > 1:
                 raise DataError(f"{self.file}: column {position} has no name in line {line}; name every column")
@@ -96,22 +86,59 @@ class CsvText:
         return names
 
 
+def numbered_rows(stream: Iterable[str], file: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV file that are not empty, the header first, with the lines on which they begin."""
+    reader = csv.reader(stream, delimiter=separator)
+    begin = 1
+    try:
+        for record in reader:
+            if record:
+                yield begin, record
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{file}: line {begin} is not readable as CSV ({error}); check its quotes") from None
+
+
+def line_of(rows: Iterable[tuple[int, list[str]]], row: int) -> int:
+    """Return the line on which a row below the header begins; rows count from 0."""
+    return next((line for number, (line, _) in enumerate(rows) if number == row + 1), row + 2)
+
+
 def decode(content: bytes, file: Path, encoding: str) -> str:
     """Return a file's text, or say which line is not in its encoding."""
+    return "".join(decoded([content], file, encoding))
+
+
+def decoded(blocks: Iterable[bytes], file: Path, encoding: str) -> Iterator[str]:
+    """Yield a file's text block by block, or say which line is not in its encoding."""
+    unknown = RequestError(f"encoding {encoding!r} is not known; for example utf-8, latin-1, cp1252")
     try:
-        text = content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{file}: line {line} has a byte (0x{content[error.start]:02x}) that is not {encoding}; save the file "
-            "as UTF-8, or name its encoding (for example latin-1)"
-        ) from None
-    except (LookupError, UnicodeError):
-        raise RequestError(f"encoding {encoding!r} is not known; for example utf-8, latin-1, cp1252") from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataError(
-            f"{file}: line {line} has a byte 0x00, which no text has; give a CSV file, or name its encoding "
-            "(for example utf-16)"
-        )
-    return text
+        # Refuses codecs that make no text.
+        io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        decoder = codecs.getincrementaldecoder(plain_encoding(encoding))()
+    except LookupError:
+        raise unknown from None
+    line = 1
+    for block in chain(blocks, [b""]):
+        try:
+            text = decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{file}: line {line + error.object.count(10, 0, error.start)} has a byte "
+                f"(0x{error.object[error.start]:02x}) that is not {encoding}; save the file as UTF-8, or name its "
+                "encoding (for example latin-1)"
+            ) from None
+        except UnicodeError:
+            raise unknown from None
+        if "\0" in text:
+            raise DataError(
+                f"{file}: line {line + text.count(chr(10), 0, text.index(chr(0)))} has a byte 0x00, which no text has; "
+                "give a CSV file, or name its encoding (for example utf-16)"
+            )
+        line += block.count(b"\n")
+        yield text
+
+
+def plain_encoding(encoding: str) -> str:
+    """Return the encoding by which a file is read: a byte order mark before UTF-8 is no part of the text."""
+    return "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from discreet.core.errors import DataError, RequestError, nearest
+from discreet.table.grid import Grid
 
 
 @dataclass(frozen=True)
@@ -51,3 +52,12 @@ class Dimension:
         except ValueError:
             hint = nearest(str(category), self.categories)
             raise RequestError(f"dimension {self.name!r} has no category {str(category)!r}; {hint}") from None
+
+
+def grid_of(dimensions: Iterable[Dimension]) -> Grid:
+    """Return the grid of all combinations of categories.
+
+    >>> grid_of([Dimension("area", "ns"), Dimension("sex", "mf")]).describe(2)
+    'area=s, sex=m'
+    """
+    return Grid.of({dimension.name: dimension.categories for dimension in dimensions})

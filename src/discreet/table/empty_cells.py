@@ -29,16 +29,14 @@ def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, above_z
     >>> empty_cells(Space((axis,)), {"x": 2}, np.array([0, 1, 2, 3]), np.array([0, 1, 2, 3])).tolist()
     []
     """
-    axes = [(axis, stride) for axis, stride in zip(space.axes, space.strides, strict=True) if axis.name in tops]
-    leaves = [axis.leaves if not (top := tops[axis.name]) else tuple(sorted(axis.under[top])) for axis, _ in axes]
-    inner = np.zeros(1, np.int64)
-    for (_, stride), below in zip(axes, leaves, strict=True):
-        inner = (inner[:, None] + stride * np.array(below, np.int64)).ravel()
+    axes = [axis for axis in space.axes if axis.name in tops]
+    leaves = [axis.leaves if not (top := tops[axis.name]) else tuple(sorted(axis.under[top])) for axis in axes]
+    inner = space.cross({axis.name: below for axis, below in zip(axes, leaves, strict=True)})
     given = np.isin(inner, listed)
     if given.all() or not given.any():
         return np.zeros(0, np.int64)
-    made = [_below(axis, below) for (axis, _), below in zip(axes, leaves, strict=True)]
-    codes = [above_zero // stride % len(axis.nodes) for axis, stride in axes]
+    made = [_below(axis, below) for axis, below in zip(axes, leaves, strict=True)]
+    codes = [space.grid.code(above_zero, space.names.index(axis.name)) for axis in axes]
     # Counted along one dimension after the other: how many inner cells with a row every sum has.
     count = given.reshape([len(below) for below in leaves]).astype(np.float64)
     for k, incidence in enumerate(made):

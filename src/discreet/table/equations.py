@@ -7,20 +7,23 @@ dimension, so that hidden figures meet only where they share a total, and fall i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import DataError, InfeasibleError, LimitError, RequestError
+from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.numerics import IntArray, whole_where_near
 from discreet.table.blocks import Asked, lay_blocks
-from discreet.table.figures import Figures, decimal_text
+from discreet.table.decimals import decimal_text
+from discreet.table.figures import Figures
+from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.overlay import Overlay, places
-from discreet.table.relations import relations_of
+from discreet.table.published_parts import parts_of
+from discreet.table.relations import only_open, relations_of
 from discreet.table.release import Release
 from discreet.table.space import Space, space_of
 from discreet.table.table import Table
@@ -63,8 +66,8 @@ class Equations:
     def find(self, cell: Mapping[str, object]) -> int:
         """Return the index of a cell among the positions."""
         position = self.space.position(cell)
-        at = int(np.searchsorted(self.positions, position))
-        if at == self.positions.size or self.positions[at] != position:
+        at = int(locate(self.positions, np.array(position)))
+        if at < 0:
             raise RequestError(
                 f"cell {self.space.describe(position)} is crossed by no published table; ask about the dimensions "
                 "together (about=, --about)"
@@ -73,8 +76,7 @@ class Equations:
 
     def locate(self, positions: IntArray) -> IntArray:
         """Return the indices of positions of the space, -1 where none is stated."""
-        at = np.minimum(np.searchsorted(self.positions, positions), self.positions.size - 1)
-        return np.where((positions >= 0) & (self.positions[at] == positions), at, -1)
+        return locate(self.positions, positions)
 
     def rows_of(self, part: Figures) -> IntArray:
         """Return where the rows of a published table stand."""
@@ -230,42 +232,6 @@ class Equations:
     __repr__ = __str__
 
 
-def parts_of(releases: Any) -> tuple[Figures, ...]:
-    """Return the published tables of a release, of several, or of tables taken as published exactly.
-
-    Sums of published figures are left out: they tell nothing.
-    """
-    several = [releases] if isinstance(releases, Release | Figures | Table) else list(releases)
-    parts: list[Figures] = []
-    for item in several:
-        if isinstance(item, Figures):
-            parts.append(item)
-        elif isinstance(item, Release | Table):
-            parts += (Release(item, "as published") if isinstance(item, Table) else item).parts()
-        else:
-            raise RequestError(f"a {type(item).__name__} is no release; give releases, figures or tables")
-    if not parts:
-        raise RequestError("there is nothing to audit; give at least one release")
-    return tuple(part.telling() for part in parts)
-
-
-def draws_of(releases: Any) -> tuple[int, ...]:
-    """Return for every published table the number of the draw that it was made by.
-
-    The tables of one release were drawn together, so that a figure that several show is one figure; so were all that
-    were perturbed by the keys of their records. Other releases were drawn on their own.
-    """
-    several = [releases] if isinstance(releases, Release | Figures | Table) else list(releases)
-    found: list[int] = []
-    keyed: dict[str, int] = {}
-    for number, item in enumerate(several):
-        draw = number
-        if isinstance(item, Release) and item.parameters.get("keys") == "records":
-            draw = keyed.setdefault(item.method, number)
-        found += [draw] * len(parts_of(item))
-    return tuple(found)
-
-
 def equations_of(
     releases: Release | Figures | Table | Iterable[Release | Figures | Table],
     *,
@@ -298,12 +264,12 @@ def equations_of(
     blocks = lay_blocks(space, parts, about, asked)
     grids = []
     for block in blocks:
-        size = int(np.prod([float(len(axis.stated)) for axis in block.axes.values()]))
+        size = math.prod(len(axis.stated) for axis in block.axes.values())
         if size > LARGEST:
             raise LimitError(
                 f"{' × '.join(block.axes)} has {size:,} cells, more than {LARGEST:,}; ask about fewer dimensions"
             )
-        grids.append(space.grid(block.axes))
+        grids.append(space.cross({name: axis.stated for name, axis in block.axes.items()}))
     positions = grids[0] if len(grids) == 1 else np.unique(np.concatenate(grids))
     decimals = max(part.decimals for part in parts)
     scale = 10**decimals
@@ -312,8 +278,7 @@ def equations_of(
     )
     for i, part in enumerate(parts):
         state.add(i, part)
-    starts, columns, signs = relations_of(blocks, grids, positions)
-    starts, columns, signs = _only_open(starts, columns, signs, state)
+    starts, columns, signs = only_open(*relations_of(blocks, grids, positions), state)
     return Equations(
         space,
         parts,
@@ -328,45 +293,3 @@ def equations_of(
         signs,
         decimals=decimals,
     )
-
-
-def _only_open(
-    starts: IntArray, columns: IntArray, signs: IntArray, state: Overlay
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Check the equations among exact figures, and keep those in which something is not exact, each once."""
-    exact = state.lower == state.upper
-    rows = starts.size - 1
-    if not rows:
-        return starts, columns, signs
-    known = exact[columns]
-    value = np.where(known, state.lower[columns], 0) * signs
-    off = np.add.reduceat(value, starts[:-1])
-    unknown = np.add.reduceat((~known).astype(np.int64), starts[:-1])
-    wrong = np.flatnonzero((unknown == 0) & (off != 0))
-    if wrong.size:
-        e = int(wrong[0])
-        parent = int(columns[starts[e]])
-        stated = int(state.lower[parent])
-        name = state.space.describe(int(state.positions[parent]))
-        left = wrong.size - 1
-        more = f" (nor {'does 1 other sum' if left == 1 else f'do {left:,} other sums'} add up)" if left else ""
-        remedy = (
-            'or say that cells without a row are not published (absent="unpublished", --absent unpublished)'
-            if int(off[e]) > 0
-            else "or, where some rows are groups of others, say which (hierarchies=, --hierarchy), or read the "
-            "release's Parquet file, which keeps that"
-        )
-        raise DataError(
-            f"margin '{name}' is {decimal_text(stated, state.decimals)}, but its cells sum to "
-            f"{decimal_text(stated - int(off[e]), state.decimals)}{more}; correct the figures, {remedy}"
-        )
-    keep = unknown > 0
-    # Linked blocks state the sums of the margins that they share once each.
-    mark = np.random.default_rng(0).integers(1, 2**62, state.positions.size, dtype=np.uint64)
-    digest = np.add.reduceat(mark[columns] * signs.astype(np.uint64), starts[:-1])
-    first = np.zeros(rows, bool)
-    first[np.unique(digest, return_index=True)[1]] = True
-    keep &= first
-    entries = np.repeat(keep, np.diff(starts))
-    lengths = np.diff(starts)[keep]
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), columns[entries], signs[entries]

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
+from discreet.table.decimals import decimal_text
+from discreet.table.frequencies import Frequencies
 from discreet.table.hierarchy import TOTAL, Hierarchy
-from discreet.table.kinds import EXACT, ROUNDINGS, SUPPRESSED, Kind
-from discreet.table.table import Table
-
-if TYPE_CHECKING:
-    from discreet.table.tabulation import Tabulation
+from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+from discreet.table.tabulation import Tabulation
 
 Absent: TypeAlias = Literal["empty", "unpublished"]
 
@@ -105,7 +105,7 @@ class Figures:
     def _check_values(self) -> None:
         for i, kind in enumerate(self.kinds):
             rows = np.flatnonzero(self.kind == i)
-            if kind.name == "interval" and rows.size:
+            if kind.spans and rows.size:
                 ends = None if self.upper is None or self.upper.shape != self.values.shape else self.upper
                 wrong = rows if ends is None else rows[ends[rows] < self.values[rows]]
                 if wrong.size:
@@ -114,22 +114,32 @@ class Figures:
                     raise DataError(
                         f"{self.name}: cell {self.describe(row)} {shown}; give the lower, then the upper end"
                     )
-            if kind.name in ROUNDINGS:
-                off = rows[self.values[rows] % kind.base != 0]
+            if kind.step > 1:
+                off = rows[self.values[rows] % kind.step != 0]
                 if off.size:
                     row = int(off[0])
                     raise DataError(
                         f"{self.name}: cell {self.describe(row)} is {self.text(row)}, which is not a multiple of the "
-                        f"rounding base {kind.base}; give the base that was used, or say that the figure is exact"
+                        f"rounding base {kind.step}; give the base that was used, or say that the figure is exact"
                     )
 
     # --- making -------------------------------------------------------------------------------------------
 
     @classmethod
     def from_array(
-        cls, array: Any, dimensions: Mapping[str, Sequence[object]], *, kind: Kind = EXACT, **about: Any
+        cls,
+        array: Any,
+        dimensions: Mapping[str, Sequence[object]],
+        *,
+        kind: Kind = EXACT,
+        mark: Kind = SUPPRESSED,
+        **about: Any,
     ) -> Figures:
-        """Build figures from nested lists; None hides a figure, and a category called as the total is a margin."""
+        """Build figures from nested lists; None hides a figure, and a category called as the total is a margin.
+
+        ``mark`` is what a reader knows of those that are hidden: where it says nothing and zeros are shown, that they
+        are above 0; ``Kind("suppressed", least=0)`` says that zeros are hidden too.
+        """
         cells = np.array(array, dtype=object)
         shape = tuple(len(labels) for labels in dimensions.values())
         if cells.shape != shape:
@@ -139,21 +149,21 @@ class Figures:
         values = np.array([0 if value is None else int(value) for value in flat], np.int64)
         codes = np.stack([axis.ravel() for axis in np.indices(shape)], axis=1)
         labels = {name: tuple(str(label) for label in found) for name, found in dimensions.items()}
-        return cls(labels, codes, values, hidden.astype(np.int64), (kind, SUPPRESSED), **about)
+        return cls(labels, codes, values, hidden.astype(np.int64), (kind, mark), **about).marked()
 
     @classmethod
-    def of_table(cls, table: Table, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
+    def of_table(cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
         """Return the inner counts of a table as figures of one kind; empty cells are published as empty.
 
         Empty cells are listed with ``zeros``, and always where a figure of 0 need not mean that a cell is empty.
         """
-        if kind.name == "exact" and not zeros:
+        if kind.exact and not zeros:
             cells, values = table.cells, table.counts
         else:
             # A zero is a figure like any other once values were moved; only structural zeros are known to be empty.
             cells = np.setdiff1d(np.arange(table.size), table.impossible)
             values = table.at(cells)
-        codes = np.stack([table.codes(name, cells) for name in table.names], axis=1)
+        codes = np.stack(table.grid.decode(cells), axis=1)
         labels = {dimension.name: dimension.categories for dimension in table.dimensions}
         return cls(labels, codes, values, np.zeros(values.size, np.int64), (kind, SUPPRESSED), **about)
 
@@ -180,7 +190,7 @@ class Figures:
             mark: what a reader knows of those that are hidden.
             about: the name and other fields of the figures.
 
-        >>> from discreet.table.tabulation import Tabulation
+        >>> from discreet.table.table import Table
         >>> by_sex = Tabulation.from_table(Table.from_array([3, 5], {"sex": ["m", "f"]}))
         >>> Figures.of_tabulation(by_sex, hidden=[False, True, True])
         release: sex (3), 3 figures, 2 hidden (exact, suppressed)
@@ -225,7 +235,7 @@ class Figures:
     @property
     def hidden(self) -> Any:
         """True where the figure is suppressed."""
-        hides = np.array([kind.name == "suppressed" for kind in self.kinds])
+        hides = np.array([kind.hidden for kind in self.kinds])
         return hides[self.kind]
 
     @property
@@ -236,7 +246,41 @@ class Figures:
         by choice do not.
         """
         limit = max((kind.hides for kind in self.kinds), default=0)
-        return tuple(kind.stated or (kind.name == "interval" and limit > 0) for kind in self.kinds)
+        return tuple(kind.stated or (kind.spans and limit > 0) for kind in self.kinds)
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether nothing says if a figure that is hidden can be 0."""
+        return any(self.kinds[i].unsaid for i in np.unique(self.kind).tolist())
+
+    @property
+    def shows_zeros(self) -> bool:
+        """Whether cells are seen to be empty: by a figure of 0 that is exact, or because they have no row.
+
+        >>> Figures.from_array([3, None, 0], {"x": list("abc")}).shows_zeros
+        True
+        """
+        exact = np.array([kind == EXACT for kind in self.kinds])[self.kind]
+        if (exact & (self.values == 0)).any():
+            return True
+        inner = np.ones(len(self), bool)
+        for column, (name, labels) in zip(self.codes.T, self.labels.items(), strict=True):
+            sums = {self.total} | {t.codes[p] for t in self.hierarchies.get(name, ()) for p in t.parents if p >= 0}
+            inner &= np.array([label not in sums for label in labels])[column]
+        if self.absent != "empty" or not inner.any() or not (exact | self.hidden)[inner].all():
+            return False
+        cells = math.prod(np.unique(column[inner]).size for column in self.codes.T)
+        return int(inner.sum()) < cells
+
+    def marked(self, *, above_zero: bool | None = None) -> Figures:
+        """Return the figures with marks that say nothing of zeros taken to hide none, by default where zeros are shown.
+
+        >>> Figures.from_array([3, None, 0], {"x": list("abc")}, mark=SUPPRESSED).kinds[1].phrase
+        'suppressed, at least 1'
+        """
+        if not self.unsaid or not (self.shows_zeros if above_zero is None else above_zero):
+            return self
+        return replace(self, kinds=tuple(kind.above_zero() for kind in self.kinds))
 
     def telling(self) -> Figures:
         """Return the figures without those that are sums of others, which say nothing that these do not.
@@ -245,7 +289,7 @@ class Figures:
         >>> len(replace(shown, kind=np.array([0, 2]), kinds=(*shown.kinds, Kind("added"))).telling())
         1
         """
-        keep = np.array([kind.name != "added" for kind in self.kinds])[self.kind]
+        keep = np.array([not kind.summed for kind in self.kinds])[self.kind]
         if keep.all():
             return self
         ends = None if self.upper is None else self.upper[keep]
@@ -256,7 +300,7 @@ class Figures:
         lower, upper = np.zeros_like(self.values), np.zeros_like(self.values)
         for i, kind in enumerate(self.kinds):
             rows = self.kind == i
-            if kind.name == "interval" and self.upper is not None:
+            if kind.spans and self.upper is not None:
                 lower[rows], upper[rows] = self.values[rows], self.upper[rows]
             else:
                 lower[rows], upper[rows] = kind.range(self.values[rows])
@@ -269,11 +313,11 @@ class Figures:
 
     def text(self, row: int) -> str:
         """Return a figure as it is published."""
-        kind = self.kinds[int(self.kind[row])].name
-        if kind == "suppressed":
+        kind = self.kinds[int(self.kind[row])]
+        if kind.hidden:
             return "hidden"
         shown = decimal_text(int(self.values[row]), self.decimals)
-        if kind != "interval" or self.upper is None:
+        if not kind.spans or self.upper is None:
             return shown
         return f"{shown} to {decimal_text(int(self.upper[row]), self.decimals)}"
 
@@ -300,15 +344,3 @@ def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntAr
     near = np.maximum(4 * np.finfo(np.float64).eps * np.abs(chosen.sums), 1e-9)
     decimals = next((d for d in range(7) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all()), 6)
     return np.rint(chosen.sums * 10**decimals).astype(np.int64), decimals
-
-
-def decimal_text(value: int, decimals: int) -> str:
-    """Return a whole number of last decimals as people write it.
-
-    >>> decimal_text(-1250, 2), decimal_text(7, 0)
-    ('-12.50', '7')
-    """
-    if not decimals:
-        return str(value)
-    sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
-    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"

@@ -1,4 +1,4 @@
-"""Frames to tables: long and wide, pandas, polars and Arrow."""
+"""Frames to counted cells: long and wide, pandas, polars and Arrow."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
-from discreet.table.columns import Coded, Margins, coded_arrow, table_from_columns
+from discreet.table.columns import Coded, Margins, coded_arrow, frequencies_from_columns
 from discreet.table.counts import Where, counts_from_arrow
+from discreet.table.frequencies import Frequencies
 from discreet.table.roles import ENDS, FIGURES, POSSIBLE, Layout, roles
-from discreet.table.table import Table
 
 
-def table_from_frame(
+def frequencies_from_frame(
     frame: Any,
     *,
     dimensions: Sequence[str] | None,
@@ -24,14 +24,14 @@ def table_from_frame(
     layout: Layout,
     total: str | None,
     margins: Margins,
-) -> Table:
-    """Build a table from a pandas, polars or Arrow frame; see :meth:`Table.from_frame`."""
+) -> Frequencies:
+    """Count the cells of a pandas, polars or Arrow frame; see :meth:`Table.from_frame`."""
     check_options(layout, margins)
     if type(frame).__module__.split(".")[0] == "pandas":
         from discreet.table.from_pandas import plain_frame
 
         frame, layout = plain_frame(frame, count, layout, dimensions)
-    return table_from_arrow(
+    return frequencies_from_arrow(
         to_arrow(frame),
         lambda row: f"row {row}",
         dimensions=dimensions,
@@ -71,7 +71,7 @@ def to_arrow(frame: Any) -> pa.Table:
         raise DataError(f"a column of the frame mixes types ({reason}); make every column of one type") from None
 
 
-def table_from_arrow(
+def frequencies_from_arrow(
     arrow: pa.Table,
     where: Where,
     *,
@@ -81,8 +81,8 @@ def table_from_arrow(
     total: str | None = "Total",
     totals: Mapping[str, str] | None = None,
     margins: Margins = "check",
-) -> Table:
-    """Build a table from an Arrow table; `where` names the place of a row in messages."""
+) -> Frequencies:
+    """Count the cells of an Arrow table; `where` names the place of a row in messages."""
     check_options(layout, margins)
     names = [str(name) for name in arrow.column_names]
     if arrow.num_rows == 0:
@@ -91,14 +91,14 @@ def table_from_arrow(
     found = roles(arrow, figure=given, dimensions=dimensions, layout=layout, total=total)
     if found.wide:
         columns, counts, where = unpivot(arrow, dimensions, where)
-        return table_from_columns(columns, counts, where=where, total=total, totals=totals, margins=margins)
+        return frequencies_from_columns(columns, counts, where=where, total=total, totals=totals, margins=margins)
     dimensions = found.dimensions
     if not set(ENDS) & set(dimensions):
         _refuse_intervals(arrow, where)
     columns = {name: coded_arrow(name, arrow[name], where) for name in dimensions}
     counts = counts_from_arrow(arrow[found.figure], where)
     possible = possible_from_arrow(arrow[POSSIBLE], where) if POSSIBLE in names and POSSIBLE not in dimensions else None
-    return table_from_columns(
+    return frequencies_from_columns(
         columns, counts, where=where, total=total, totals=totals, margins=margins, possible=possible
     )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,6 +19,18 @@ class Frozen:
                 value = value.copy()
                 value.flags.writeable = False
                 object.__setattr__(self, item.name, value)
+
+    def mapped(self, change: Callable[[Any], Any]) -> Self:
+        """Return the same with every array changed, those of bundles inside it too."""
+
+        def changed(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(changed(item) for item in value)
+            if isinstance(value, Frozen):
+                return value.mapped(change)
+            return change(value) if isinstance(value, np.ndarray) else value
+
+        return type(self)(*(changed(getattr(self, item.name)) for item in fields(self)))  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

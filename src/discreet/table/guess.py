@@ -18,9 +18,11 @@ from discreet.core.errors import DataError, LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures
+from discreet.table.frequencies import DENSE_LIMIT
+from discreet.table.grid import Grid, locate, recode
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
-from discreet.table.table import DENSE_LIMIT, Table
+from discreet.table.table import Table
 
 ROUNDS, STEPS = 1000, 500_000_000
 TOLERANCE = 1e-7
@@ -101,7 +103,7 @@ class _Layout:
                 continue
             trees = part.hierarchies.get(dimension.name) or (Hierarchy.flat(dimension.categories, total=part.total),)
             self.axes[dimension.name] = Axis(dimension.name, tuple(trees))
-        interval = np.array([kind.name == "interval" for kind in part.kinds])[part.kind]
+        interval = np.array([kind.spans for kind in part.kinds])[part.kind]
         self.hidden = part.hidden | interval
         self.interval = interval
         self.codes = {name: self._recode(name) for name in part.names}
@@ -109,23 +111,22 @@ class _Layout:
     def _recode(self, name: str) -> IntArray:
         """Return the node of every figure along a dimension."""
         axis = self.axes[name]
-        at = {code: i for i, code in enumerate(axis.codes)} | {self.part.total: 0}
         labels = self.part.labels[name]
-        strange = next((label for label in labels if label not in at), None)
-        if strange is not None:
+        place = recode([axis.total if label == self.part.total else label for label in labels], axis.codes)
+        if (place < 0).any():
+            strange = labels[int(np.argmin(place))]
             raise DataError(
                 f"{self.part.name}: category {strange!r} of dimension {name!r} is not in the original; give both the "
                 "same categories, or the hierarchy that groups them"
             )
-        place = np.array([at[label] for label in labels], np.int64)
         found: IntArray = place[self.part.codes[:, self.part.names.index(name)]]
         return found
 
     def _inner_code(self, name: str) -> IntArray:
         """Return, for each node of an axis, the original's category that it is, -1 for a sum."""
-        axis = self.axes[name]
-        at = {label: i for i, label in enumerate(self.like.dimensions[self.like.axis(name)].categories)}
-        return np.array([at.get(code, -1) if i else -1 for i, code in enumerate(axis.codes)], np.int64)
+        found = recode(self.axes[name].codes, self.like.dimensions[self.like.axis(name)].categories)
+        found[0] = -1
+        return found
 
     def fill(self, known: FloatArray, ends: FloatArray) -> None:
         """Put the published inner counts in; cells that a table says nothing of are empty where it says so.
@@ -134,12 +135,10 @@ class _Layout:
         """
         if set(self.part.names) != set(self.like.names):
             return
-        position, inside = np.zeros(len(self.part), np.int64), np.ones(len(self.part), bool)
+        position = self.like.grid.encode([self._inner_code(name)[self.codes[name]] for name in self.like.names])
+        inside = position >= 0
         listed = np.ones(self.like.shape, bool)
         for axis, dimension in enumerate(self.like.dimensions):
-            code = self._inner_code(dimension.name)[self.codes[dimension.name]]
-            inside &= code >= 0
-            position = position * len(dimension) + code
             labels = set(self.part.labels[dimension.name])
             named = np.array([category in labels for category in dimension.categories])
             listed &= named.reshape([-1 if i == axis else 1 for i in range(len(self.like.shape))])
@@ -156,7 +155,7 @@ class _Layout:
 
     def sums(self) -> list[_Sums]:
         """Return the published sums, level by level."""
-        exact = np.array([kind.name == "exact" for kind in self.part.kinds])[self.part.kind]
+        exact = np.array([kind.exact for kind in self.part.kinds])[self.part.kind]
         choices = {name: [None, *axis.level_maps()] for name, axis in self.axes.items()}
         found: list[_Sums] = []
         for picked in np.ndindex(*(len(levels) for levels in choices.values())):
@@ -177,29 +176,18 @@ class _Layout:
         """Return the row that each inner cell adds to; None where the rows are the inner cells themselves."""
         if not rows.size:
             return None
-        shape = [len(axis) for axis in self.axes.values()]
-        cell = np.zeros(self.like.size, np.int64)
-        outside = np.zeros(self.like.size, bool)
+        grid = Grid(tuple(len(axis) for axis in self.axes.values()))
         finest = set(self.part.names) == set(self.like.names)
-        every = np.arange(self.like.size)
+        every, along = np.arange(self.like.size), []
         for name, level in maps.items():
-            axis = self.axes[name]
-            at = {code: i for i, code in enumerate(axis.codes)}
-            category = self.like.dimensions[self.like.axis(name)].categories
-            leaf = np.array([at.get(label, -1) for label in category], np.int64)
-            node = np.zeros(len(category), np.int64) if level is None else np.where(leaf >= 0, level[leaf], -1)
+            leaf = recode(self.like.dimensions[self.like.axis(name)].categories, self.axes[name].codes)
+            node = np.zeros(leaf.size, np.int64) if level is None else np.where(leaf >= 0, level[leaf], -1)
             finest &= level is not None and bool((node == leaf)[node >= 0].all())
-            along = node[self.like.codes(name, every)]
-            outside |= along < 0
-            cell = cell * len(axis) + along
+            along.append(node[self.like.codes(name, every)])
         if finest:
             return None
-        key = np.zeros(rows.size, np.int64)
-        for name, length in zip(self.axes, shape, strict=True):
-            key = key * length + self.codes[name][rows]
-        order = np.argsort(key)
-        slot = np.minimum(np.searchsorted(key[order], cell), rows.size - 1)
-        return np.where(outside | (key[order][slot] != cell), -1, order[slot])
+        key = grid.encode([self.codes[name][rows] for name in self.axes])
+        return locate(key, grid.encode(along), np.argsort(key))
 
 
 def _fit(known: FloatArray, where: IntArray, ends: FloatArray, sums: list[_Sums]) -> tuple[FloatArray, bool]:

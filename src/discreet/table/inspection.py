@@ -13,17 +13,18 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, DiscreetError
 from discreet.core.text import columns
+from discreet.table.arrow_files import read_arrow
+from discreet.table.columns import CODED, TOTALS
 from discreet.table.figures import Figures
-from discreet.table.files import read_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy
-from discreet.table.release_writing import note_of
+from discreet.table.release_parquet import note_of
+from discreet.table.release_reader import read_release
 from discreet.table.roles import FIGURES, MARKS, roles
+from discreet.table.tabulation_reader import read_tabulation
 
 Content: TypeAlias = Literal["table", "release", "records", "tabulation"]
 COUNTS = (*FIGURES, "frequency", "n", "records", "persons", "obs_value")
 """Names by which a column of figures is recognised, in any case."""
-TOTALS = ("Total", "total", "TOTAL", "All", "all", "Sum", "_T", "T", "Insgesamt", "Ensemble")
-"""Labels by which margins are recognised."""
 SHOWN = 8
 """How many labels of a column are listed."""
 
@@ -96,7 +97,7 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
         path: the file.
         cells: also return every figure, in columns of codes and values.
         encoding: the encoding of a CSV file.
-        reading: options of :func:`~discreet.table.release_files.read_release` that replace what is proposed.
+        reading: options of :func:`~discreet.table.release_reader.read_release` that replace what is proposed.
     """
     file = Path(path)
     arrow = read_arrow(file, encoding=encoding, delimiter=reading.get("delimiter"))
@@ -171,8 +172,8 @@ def _recognise(arrow: pa.Table, found: Sequence[Column]) -> tuple[Content, dict[
     elif "layout" not in options:
         return "records", {}
     every = [label for one in found for label in one.labels] + [one.name for one in found]
-    total = next((label for label in TOTALS if label in every), TOTAL)
-    if total != TOTAL:
+    total = next((label for label in every if label.casefold().strip() in (*TOTALS, CODED)), TOTAL)
+    if TOTAL not in every and total != TOTAL:
         options["total"] = total
     return ("release" if any(one.marks for one in numeric) else "table"), options
 
@@ -188,11 +189,7 @@ def _unique(arrow: pa.Table, chosen: Sequence[Column]) -> bool:
 def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: str) -> dict[str, Any]:
     """Return every figure in columns."""
     if content == "tabulation":
-        from discreet.table.tabulation_file import read_tabulation
-
         return figures_dict(Figures.of_tabulation(read_tabulation(file)))
-    from discreet.table.release_files import read_release
-
     given: dict[str, Any] = {name: value for name, value in options.items() if name in ("layout", "total", "delimiter")}
     dimensions = options.get("dimensions")
     if dimensions:
@@ -232,7 +229,7 @@ def _depths(labels: Sequence[str], trees: Sequence[Hierarchy]) -> list[int] | No
 
 def _intervals(figures: Figures) -> list[list[int]]:
     """Return the figures that are published as intervals: which they are, and both ends."""
-    kinds = np.array([kind.name == "interval" for kind in figures.kinds], bool)[figures.kind]
+    kinds = np.array([kind.spans for kind in figures.kinds], bool)[figures.kind]
     at = np.flatnonzero(kinds)
     if not at.size or figures.upper is None:
         return []

@@ -118,8 +118,7 @@ def _sums(name: str, table: Figures) -> Iterator[Relation]:
 
 
 def _leaves(axis: Axis, tree: Hierarchy) -> frozenset[int]:
-    at = {code: i for i, code in enumerate(axis.codes)}
-    return frozenset().union(*(axis.under[at[code]] for code in tree.leaves))
+    return frozenset().union(*(axis.under[axis.places[code]] for code in tree.leaves))
 
 
 def _categories(name: str, of_all: Iterable[Figures], inside: Sequence[Relation]) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
+from discreet.table.decimals import decimal_text
 from discreet.table.empty_cells import empty_cells
-from discreet.table.figures import Figures, decimal_text
+from discreet.table.figures import Figures
+from discreet.table.grid import locate
 from discreet.table.joint_axis import covered
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.space import Space
@@ -38,8 +40,8 @@ class Overlay:
         self.lower = np.full(positions.size, least if least >= 0 else max(least * positions.size, -UNBOUNDED))
         self.upper = np.full(positions.size, UNBOUNDED)
         inner = np.ones(positions.size, bool)
-        for axis, stride in zip(space.axes, space.strides, strict=True):
-            inner &= np.isin(positions // stride % len(axis.nodes), axis.leaves)
+        for axis, code in zip(space.axes, space.grid.decode(positions), strict=True):
+            inner &= np.isin(code, axis.leaves)
         self.lower[inner] = least
         if most is not None:
             self.upper[inner] = most
@@ -87,18 +89,19 @@ class Overlay:
             codes = {code for tree in part.hierarchies.get(name, ()) for code in tree.codes[1:]}
             left = inside[name].difference(*(axis.under[axis.code(code)] for code in codes)) if codes else ()
             if left:
-                labels = {other: axes[other].among(left if other == name else found) for other, found in inside.items()}
-                self._clear(part, np.searchsorted(self.positions, self.space.grid(labels)))
+                labels = {other: sorted(left if other == name else found) for other, found in inside.items()}
+                self._clear(part, locate(self.positions, self.space.cross(labels)))
 
     def _empty(self, part: Figures, at: IntArray) -> None:
         """Take inner cells that a table does not list as empty, if it lists any and does not plainly hold them back."""
         above_zero = at[part.ranges()[0] > 0]
         tops = {axis.name: axis.top(part) for axis in self.space.axes if axis.name in part.names}
         found = empty_cells(self.space, tops, self.positions[at], self.positions[above_zero])
-        self._clear(part, np.searchsorted(self.positions, found))
+        self._clear(part, locate(self.positions, found))
 
     def _clear(self, part: Figures, missing: IntArray) -> None:
-        """Say that a table has nobody at some positions."""
+        """Say that a table has nobody at some positions, as far as these are stated."""
+        missing = missing[missing >= 0]
         wrong = missing[(self.lower[missing] > 0) | (self.upper[missing] < 0)]
         if wrong.size:
             i = int(wrong[0])
@@ -133,13 +136,14 @@ class Overlay:
 
 def places(space: Space, positions: IntArray, part: Figures) -> IntArray:
     """Return where the rows of a table stand among the positions."""
-    position = np.zeros(len(part), np.int64)
-    for axis, stride in zip(space.axes, space.strides, strict=True):
-        if axis.name in part.names:
-            position += stride * axis.coded(part)[part.codes[:, part.names.index(axis.name)]]
+    columns = dict(zip(part.names, part.codes.T, strict=True))
+    nothing = np.zeros(len(part), np.int64)
+    position = space.grid.encode(
+        [axis.coded(part)[columns[axis.name]] if axis.name in columns else nothing for axis in space.axes]
+    )
     if np.unique(position).size < position.size:
         raise DataError(f"{part.name}: the total is given under two names; keep one of them")
-    return np.searchsorted(positions, position)
+    return locate(positions, position)
 
 
 def scaled(values: IntArray, scale: int) -> IntArray:

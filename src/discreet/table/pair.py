@@ -8,6 +8,8 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray, NumberArray, sorted_union
+from discreet.table.grid import look_up
+from discreet.table.guess import best_guess
 from discreet.table.release import Release, published
 from discreet.table.table import Table
 
@@ -53,10 +55,7 @@ def pair(original: Table, released: Table | Release) -> Pair:
 
 def _guessed(original: Table, release: Release) -> Pair:
     """Join an original with what a reader guesses of it."""
-    from discreet.table.guess import best_guess
-
     guess = best_guess(release, original)
     cells = sorted_union(original.cells, guess.cells)
-    after = np.zeros(cells.size)
-    after[np.searchsorted(cells, guess.cells)] = guess.values
+    after = look_up(guess.cells, guess.values, cells)
     return Pair(original, cells, original.at(cells), after, int(guess.open.sum()))

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.arrow_files import read_arrow
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where
-from discreet.table.dimension import Dimension
-from discreet.table.files import read_arrow
+from discreet.table.dimension import Dimension, grid_of
 from discreet.table.frames import to_arrow
 from discreet.table.table import Table
 
@@ -79,14 +79,13 @@ def count_records(
             raise RequestError(f"there is no column {name!r}; {nearest(name, arrow.column_names)}")
     if arrow.num_rows == 0:
         raise DataError("there are no records; a table needs at least one")
-    cells = np.zeros(arrow.num_rows, np.int64)
-    dims = []
+    dims, codes = [], []
     for name in by:
         column = coded_arrow(name, arrow[name], place)
         dim = Dimension(name, column.categories if categories is None or name not in categories else categories[name])
-        recode = np.array([dim.code(label) for label in column.categories], np.int64)
-        cells = cells * len(dim) + recode[column.codes]
+        codes.append(np.array([dim.code(label) for label in column.categories], np.int64)[column.codes])
         dims.append(dim)
+    cells = grid_of(dims).encode(codes)
     filled, counts = np.unique(cells, return_counts=True)
     table = Table(tuple(dims), filled, counts, np.zeros(0, np.int64))
     weights = None if weight is None else _weights(arrow[weight], weight, place)

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.core.errors import DataError, RequestError
+from discreet.table.figures import Figures
+from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.table import Table
-
-if TYPE_CHECKING:
-    from discreet.table.figures import Figures
 
 TRIAL = "This is a trial, not for publication"
 
@@ -60,8 +59,6 @@ class Release:
     @classmethod
     def of(cls, figures: Figures | Iterable[Figures], method: str = "as published") -> Release:
         """Return the release of one published table, or of several linked ones."""
-        from discreet.table.figures import Figures
-
         return cls(None, method, {}, (figures,) if isinstance(figures, Figures) else tuple(figures))
 
     def parts(self) -> tuple[Figures, ...]:
@@ -73,8 +70,6 @@ class Release:
         """
         if self.figures or self.inner is None:
             return self.figures
-        from discreet.table.figures import Figures
-
         return (Figures.of_table(self.inner, self.kind, name=self.method),)
 
     def as_trial(self) -> Release:
@@ -99,14 +94,21 @@ class Release:
         Hidden figures stand as the mark, intervals as columns ``lower`` and ``upper``, and where figures are hidden or
         changed, a column ``published_as`` says how they were made and what a mark means. Parquet keeps hierarchies and
         parameters too. Several linked tables become numbered files; the names of all that was written are returned.
-        :func:`~discreet.table.release_files.read_release` reads them back. A release that was made for a trial is
+        :func:`~discreet.table.release_reader.read_release` reads them back. A release that was made for a trial is
         written only with ``trial=True``, and then says so: in the column ``published_as``, or in the note of Parquet.
         """
         if not trial:
             self.refuse_trial("written")
-        from discreet.table.release_writing import write_release
+        from discreet.table.release_writer import write_figures
 
-        return write_release(self, path, value=value, mark=mark)
+        inner = self.inner
+        if self.figures or inner is None or Path(path).suffix.lower() == ".parquet":
+            parts = self.parts()
+        else:
+            # Empty cells are written out, so that categories in which nobody is are not lost.
+            parts = (Figures.of_table(inner, self.kind, zeros=inner.size <= DENSE_LIMIT, name=self.method),)
+        about = {"method": self.method, "parameters": dict(self.parameters), "trial": self.trial}
+        return write_figures(parts, path, about, inner, value=value, mark=mark)
 
     def __str__(self) -> str:
         """Say how the figures were made, then show them."""

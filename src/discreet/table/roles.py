@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
@@ -33,12 +34,19 @@ STATISTICS = frozenset({
     "median", "average", "avg", "sd", "std", "stdev", "stddev", "deviation", "se", "sem", "stderr", "error",
     "variance", "cv", "rse", "moe", "ci", "quantile", "percentile", "min", "minimum", "max", "maximum", "sum",
     "lower", "upper", "density", "prevalence", "incidence", "odds", "prozent", "anteil", "quote", "mittelwert",
-    "durchschnitt", "pourcentage", "taux", "moyenne",
+    "durchschnitt", "pourcentage", "taux", "moyenne", "per", "cumulative", "weight", "weighted", "estimate",
 })  # fmt: skip
 """Words that name a statistic, without an s at their end."""
+ENDINGS = ("prozent", "anteil", "quote", "mittelwert", "durchschnitt")
+"""Ends of German words that name one."""
 UNNAMED = re.compile(r"\s*(Unnamed: ?\d+.*|__index_level_\d+__)?")
-NUMBER = r"^[<>≤≥~]?\s*[+-]?[0-9]+([.,' ][0-9]+)*([eE][+-]?[0-9]+)?\s*[%‰]?$"
-DECIMAL, COMMA = r"\.[0-9]*[1-9]|[eE]|[%‰]", r",[0-9]"
+SIGNED = r"[<>≤≥~(\[€$£]*\s*[+\-−]?"
+AFTER = r"\s*([%‰€$£]|\s[^\d\s.,]{1,4})?[)\]*†‡#]*"
+NUMBER = rf"^{SIGNED}[0-9]+([.,' ][0-9]+)*([eE][+-]?[0-9]+)?{AFTER}$"
+"""A number, with the signs, units and flags that people write beside one."""
+GAP = r"^(?i:[^\pL\d]*|n/?a|nan|none|null)$"
+"""What stands in place of a number that is missing: no letter and no digit, or a word for it."""
+DECIMAL, COMMA = r"[0-9]\.[0-9]*[1-9]|[0-9][eE][+-]?[0-9]|[%‰]", r",[0-9]"
 CODE = r"^0[0-9]"
 
 
@@ -163,7 +171,7 @@ class _Aside:
                 self._refuse_unnamed(self.names.index(name), ",".join(rest))
         if len(dimensions) < 2:
             return
-        odd = [name for name in dimensions if self._statistic(name)]
+        odd = [name for name in dimensions if looks_like_statistic(name, self.arrow[name], self.beside)]
         why = self._why(odd[0]) if odd else "it has a number of its own in nearly every row, which others tell apart"
         odd = odd or [name for name in dimensions if self._needless(name, dimensions)]
         if not odd:
@@ -175,10 +183,6 @@ class _Aside:
             f"with it (--dimensions {','.join(dimensions)}), and each of its values is a category"
         )
 
-    def _statistic(self, name: str) -> bool:
-        column = self.arrow[name]
-        return numeric(column, self.beside) and (called_statistic(name) or _broken(column, self.beside))
-
     def _why(self, name: str) -> str:
         return "its name says so" if called_statistic(name) else "it has decimals or a % sign"
 
@@ -186,7 +190,7 @@ class _Aside:
         """A number that differs from row to row, where the other columns tell the rows apart without it."""
         rows, others = self.arrow.num_rows, [other for other in dimensions if other != name]
         column = self.arrow[name]
-        if rows < 3 or not others or not numeric(column, self.beside):
+        if rows < 2 or not others or not numeric(column, self.beside):
             return False
         if 2 * pc.count_distinct(_plain(column), mode="all").as_py() <= rows:
             return False
@@ -202,21 +206,29 @@ class _Aside:
 
 
 def called_statistic(name: str) -> bool:
-    """Say whether a name tells a statistic.
+    """Say whether a name tells a statistic, or figures.
 
-    >>> [called_statistic(name) for name in ("meanAge", "Share of total (%)", "rates", "mode_of_travel", "age")]
-    [True, True, True, False, False]
+    >>> [called_statistic(name) for name in ("meanAge", "Share of total (%)", "rates", "Frauenanteil", "value")]
+    [True, True, True, True, True]
+    >>> [called_statistic(name) for name in ("mode_of_travel", "age")]
+    [False, False]
     """
     words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
+    if name.strip().casefold() in FIGURES:
+        return True
     return any(mark in name for mark in "%‰") or any(
-        word in STATISTICS or word.removesuffix("s") in STATISTICS for word in map(str.casefold, words)
+        word in STATISTICS or word.removesuffix("s") in STATISTICS or word.endswith(ENDINGS)
+        for word in map(str.casefold, words)
     )
 
 
 def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
     """Say whether a column holds numbers, apart from marks, margins and gaps; codes such as 01 are none."""
     texts = _texts(column, beside)
-    if texts is None or not len(texts):
+    if texts is None:
+        return False
+    texts = texts.filter(pc.invert(pc.match_substring_regex(texts, GAP)))
+    if not len(texts):
         return False
     numbers = pc.all(pc.match_substring_regex(texts, NUMBER)).as_py()
     return bool(numbers and not pc.any(pc.match_substring_regex(texts, CODE)).as_py())
@@ -228,18 +240,30 @@ def _has_numbers(column: pa.ChunkedArray) -> bool:
     return texts is not None and bool(pc.any(pc.match_substring_regex(texts, NUMBER)).as_py())
 
 
-def looks_like_statistic(name: str, column: pa.ChunkedArray) -> bool:
-    """Say whether a column of numbers is named like a statistic or has decimals."""
-    return numeric(column) and (called_statistic(name) or _broken(column, MARKS))
+def looks_like_statistic(name: str, column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
+    """Say whether a column is named like a statistic and has a digit, or holds numbers with decimals.
+
+    >>> entries = {"mean": ["n/a", "15"], "x": ["-", "15.5*"], "rate": ["low", "high"], "bmi": ["18.5-24.9", "25+"]}
+    >>> [looks_like_statistic(name, pa.chunked_array([texts])) for name, texts in entries.items()]
+    [True, True, False, False]
+    """
+    texts = _texts(column, beside)
+    if texts is not None and called_statistic(name):
+        return bool(pc.any(pc.match_substring_regex(texts, "[0-9]")).as_py())
+    return numeric(column, beside) and _broken(column, beside)
 
 
 def _broken(column: pa.ChunkedArray, beside: Sequence[str]) -> bool:
-    """Say whether numbers have decimals or a sign of percent; a comma in some of them lists categories, as in 2,3."""
+    """Say whether numbers have decimals or a sign of percent.
+
+    A comma in some of them lists categories, as in 2,3; in most of them, or before a smaller number, it is of decimals.
+    """
     texts = _texts(column, beside)
     if texts is None or not len(texts):
         return False
-    commas = pc.sum(pc.match_substring_regex(texts, COMMA)).as_py()
-    return bool(pc.any(pc.match_substring_regex(texts, DECIMAL)).as_py() or 2 * commas > len(texts))
+    commas = texts.filter(pc.match_substring_regex(texts, COMMA)).to_pylist()
+    down = any(a >= b for text in commas for a, b in pairwise(map(int, re.findall(r"[0-9]+", text))))
+    return bool(pc.any(pc.match_substring_regex(texts, DECIMAL)).as_py() or 2 * len(commas) > len(texts) or down)
 
 
 def _texts(column: pa.ChunkedArray, beside: Sequence[str]) -> pa.ChunkedArray | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,68 +15,17 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
 from discreet.table.axis import Axis
 from discreet.table.dimension import Dimension
+from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.frozen import Frozen
+from discreet.table.grid import Grid, OnGrid, add_up, locate, recode
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.respondents import Respondents
-from discreet.table.table import DENSE_LIMIT, Table, _add_up, describe
-
-LevelName: TypeAlias = Literal["contributor", "holding"]
-
-
-@dataclass(frozen=True, eq=False)
-class Largest(Frozen):
-    """For each cell the sum of what its units contribute to a response, and their largest contributions.
-
-    Contributions are absolute values, so that a loss counts like a gain of the same size. ``top`` has a row per cell,
-    largest first, 0 where there are fewer units. The weighted figures hold w·x of the same units in the same order.
-    """
-
-    total: FloatArray
-    top: FloatArray
-    weighted_total: FloatArray | None = None
-    weighted_top: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        """Freeze the arrays."""
-        self._freeze()
-
-
-@dataclass(frozen=True, eq=False)
-class Level(Frozen):
-    """How many units are in each cell, and what they contribute to each response.
-
-    Units are contributors, or holdings: groups of contributors that know each other's figures. ``weighted_units``
-    adds the weights of the units instead of counting them.
-    """
-
-    units: IntArray
-    weighted_units: FloatArray | None
-    largest: tuple[Largest, ...]
-
-    def __post_init__(self) -> None:
-        """Freeze the arrays."""
-        self._freeze()
-
-
-@dataclass(frozen=True, eq=False)
-class Response(Frozen):
-    """A magnitude that is added up over the records of each cell.
-
-    ``shadow`` names the variable by which the rules judge it, where that is another one.
-    """
-
-    name: str
-    shadow: str | None
-    sums: FloatArray
-    weighted_sums: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        """Freeze the arrays."""
-        self._freeze()
+from discreet.table.table import Table
+from discreet.table.unit_levels import Level, LevelName, Response
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tabulation(Frozen):
+class Tabulation(OnGrid, Frozen):
     """The cells of every margin wanted, as columns: counts, sums, and the largest contributions to each.
 
     ``cells`` are sorted positions, row-major over the nodes of the axes, of the cells that hold records; position 0 is
@@ -104,10 +52,11 @@ class Tabulation(Frozen):
 
     def __post_init__(self) -> None:
         """Check that all columns have a figure per cell, and freeze them."""
-        if math.prod(self.shape) > np.iinfo(np.int64).max:
-            raise LimitError(f"the dimensions span {math.prod(self.shape):.3g} cells, more than positions can number")
+        size = self.grid.size
+        if len(self.names) < len(self.axes):
+            raise DataError(f"dimension names are {[axis.name for axis in self.axes]}; every name must be unique")
         self._freeze()
-        if self.cells.size and (self.cells[0] < 0 or self.cells[-1] >= self.size or (np.diff(self.cells) <= 0).any()):
+        if self.cells.size and (self.cells[0] < 0 or self.cells[-1] >= size or (np.diff(self.cells) <= 0).any()):
             raise DataError("cell positions must be sorted, unique and inside the tabulation")
         for name, column in self._all_columns():
             if column.shape[0] != self.cells.size:
@@ -150,16 +99,17 @@ class Tabulation(Frozen):
         for name in trees:
             table.axis(name)
         axes = tuple(_axis(d, trees.get(d.name, ()), total) for d in table.dimensions)
-        shape = tuple(len(axis) for axis in axes)
-        steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+        grid = Grid(tuple(len(axis) for axis in axes))
         maps = [[np.zeros(len(axis), np.int64), *axis.level_maps()] for axis in axes]
-        codes = [_leaf_of(d, axis)[table.codes(d.name)] for d, axis in zip(table.dimensions, axes, strict=True)]
+        codes = [
+            recode(dimension.categories, axis.codes)[table.codes(dimension.name)]
+            for dimension, axis in zip(table.dimensions, axes, strict=True)
+        ]
         parts = []
         for levels in product(*maps):
-            placed = [level[code] for level, code in zip(levels, codes, strict=True)]
-            kept = np.logical_and.reduce([place >= 0 for place in placed])
-            position = sum(step * place[kept] for step, place in zip(steps, placed, strict=True))
-            parts.append(_add_up(np.asarray(position, np.int64), table.counts[kept], math.prod(shape)))
+            position = grid.encode([level[code] for level, code in zip(levels, codes, strict=True)])
+            kept = position >= 0
+            parts.append(add_up(position[kept], table.counts[kept], grid.size))
         cells = np.concatenate([cell for cell, _ in parts])
         counts = np.concatenate([count for _, count in parts])
         order = np.argsort(cells)
@@ -169,26 +119,56 @@ class Tabulation(Frozen):
         level = Level(counts[order], None, ())
         return cls(axes, margins, cells[order], counts[order], None, (), level)
 
+    @classmethod
+    def from_columns(
+        cls,
+        axes: tuple[Axis, ...],
+        margins: tuple[tuple[str, ...], ...],
+        responses: Sequence[tuple[str, str | None]],
+        columns: Mapping[str, Any],
+        *,
+        top: int,
+        dropped: int = 0,
+        respondents: Respondents | None = None,
+    ) -> Tabulation:
+        """Build a tabulation from columns that are named as in its file, with the positions of its cells in ``cell``.
+
+        Args:
+            axes: the dimensions.
+            margins: which of them were crossed.
+            responses: the magnitudes, each with the variable by which the rules judge it.
+            columns: the figures.
+            top: how many of the largest contributions there are.
+            dropped: how many records were left out.
+            respondents: who contributed what, where that is known.
+        """
+        names = [name for name, _ in responses]
+        return cls(
+            axes,
+            margins,
+            columns["cell"],
+            columns["records"],
+            columns.get("weighted"),
+            tuple(
+                Response(name, shadow, columns[f"sum:{name}"], columns.get(f"weighted_sum:{name}"))
+                for name, shadow in responses
+            ),
+            Level.from_columns("contributor", names, columns, top),
+            Level.from_columns("holding", names, columns, top) if "holding:units" in columns else None,
+            dropped,
+            respondents,
+        )
+
     # --- what is in it ------------------------------------------------------------------------------------
+
+    @property
+    def categories_by_name(self) -> dict[str, tuple[str, ...]]:
+        """The nodes of each dimension."""
+        return {axis.name: axis.codes for axis in self.axes}
 
     def __len__(self) -> int:
         """Return the number of cells, margins included."""
         return int(self.cells.size)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The dimensions' names."""
-        return tuple(axis.name for axis in self.axes)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The number of nodes of each dimension."""
-        return tuple(len(axis) for axis in self.axes)
-
-    @property
-    def size(self) -> int:
-        """The number of combinations of nodes."""
-        return math.prod(self.shape)
 
     @property
     def levels(self) -> dict[LevelName, Level]:
@@ -219,19 +199,15 @@ class Tabulation(Frozen):
 
     def codes(self, name: str) -> IntArray:
         """Return the node of every cell along a dimension, as a position in its axis."""
-        at = self.names.index(self.axis(name).name)
-        codes: IntArray = self.cells // math.prod(self.shape[at + 1 :]) % self.shape[at]
-        return codes
+        return self.grid.code(self.cells, self.names.index(self.axis(name).name))
 
     def label(self, i: int) -> dict[str, str]:
         """Return the codes of cell number i, by dimension."""
-        codes = np.unravel_index(int(self.cells[i]), self.shape)
-        return {axis.name: axis.codes[int(code)] for axis, code in zip(self.axes, codes, strict=True)}
+        return self.grid.label(int(self.cells[i]))
 
     def describe(self, i: int) -> str:
         """Return the codes of cell number i as a phrase."""
-        codes = np.unravel_index(int(self.cells[i]), self.shape)
-        return describe([axis.dimension for axis in self.axes], codes)
+        return self.grid.describe(int(self.cells[i]))
 
     def find(self, fixed: Mapping[str, object] | None = None, /, **more: object) -> int:
         """Return the number of a cell; dimensions that are not named are at their total."""
@@ -239,10 +215,10 @@ class Tabulation(Frozen):
         for name in wanted:
             self.axis(name)
         codes = [axis.dimension.code(wanted.get(axis.name, axis.total)) for axis in self.axes]
-        position = int(np.ravel_multi_index(codes, self.shape))
-        slot = int(np.searchsorted(self.cells, position))
-        if slot == self.cells.size or self.cells[slot] != position:
-            phrase = describe([axis.dimension for axis in self.axes], codes)
+        position = self.grid.encode(codes)
+        slot = int(locate(self.cells, position))
+        if slot < 0:
+            phrase = self.grid.describe(int(position))
             here = tuple(axis.name for axis, code in zip(self.axes, codes, strict=True) if code)
             reason = "holds no record" if here in self.margins else f"is in none of the margins {list(self.margins)}"
             raise RequestError(f"cell {phrase} {reason}; name another")
@@ -269,15 +245,23 @@ class Tabulation(Frozen):
         if kept not in self.margins:
             raise RequestError(f"margin {list(kept)} was not tabulated; there are {[list(m) for m in self.margins]}")
         rows = np.flatnonzero(self.inner(wanted))
-        position = np.zeros(rows.size, np.int64)
-        for axis in dims:
-            place = np.full(len(axis), -1, np.int64)
-            place[axis.leaf_codes] = np.arange(axis.leaf_codes.size)
-            position = position * axis.leaf_codes.size + place[self.codes(axis.name)[rows]]
+        position = self.among_leaves(rows, wanted)
         order = np.argsort(position)
         counts = self.records if of == "records" else self.contributors.units
         dimensions = tuple(Dimension(axis.name, axis.leaves) for axis in dims)
         return Table(dimensions, position[order], counts[rows][order], np.zeros(0, np.int64))
+
+    def among_leaves(self, rows: IntArray, names: Sequence[str] | None = None) -> IntArray:
+        """Return where finest cells stand in the table of the finest categories alone, by default of all dimensions.
+
+        >>> cells = Tabulation.from_table(Table.from_array([[3, 0], [1, 5]], ["a", "b"]))
+        >>> cells.among_leaves(np.flatnonzero(cells.inner(cells.names))).tolist()
+        [0, 2, 3]
+        """
+        axes = [self.axis(name) for name in names or self.names]
+        leaves = Grid(tuple(axis.leaf_codes.size for axis in axes))
+        places = [locate(axis.leaf_codes, np.arange(len(axis))) for axis in axes]
+        return leaves.encode([place[self.codes(axis.name)[rows]] for place, axis in zip(places, axes, strict=True)])
 
     def check_publishable(self) -> None:
         """Refuse to publish from a tabulation that holds plain and weighted figures side by side.
@@ -316,60 +300,61 @@ class Tabulation(Frozen):
 
     def with_empty_cells(self) -> Tabulation:
         """Return a tabulation that lists also the cells of its margins that hold no record, with figures of 0."""
-        wanted = [self._positions(margin) for margin in self.margins]
-        cells = np.unique(np.concatenate([*wanted, self.cells]))
-        slot = np.searchsorted(cells, self.cells)
+        cells = np.unique(np.concatenate([*(self._positions(margin) for margin in self.margins), self.cells]))
+        slot = locate(cells, self.cells)
 
         def spread(column: Any) -> Any:
-            if column is None:
-                return None
             wide = np.zeros((cells.size, *column.shape[1:]), column.dtype)
             wide[slot] = column
             return wide
 
-        def filled(level: Level | None) -> Level | None:
-            if level is None:
-                return None
-            largest = tuple(Largest(*(spread(getattr(one, f.name)) for f in fields(one))) for one in level.largest)
-            return Level(spread(level.units), spread(level.weighted_units), largest)
-
-        contributors = filled(self.contributors)
-        assert contributors is not None
-        responses = (Response(r.name, r.shadow, spread(r.sums), spread(r.weighted_sums)) for r in self.responses)
-        return Tabulation(
-            self.axes,
-            self.margins,
-            cells,
-            spread(self.records),
-            spread(self.weighted),
-            tuple(responses),
-            contributors,
-            filled(self.holdings),
-            self.dropped,
-            self.respondents,
+        return replace(
+            self,
+            cells=cells,
+            records=spread(self.records),
+            weighted=None if self.weighted is None else spread(self.weighted),
+            responses=tuple(response.mapped(spread) for response in self.responses),
+            contributors=self.contributors.mapped(spread),
+            holdings=None if self.holdings is None else self.holdings.mapped(spread),
         )
 
     def _positions(self, margin: tuple[str, ...]) -> IntArray:
-        codes = [np.arange(1, len(axis)) if axis.name in margin else np.zeros(1, np.int64) for axis in self.axes]
-        if math.prod(part.size for part in codes) > DENSE_LIMIT:
+        lengths = {axis.name: len(axis) - 1 for axis in self.axes if axis.name in margin}
+        if Grid(tuple(lengths.values())).size > DENSE_LIMIT:
             raise LimitError(f"margin {list(margin)} has more than {DENSE_LIMIT:,} cells; ask for a coarser one")
-        grid = np.meshgrid(*codes, indexing="ij")
-        return np.ravel_multi_index(tuple(part.ravel() for part in grid), self.shape)
+        return self.grid.cross([np.arange(1, len(axis)) if axis.name in lengths else [0] for axis in self.axes])
 
     # --- leaving ------------------------------------------------------------------------------------------
 
+    def columns(self) -> dict[str, Any]:
+        """Return every figure as a column with a row per cell, named as in a file of the tabulation; None for none."""
+        names = [response.name for response in self.responses]
+        figures: dict[str, Any] = {"records": self.records, "weighted": self.weighted}
+        for response in self.responses:
+            figures[f"sum:{response.name}"] = response.sums
+            figures[f"weighted_sum:{response.name}"] = response.weighted_sums
+        for name, level in self.levels.items():
+            figures |= level.columns(name, names)
+        return figures
+
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Return a frame with a row per cell: a column per dimension, then every figure."""
-        from discreet.table.export import frame_from_arrow
-        from discreet.table.tabulation_file import arrow_from_tabulation
+        from discreet.table.arrow_writer import frame_from_arrow
+        from discreet.table.tabulation_writer import arrow_from_cells
 
-        return frame_from_arrow(arrow_from_tabulation(self), backend)
+        return frame_from_arrow(arrow_from_cells(self.axes, self.cells, self.columns()), backend)
 
     def write(self, path: str | Path) -> None:
         """Write a Parquet file, which keeps everything, or a CSV file, whole or not at all."""
-        from discreet.table.tabulation_file import write_tabulation
+        from discreet.table.tabulation_writer import write_cells
 
-        write_tabulation(self, path)
+        about = {
+            "responses": [{"name": r.name, "shadow": r.shadow} for r in self.responses],
+            "margins": [list(margin) for margin in self.margins],
+            "top": self.top,
+            "dropped": self.dropped,
+        }
+        write_cells(path, self.axes, self.cells, self.columns(), about, self.respondents)
 
     # --- faces --------------------------------------------------------------------------------------------
 
@@ -419,8 +404,3 @@ def _axis(dimension: Dimension, trees: Hierarchy | Sequence[Hierarchy], total: s
                 f"{nearest(category, axis.leaves)}"
             )
     return axis
-
-
-def _leaf_of(dimension: Dimension, axis: Axis) -> IntArray:
-    at = {code: i for i, code in enumerate(axis.codes)}
-    return np.array([at[category] for category in dimension.categories], np.int64)

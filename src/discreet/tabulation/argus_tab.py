@@ -14,9 +14,10 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.axis import Axis
+from discreet.table.grid import Grid, locate, recode
 from discreet.table.hierarchy import Hierarchy, Prefixes
-from discreet.table.table import describe
-from discreet.table.tabulation import Largest, Level, Response, Tabulation
+from discreet.table.tabulation import Tabulation
+from discreet.table.unit_levels import Largest, Level, Response
 from discreet.tabulation.rda import Metadata, Variable, read_rda, text_of
 
 STATUSES = {"S": "safe", "U": "sensitive", "E": "empty", "P": "protected", "M": "secondary"}
@@ -58,10 +59,9 @@ def read_tab(
         return _numbers([row[place[variable.name]] for row in rows], lines, variable, file, metadata)
 
     axes = tuple(_axis(variable, [row[place[variable.name]] for row in rows], metadata, encoding) for variable in dims)
-    cells = np.zeros(len(rows), np.int64)
-    for axis, variable in zip(axes, dims, strict=True):
-        at = {code: i for i, code in enumerate(axis.codes)}
-        cells = cells * len(axis) + np.array([at[row[place[variable.name]]] for row in rows], np.int64)
+    cells = Grid(tuple(len(axis) for axis in axes)).encode(
+        [recode((row[place[axis.name]] for row in rows), axis.codes) for axis in axes]
+    )
     order = np.argsort(cells, kind="stable")
     cells = cells[order]
     twice = np.flatnonzero(np.diff(cells) == 0)
@@ -149,7 +149,7 @@ def _axis(variable: Variable, codes: list[str], metadata: Metadata, encoding: st
 
 
 def _margins(axes: tuple[Axis, ...], cells: IntArray) -> tuple[tuple[str, ...], ...]:
-    codes = np.unravel_index(cells, tuple(len(axis) for axis in axes))
+    codes = Grid(tuple(len(axis) for axis in axes)).decode(cells)
     patterns = np.stack([code > 0 for code in codes], axis=1)
     names = [axis.name for axis in axes]
     found = {tuple(np.array(names, object)[row].tolist()) for row in np.unique(patterns, axis=0)}
@@ -163,14 +163,12 @@ def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -
         decimals = int((variable.keywords.get("DECIMALS") or ["0"])[0])
         figures.append((variable.name, response.sums, 0.5 * 10.0**-decimals))
     for number, axis in enumerate(tabulation.axes):
-        stride = int(np.prod(tabulation.shape[number + 1 :], dtype=np.int64))
         codes = tabulation.codes(axis.name)
         # Finer sums first: a wrong subtotal is named before the total that it no longer adds up to.
         for parent, children in reversed(axis.families()):
             rows = np.flatnonzero(np.isin(codes, children))
-            line = tabulation.cells[rows] + (parent - codes[rows]) * stride
-            slot = np.minimum(np.searchsorted(tabulation.cells, line), len(tabulation) - 1)
-            given = tabulation.cells[slot] == line
+            slot = locate(tabulation.cells, tabulation.grid.moved(tabulation.cells[rows], number, parent))
+            given = slot >= 0
             for name, figure, rounding in figures:
                 sums = np.zeros(len(tabulation))
                 np.add.at(sums, slot[given], figure[rows[given]])
@@ -179,12 +177,10 @@ def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -
                 wrong = parents[np.abs(sums[parents] - figure[parents]) > allowed]
                 if wrong.size:
                     i = int(wrong[0])
-                    codes_of = np.unravel_index(int(tabulation.cells[i]), tabulation.shape)
-                    cell = describe([one.dimension for one in tabulation.axes], codes_of)
                     raise DataError(
-                        f"{file}: {name} of margin '{cell}' is {figure[i]:,.10g}, but its cells along {axis.name!r} "
-                        f"sum to {sums[i]:,.10g}; correct the figures, or read them as they are with check=False "
-                        "(--margins recompute)"
+                        f"{file}: {name} of margin '{tabulation.describe(i)}' is {figure[i]:,.10g}, but its cells "
+                        f"along {axis.name!r} sum to {sums[i]:,.10g}; correct the figures, or read them as they are "
+                        "with check=False (--margins recompute)"
                     )
 
 

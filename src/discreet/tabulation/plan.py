@@ -10,9 +10,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError, LimitError
+from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
 from discreet.table.axis import Axis
+from discreet.table.grid import Grid
 from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.tabulation.spec import MISSING, DimensionSpec, Missing, TableSpec
 
@@ -38,13 +39,14 @@ class AxisMap:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The axes, and for each finest margin the groupings that are made from it.
+    """The axes, the geometry of their cells, and for each finest margin the groupings that are made from it.
 
     A grouping is a level for each dimension, None where the dimension is at its total.
     """
 
     spec: TableSpec
     maps: tuple[AxisMap, ...]
+    grid: Grid
     groupings: tuple[tuple[tuple[str, ...], tuple[tuple[int | None, ...], ...]], ...]
 
     @property
@@ -52,21 +54,13 @@ class Plan:
         """The axes of the tabulation."""
         return tuple(one.axis for one in self.maps)
 
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """By how much the position of a cell rises with each axis."""
-        shape = [len(axis) for axis in self.axes]
-        return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
-
 
 def make_plan(spec: TableSpec, labels: Sequence[Sequence[Key]], place: Place) -> Plan:
     """Join the codes that records have with the hierarchies."""
     maps = tuple(
         _axis_map(dimension, keys, spec.missing, place) for dimension, keys in zip(spec.dimensions, labels, strict=True)
     )
-    if math.prod(len(one.axis) for one in maps) > np.iinfo(np.int64).max:
-        raise LimitError("the dimensions span more cells than positions can number; leave some out")
-    finest = spec.finest
+    grid, finest = Grid(tuple(len(one.axis) for one in maps)), spec.finest
     groupings: dict[tuple[str, ...], list[tuple[int | None, ...]]] = {margin: [] for margin in finest}
     for margin in spec.crossed:
         # The smallest table that contains a margin is the cheapest to add up.
@@ -76,7 +70,7 @@ def make_plan(spec: TableSpec, labels: Sequence[Sequence[Key]], place: Place) ->
             for dimension, one in zip(spec.dimensions, maps, strict=True)
         ]
         groupings[source] += list(product(*choices))
-    return Plan(spec, maps, tuple((margin, tuple(listed)) for margin, listed in groupings.items()))
+    return Plan(spec, maps, grid, tuple((margin, tuple(listed)) for margin, listed in groupings.items()))
 
 
 def _cells(margin: tuple[str, ...], spec: TableSpec, maps: Sequence[AxisMap]) -> int:
@@ -98,8 +92,7 @@ def _axis_map(dimension: DimensionSpec, keys: Sequence[Key], missing: Missing, p
     own = [_ending(row) for row in rows]
     trees = _hierarchies(dimension, rows, own, place)
     axis = Axis(dimension.name, tuple(trees))
-    at = {code: i for i, code in enumerate(axis.codes)}
-    leaf = np.array([at[code] for code in own], np.int64)
+    leaf = np.array([axis.places[code] for code in own], np.int64)
     leaves = set(axis.leaf_codes.tolist())
     for code, node in zip(own, leaf.tolist(), strict=True):
         if node not in leaves:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import glob
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.csv_text import CsvText
+from discreet.table.csv_text import CsvText, decoded, line_of, numbered_rows, plain_encoding
 
 Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
 KINDS: dict[str, Kind] = {
@@ -151,57 +150,32 @@ def csv_head(source: Source, path: Path) -> tuple[list[str], str, int]:
     return text.header(), text.separator, content[: len(content) - len(line)].count(b"\n")
 
 
+def columns_of(records: Any, *, encoding: str = "utf-8", delimiter: str | None = None) -> list[str]:
+    """Return the names of the columns of records in a frame, or in a CSV or Parquet file; none of others."""
+    source = source_of(records, encoding=encoding, delimiter=delimiter) if isinstance(records, str | Path) else None
+    if source is None:
+        names: Any = getattr(records, "column_names", None) or getattr(records, "columns", ())
+        return [str(name) for name in names]
+    if source.kind == "csv":
+        return csv_head(source, source.paths[0])[0]
+    if source.kind != "parquet":
+        return []
+    import pyarrow.parquet as pq
+
+    return list(pq.read_schema(source.paths[0]).names)
+
+
 def utf8_copy(path: Path, encoding: str, target: Path) -> Path:
     """Check that a file is in its encoding throughout; return it, or a copy in UTF-8 if it is in another one."""
-    plain = encoding.lower() in ("utf-8", "utf8")
-    try:
-        decoder = codecs.getincrementaldecoder("utf-8-sig" if plain else encoding)()
-    except LookupError:
-        raise RequestError(f"encoding {encoding!r} is not known; for example utf-8, latin-1, cp1252") from None
-    line = 1
-    with path.open("rb") as stream, open(target, "wb") if not plain else _Nowhere() as copy:
-        while True:
-            block = stream.read(1 << 24)
-            try:
-                text = decoder.decode(block, final=not block)
-            except UnicodeDecodeError as error:
-                here = error.object[: error.start]
-                raise DataError(
-                    f"{path}: line {line + here.count(10)} has a byte (0x{error.object[error.start]:02x}) that is not "
-                    f"{encoding}; save the file as UTF-8, or name its encoding (for example latin-1)"
-                ) from None
-            if "\0" in text:
-                nul = line + text.count("\n", 0, text.index("\0"))
-                raise DataError(f"{path}: line {nul} has a byte 0x00, which no text has; name its encoding")
-            line += block.count(b"\n")
-            if not plain:
+    plain = plain_encoding(encoding) != encoding
+    with path.open("rb") as stream, nullcontext() if plain else target.open("wb") as copy:
+        for text in decoded(iter(lambda: stream.read(1 << 24), b""), path, encoding):
+            if copy is not None:
                 copy.write(text.encode())
-            if not block:
-                return path if plain else target
-
-
-class _Nowhere:
-    """A file that is not there."""
-
-    def __enter__(self) -> _Nowhere:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-    def write(self, _: bytes) -> int:
-        return 0
+    return path if plain else target
 
 
 def csv_line(path: Path, encoding: str, separator: str, row: int) -> int:
     """Return the line on which a row of a CSV file begins; rows count from 0 and leave out empty lines."""
-    with path.open(encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline="") as stream:
-        reader = csv.reader(stream, delimiter=separator)
-        begin, seen = 1, -1
-        for record in reader:
-            if record:
-                if seen == row:
-                    return begin
-                seen += 1
-            begin = reader.line_num + 1
-    return row + 2
+    with path.open(encoding=plain_encoding(encoding), newline="") as stream:
+        return line_of(numbered_rows(stream, path, separator), row)

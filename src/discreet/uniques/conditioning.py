@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.grid import locate
 from discreet.uniques.convolution import NEVER, CellGroup, UntouchedLaw, restricted_law
 from discreet.uniques.events import Event
 from discreet.uniques.priors import UrnPrior
@@ -56,8 +57,8 @@ class CountBounds:
                 f"event {event.label!r} names position {cells[outside][0]}, which is not a cell that can occur; "
                 f"positions run from 0 to {sample.size - 1} without the structural zeros"
             )
-        place = np.minimum(np.searchsorted(sample.cells, cells), max(size - 1, 0))
-        full = sample.cells[place] == cells if size else np.zeros(cells.size, bool)
+        place = locate(sample.cells, cells)
+        full = place >= 0
         low[place[full]], high[place[full]] = lowest[full], highest[full]
         rest = cells[~full]
         return cls(low, high, base.weight_of(rest), lowest[~full], highest[~full], np.ones(rest.size, np.int64))

@@ -16,6 +16,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, figure, html_table
 from discreet.models import ipf
 from discreet.table import Table
+from discreet.table.grid import locate
 from discreet.uniques.criteria import Criterion, alone, criteria, matched
 
 Margins = Literal["main", "two-way"] | Sequence[Sequence[str]]
@@ -73,8 +74,8 @@ class LogLinearRisk:
     def records(self, cells: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return both risks of records, given each record's cell as its position in the table."""
         positions = np.asarray(cells, np.int64)
-        place = np.minimum(np.searchsorted(self.cells, positions), max(self.cells.size - 1, 0))
-        strange = ~(self.cells[place] == positions) if self.cells.size else np.ones(positions.shape, bool)
+        place = locate(self.cells, positions)
+        strange = place < 0
         if strange.any():
             raise DataError(f"the cell at position {positions[strange][0]} holds nobody of the sample; check the codes")
         return self.alone[place], self.matched[place]

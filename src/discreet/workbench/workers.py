@@ -28,7 +28,7 @@ READY = 2
 """How many processes wait for the first commands; others are started when they are needed."""
 WARM = (
     "discreet.table.inspection",
-    "discreet.table.release_files",
+    "discreet.table.release_reader",
     "discreet.protect",
     "discreet.measures.risk",
     "discreet.utility.loss",

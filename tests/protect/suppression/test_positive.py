@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tests.cli.running import refused, rows_of, run
@@ -15,7 +17,11 @@ from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.evaluate.certified import inspect
 from discreet.protect import Wish
+from discreet.protect.suppression.marking import marked
 from discreet.rules import Threshold
+from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
+from discreet.table.release_reader import release_from_frame
 from discreet.table.tabulation import Tabulation
 
 ROW = {"a": 1, "b": 1, "c": 1, "d": 10, "e": 0}
@@ -44,7 +50,7 @@ def test_three_ones_are_not_left_alone_behind_their_marks() -> None:
     shown = found.release.parts()[0]
     hidden = {shown.labels["x"][int(code)] for code in shown.codes[shown.hidden, 0]}
     assert {"a", "b", "c"} < hidden
-    assert {kind.least for kind in shown.kinds if kind.name == "suppressed"} == {1}
+    assert {kind.to_dict()["least"] for kind in shown.kinds if kind.hidden} == {1}
     seen = dc.audit(found.release, proofs=0)
     assert seen.verdict == "safe"
     assert all((cell.lower, cell.upper) != (0, 3) and cell.lower >= 1 and cell.values > 1 for cell in seen.cells)
@@ -54,7 +60,7 @@ def test_the_pattern_that_hides_the_ones_alone_is_called_unsafe() -> None:
     method = dc.protect.Suppression(Threshold(3))
     pattern = method.pattern(row())
     alone = replace(pattern, hidden=pattern.problem.primary.copy())
-    release = method.publish(alone).release
+    release = marked(method, alone).release
     assert inspect(alone, release).verdict == "unsafe"
     cells = dc.audit(release).cells
     assert {(cell.name, cell.lower, cell.upper) for cell in cells} == {(f"x={x}", 1.0, 1.0) for x in "abc"}
@@ -82,7 +88,7 @@ def test_a_least_of_one_can_be_said_and_more_where_it_holds(row_file: Path, tmp_
     assert dc.suppress(row(), Threshold(3), least=1).audit.verdict == "safe"
     larger = dc.Table.from_array([3, 4, 20, 30], {"x": list("abcd")})
     shown = dc.suppress(larger, Threshold(5), least=3).release.parts()[0]
-    assert {kind.least for kind in shown.kinds if kind.name == "suppressed"} == {3}
+    assert {kind.to_dict()["least"] for kind in shown.kinds if kind.hidden} == {3}
     with pytest.raises(RequestError, match=r"at least 4, but cell x=a is 3; give a smaller least"):
         dc.suppress(larger, Threshold(5), least=4)
     with pytest.raises(RequestError, match=r"zeros may be hidden; let zeros be published"):
@@ -97,6 +103,20 @@ def test_what_a_mark_says_is_read_back(name: str, tmp_path: Path) -> None:
     before, after = ({c.name: (c.lower, c.upper) for c in dc.audit(r).cells} for r in (found.release, again))
     assert before == after
     assert {lower for lower, _ in after.values()} == {1.0}
+
+
+@pytest.mark.parametrize("form", ["intervals", "synthetic"])
+@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+def test_what_stands_in_place_of_a_mark_says_the_same(form: Any, name: str, row_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / name
+    assert run("protect", "suppress", row_file, "--rule", "threshold=3", "--as", form, "-o", out).code == 0
+    made = dc.suppress(row(), Threshold(3), form=form)
+    expected = {f"x={x}": (1.0, 10.0) for x in "abcd"}
+    for release in (made.release, dc.read_release(out)):
+        assert {cell.name: (cell.lower, cell.upper) for cell in dc.audit(release).cells} == expected
+    # The audit by the rules agrees with the one that let it out.
+    judged = run("audit", out, "--original", row_file, "--rule", "threshold=3")
+    assert judged.code == 0, judged.out
 
 
 # --- releases of others -------------------------------------------------------------------------------------------
@@ -122,6 +142,68 @@ def test_a_least_of_other_releases_is_said(tmp_path: Path) -> None:
     # A zero in print says of the marks beside it that they are none.
     zero = write(tmp_path / "zero.csv", "x,count", ["a,c", "b,c", "d,c", "e,0", "Total,3"])
     assert run("audit", zero, "--mark", "c").code == 1
+
+
+def test_a_zero_that_is_shown_says_the_same_in_python() -> None:
+    labels = {"x": [*ROW, "Total"]}
+    counts = [None, None, None, 10, 0, 13]
+    frame = pd.DataFrame({**labels, "count": ["x" if n is None else str(n) for n in counts]})
+    for shown in (Figures.from_array(counts, labels), release_from_frame(frame)):
+        assert {(cell.lower, cell.upper) for cell in dc.audit(shown).cells} == {(1, 1)}
+    hides = Kind("suppressed", least=0)
+    for shown in (Figures.from_array(counts, labels, mark=hides), release_from_frame(frame, least=0)):
+        found = dc.audit(shown)
+        assert {(cell.lower, cell.upper) for cell in found.cells} == {(0, 3)}
+        assert "can be 0" not in found.sentence
+
+
+def test_where_nothing_says_whether_zeros_are_hidden_the_verdict_says_so(tmp_path: Path) -> None:
+    marked = write(tmp_path / "marks.csv", "x,count", ["a,x", "b,x", "c,x", "d,10", "Total,13"])
+    told = run("audit", marked)
+    assert told.code == 0
+    said = " ".join(told.out.split())
+    assert "Nothing says whether hidden figures can be 0" in said
+    assert "--least 1" in said
+    for least in ("0", "1"):
+        assert "Nothing says" not in run("audit", marked, "--least", least).out
+    assert "can be 0" in dc.audit(dc.read_release(marked)).sentence
+
+
+def test_an_assessment_knows_by_its_policy_that_zeros_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = write(tmp_path / "row.csv", "x,count", ["a,1", "b,1", "c,1", "d,10"])
+    marked = write(tmp_path / "marks.csv", "x,count", ["a,x", "b,x", "c,x", "d,10", "Total,13"])
+    policy = write(tmp_path / "only.toml", ONLY, [])
+    found = run("assess", table, "--release", marked, "--policy", policy)
+    assert found.code == 1
+    assert "3 of the 3 hidden or changed cells can be worked out exactly" in " ".join(found.out.split())
+    assert run("replay", "row.record.json").code == 0
+    counts = dc.read_table(table)
+    judged = dc.assess(counts, dc.Policy.from_text(ONLY), protection=dc.read_release(marked))
+    assert judged.verdict == "withhold"
+    assert {cell["lower"] for cell in judged.cells(None)} == {1}
+    # A mark can stand for 0 where the release says so, and where one does.
+    open_ = dc.assess(counts, dc.Policy.from_text(ONLY), protection=dc.read_release(marked, least=0))
+    assert {cell["lower"] for cell in open_.cells(None)} == {0}
+    zero = dc.Table.from_array([1, 1, 0, 10], {"x": list("abcd")})
+    marks = write(tmp_path / "zero.csv", "x,count", ["a,x", "b,x", "c,x", "d,10", "Total,12"])
+    hidden = dc.assess(zero, dc.Policy.from_text(ONLY), protection=dc.read_release(marks))
+    assert {cell["lower"] for cell in hidden.cells(None)} == {0}
+
+
+def test_marks_that_may_stand_for_zeros_say_so(tmp_path: Path) -> None:
+    table = dc.Table.from_array([[1, 0, 9], [0, 1, 9], [9, 9, 9]], {"r": list("abc"), "c": list("xyz")})
+    found = dc.suppress(table, Threshold(2), zeros="suppressible")
+    # Whoever is counted knows that the own cell is none.
+    assert "What respondents work out with their own contributions was not judged." in str(found)
+    assert "not judged" not in str(dc.suppress(table, Threshold(2)))
+    release = found.release
+    release.write(tmp_path / "release.csv")
+    for one in (release, dc.read_release(tmp_path / "release.csv")):
+        assert {kind.to_dict().get("least") for kind in one.parts()[0].kinds if kind.hidden} - {None} == {0}
+        assert "can be 0" not in dc.audit(one).sentence
 
 
 def test_what_is_hidden_is_behind_no_figure_that_is_shown(tmp_path: Path) -> None:
@@ -157,7 +239,8 @@ def test_ten_ones_are_not_hidden_behind_their_own_total() -> None:
         assert (limits[:, 0] < limits[:, 1]).all()
 
 
-def test_what_assess_says_of_ten_ones_holds(tmp_path: Path) -> None:
+def test_what_assess_says_of_ten_ones_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     counts = [f"s{i},{state},{n}" for i, well in enumerate(WELL) for state, n in (("ill", 1), ("well", well))]
     file, out = write(tmp_path / "ill.csv", "street,state,count", counts), tmp_path / "release.csv"
     plain = run("assess", file, "--policy", "safe-output", "-o", out)

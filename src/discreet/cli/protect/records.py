@@ -29,7 +29,7 @@ def on_records(
     json: bool,
 ) -> None:
     """Read records, let `work` return others and what it did, write them, and say it."""
-    from discreet.table.files import read_arrow
+    from discreet.table.arrow_files import read_arrow
 
     show.check_output(output, file, endings=ENDINGS)
     arrow = read_arrow(file, encoding=encoding, delimiter=delimiter)

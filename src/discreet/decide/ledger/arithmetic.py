@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from discreet.decide.ledger.findings import Term
+from discreet.decide.ledger.sheets import Sheet
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.proof.bound_proof import Proof, prove
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from discreet.decide.ledger.joint import Sheet
 
 TERMS = 12
 """How many figures of a sum are written out."""
@@ -76,8 +72,8 @@ def _publications(found: Bounds, i: int, sheets: Sequence[Sheet]) -> list[Term]:
         part = sheet.figures
         for row in (equations.rows_of(part) == i).nonzero()[0].tolist():
             kind = part.kinds[int(part.kind[row])]
-            if kind.name != "suppressed":
-                made = "" if kind.name == "exact" else f" ({kind.phrase})"
+            if not kind.hidden:
+                made = "" if kind.exact else f" ({kind.phrase})"
                 terms.append(Term("1", equations.describe(i), f"{part.text(row)}{made}", sheet.entry.title))
     return terms
 

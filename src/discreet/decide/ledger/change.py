@@ -8,6 +8,7 @@ they are: a newcomer to an area whose religion is the only cell that grew.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import bounds
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
+from discreet.table.grid import Grid, recode
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -41,9 +43,11 @@ def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: b
     >>> [change.where for change in changes(now, then, "2023", 3)]
     ['area=n']
     """
-    cells = _compared(new, old, amounts)
-    if cells is None:
+    laid = equations_of(old), equations_of(new)
+    names = _shared(*laid)
+    if not names:
         return []
+    cells = _laid(*laid, names, amounts)
     found = cells.change("the whole table", np.ones(cells.known.size, bool), earlier, fewest)
     if found is not None:
         return [found]
@@ -57,40 +61,54 @@ def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: b
     return result
 
 
-def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> str:
-    """Return a small count that would follow if one table's people were among the other's, nothing if none would.
+@dataclass(frozen=True)
+class Inside:
+    """A small count that follows if one table's people are among the other's; ``larger`` is true for those of the new.
+
+    >>> wide, narrow = (Figures.from_array([n, 89], {"area": ["n", "s"]}) for n in (65, 64))
+    >>> may_lie_inside(wide, narrow, Settings())
+    Inside(text='area=n has 65 − 64 = 1 between them', larger=True)
+    """
+
+    text: str
+    larger: bool
+
+
+def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> Inside | None:
+    """Return a small count that would follow if one table's people were among the other's, None if none would.
 
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
+    Where cells are hidden, sums of them are compared: those of every dimension, and the total.
     """
-    cells = _compared(new, old, False)
-    if cells is None:
-        return ""
-    less = cells.after - cells.before
-    less = -less if (less <= 0).all() else less
-    chosen = (
-        np.flatnonzero(cells.known & settings.small(less, less, cells.unit))
-        if (less >= 0).all()
-        else np.zeros(0, np.int64)
-    )
-    if not chosen.size:
-        return ""
-    i = int(chosen[0])
-    one, other = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])), reverse=True)
-    return f"{cells.name(i)} has {one:,} − {other:,} = {one - other:,} between them"
-
-
-def _compared(new: Figures, old: Figures, amounts: bool) -> _Cells | None:
-    """Lay the finest cells of shared dimensions side by side; None where no dimension has the same categories."""
-    first, second = equations_of(old), equations_of(new)
-    scales = [10 ** (max(old.decimals, new.decimals) - part.decimals) for part in (old, new)]
-    names = [name for name in new.names if name in old.names and _leaves(first, name) == _leaves(second, name)]
-    if not names:
+    laid = equations_of(old), equations_of(new)
+    names = _shared(*laid)
+    faces = [_laid(*laid, face, False) for face in dict.fromkeys([names, *((name,) for name in names), ()])]
+    moved = np.concatenate([cells.moved for cells in faces])
+    if moved.min() < 0 < moved.max():
         return None
-    one, other = _values(first, names), _values(second, names)
+    for cells in faces:
+        more = abs(cells.moved)
+        for i in np.flatnonzero(cells.known & settings.small(more, more, cells.unit))[:1].tolist():
+            less, most = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])))
+            text = f"{cells.name(i)} has {most:,} − {less:,} = {most - less:,} between them"
+            return Inside(text, bool(cells.moved[i] > 0))
+    return None
+
+
+def _shared(old: Equations, new: Equations) -> tuple[str, ...]:
+    """Return the dimensions whose categories are the same in both."""
+    names = (name for name in new.space.names if name in old.space.names)
+    return tuple(name for name in names if _leaves(old, name) == _leaves(new, name))
+
+
+def _laid(old: Equations, new: Equations, names: Sequence[str], amounts: bool) -> _Cells:
+    """Lay the finest cells of shared dimensions side by side."""
+    decimals = max(old.decimals, new.decimals)
+    scales = [10 ** (decimals - side.decimals) for side in (old, new)]
+    one, other = _values(old, names), _values(new, names)
     known = (one[0] == one[1]) & (other[0] == other[1])
     before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
-    unit = 10 ** max(old.decimals, new.decimals)
-    return _Cells(names, [_leaves(second, name) for name in names], before, after, known, unit, amounts)
+    return _Cells(names, [_leaves(new, name) for name in names], before, after, known, 10**decimals, amounts)
 
 
 class _Cells:
@@ -133,8 +151,9 @@ class _Cells:
 
     def name(self, cell: int) -> str:
         """Return a cell as a phrase."""
-        codes = np.unravel_index(cell, [len(found) for found in self.labels])
-        return ", ".join(f"{n}={found[int(c)]}" for n, found, c in zip(self.names, self.labels, codes, strict=True))
+        if not self.names:
+            return "the total"
+        return Grid.of(dict(zip(self.names, self.labels, strict=True))).describe(cell)
 
 
 def _leaves(equations: Equations, name: str) -> list[str]:
@@ -145,11 +164,11 @@ def _leaves(equations: Equations, name: str) -> list[str]:
 def _values(equations: Equations, names: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Return the bounds of the finest cells of some dimensions, in the order of their sorted labels."""
     space = equations.space
-    positions = np.zeros(1, np.int64)
-    for name in names:
-        axis, stride = space.axes[space.axis(name)], space.strides[space.axis(name)]
-        codes = np.array([axis.code(label) for label in _leaves(equations, name)], np.int64)
-        positions = (positions[:, None] + stride * codes).ravel()
-    at = np.searchsorted(equations.positions, positions)
+    codes = [recode(_leaves(equations, name), space.grid.labels[name]) for name in names]
+    leaves = Grid(tuple(code.size for code in codes))
+    placed = leaves.decode(np.arange(leaves.size))
+    columns = {name: code[place] for name, code, place in zip(names, codes, placed, strict=True)}
+    total = np.zeros(leaves.size, np.int64)
+    at = equations.locate(space.grid.encode([columns.get(name, total) for name in space.names]))
     found = bounds(equations, at)
     return found.lower[at], found.upper[at]

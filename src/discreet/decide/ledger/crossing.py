@@ -13,6 +13,7 @@ they share.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from scipy.sparse import csr_array
 from discreet.core.numerics import IntArray
 from discreet.table.additive_axis import AdditiveAxis
 from discreet.table.equations import Equations
+from discreet.table.grid import Grid, locate
 
 BoolArray = npt.NDArray[np.bool_]
 ZEROS = 1_000
@@ -73,15 +75,9 @@ def crossed_cells(
     """
     if len(blocks) < 2 or not small.size:
         return Crossings()
-    grids = [_Grid(equations, block, possible) for block in blocks]
+    grids = [_Block(equations, block, possible) for block in blocks]
     tree = _tree(blocks)
-    codes = np.stack(
-        [
-            equations.positions[small] // stride % len(axis.nodes)
-            for axis, stride in zip(equations.space.axes, equations.space.strides, strict=True)
-        ],
-        axis=1,
-    )
+    codes = np.stack(equations.space.grid.decode(equations.positions[small]), axis=1)
     names = np.array(equations.space.names)
     found: list[Crossed] = []
     complete = True
@@ -96,7 +92,7 @@ def crossed_cells(
     return Crossings(tuple(found), complete)
 
 
-class _Grid:
+class _Block:
     """The finest cells of a block: which of them can be above 0."""
 
     def __init__(self, equations: Equations, block: frozenset[str], possible: BoolArray) -> None:
@@ -104,39 +100,27 @@ class _Grid:
         self.block, self.space = block, space
         self.axes: list[tuple[int, AdditiveAxis]] = [(k, a) for k, a in enumerate(space.axes) if a.name in block]
         self.leaves = {axis.name: np.array(axis.leaves, np.int64) for _, axis in self.axes}
-        inner = np.zeros(1, np.int64)
-        for k, axis in self.axes:
-            inner = (inner[:, None] + space.strides[k] * self.leaves[axis.name]).ravel()
-        self.at = equations.locate(inner)
+        self.at = equations.locate(space.cross({axis.name: axis.leaves for _, axis in self.axes}))
         self.possible = (self.at < 0) | possible[self.at]
-        self.shape = [self.leaves[axis.name].size for _, axis in self.axes]
-        self.places = np.unravel_index(np.arange(inner.size), self.shape)
+        self.grid = Grid(tuple(self.leaves[axis.name].size for _, axis in self.axes))
+        self.places = self.grid.decode(np.arange(self.at.size))
 
     def key(self, shared: Sequence[str]) -> IntArray:
         """Return a number for what every cell has in shared dimensions."""
-        number = np.zeros(self.at.size, np.int64)
-        for (_, axis), place, size in zip(self.axes, self.places, self.shape, strict=True):
-            if axis.name in shared:
-                number = number * size + place
-        return number
+        return self.grid.project(
+            np.arange(self.at.size), [i for i, (_, axis) in enumerate(self.axes) if axis.name in shared]
+        )
 
     def cells(self, codes: IntArray) -> csr_array:
         """Return the cells that can be above 0 (columns) of every position (row), given by its places."""
         rows, columns = [], []
-        inner = np.ones(len(codes), bool)
-        flat = np.zeros(len(codes), np.int64)
-        for k, axis in self.axes:
-            leaves = self.leaves[axis.name]
-            at = np.minimum(np.searchsorted(leaves, codes[:, k]), leaves.size - 1)
-            inner &= leaves[at] == codes[:, k]
-            flat = flat * leaves.size + at
+        flat = self.grid.encode([locate(self.leaves[axis.name], codes[:, k]) for k, axis in self.axes])
+        inner = flat >= 0
         rows.append(np.flatnonzero(inner))
         columns.append(flat[inner])
         for i in np.flatnonzero(~inner).tolist():
             below = [np.searchsorted(self.leaves[a.name], sorted(a.under[int(codes[i, k])])) for k, a in self.axes]
-            found = np.zeros(1, np.int64)
-            for part, size in zip(below, self.shape, strict=True):
-                found = (found[:, None] * size + part).ravel()
+            found = self.grid.cross(below)
             found = found[self.possible[found]]
             rows.append(np.full(found.size, i))
             columns.append(found)
@@ -146,7 +130,7 @@ class _Grid:
 
 def _from(
     k: int,
-    grids: Sequence[_Grid],
+    grids: Sequence[_Block],
     tree: Sequence[Sequence[int]],
     small: IntArray,
     codes: IntArray,
@@ -190,7 +174,7 @@ def _from(
 
 
 def _walk(
-    k: int, grids: Sequence[_Grid], tree: Sequence[Sequence[int]], held: csr_array
+    k: int, grids: Sequence[_Block], tree: Sequence[Sequence[int]], held: csr_array
 ) -> Iterator[tuple[int, str, list[int], BoolArray]]:
     """Yield, for every further dimension, which of its finest categories each position can lie in."""
     seen = set(grids[k].block)
@@ -200,7 +184,7 @@ def _walk(
         here, there = grids[before], grids[number]
         shared = sorted(here.block & there.block)
         keys = here.key(shared)
-        size = int(np.prod([there.leaves[name].size for name in shared], dtype=np.int64))
+        size = math.prod(there.leaves[name].size for name in shared)
         to_key = csr_array((np.ones(keys.size, np.int64), (np.arange(keys.size), keys)), (keys.size, size))
         can = np.flatnonzero(there.possible)
         from_key = csr_array((np.ones(can.size, np.int64), (there.key(shared)[can], can)), (size, there.at.size))

@@ -7,6 +7,7 @@ release add up to the same total as those of another, unless another has them al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -74,7 +75,7 @@ def unrelated(parts: Sequence[Figures], new: int) -> dict[str, list[int]]:
 
 
 def _finest(part: Figures, name: str) -> set[str]:
-    return {leaf for tree in part.hierarchies[name] for leaf in tree.leaves}
+    return {leaf for tree in part.hierarchies[name] for leaf in tree.leaves if leaf != tree.total}
 
 
 def _categories(part: Figures, name: str) -> list[str]:
@@ -82,12 +83,16 @@ def _categories(part: Figures, name: str) -> list[str]:
 
 
 def _flat(part: Figures, name: str, parts: Sequence[Figures]) -> Figures:
-    """Say that the categories of a table add up to the total, or to that of a table which has these and more."""
+    """Say that the categories of a table add up to the total, or to that of a table which has these and more.
+
+    The total of everybody is not that of a table of a part of the dimension.
+    """
     mine = set(_categories(part, name))
     widest = mine
     trees: tuple[Hierarchy, ...] = (Hierarchy.flat(_categories(part, name), total=_root(mine)),)
     for other in parts:
-        if other is not part and name in other.names:
+        of_part = name in other.names and other.part(name) is not None
+        if other is not part and name in other.names and not (of_part and part.total in part.labels[name]):
             theirs = set(_categories(other, name)) | {c for t in other.hierarchies.get(name, ()) for c in t.codes[1:]}
             if widest < theirs:
                 flat = (Hierarchy.flat(_categories(other, name), total=_root(theirs)),)
@@ -144,19 +149,16 @@ def explicit(part: Figures) -> Figures:
         return part
     space = space_of([part])
     leaves = [axis.leaves for axis in space.axes]
-    size = int(np.prod([float(len(found)) for found in leaves]))
+    size = math.prod(len(found) for found in leaves)
     if size > LARGEST:
         raise LimitError(f"{part.name} has {size:,} cells, more than {LARGEST:,}; check a table of fewer dimensions")
     codes = _node_codes(part)
-    rows = codes @ np.array(space.strides, np.int64)
+    rows = space.grid.encode(codes.T)
     missing = empty_cells(space, dict.fromkeys(part.names, 0), rows, rows[part.ranges()[0] > 0])
     if not missing.size:
         return replace(part, absent="unpublished")
     labels = {axis.name: (axis.whole, *axis.nodes[1:]) for axis in space.axes}
-    places = np.stack(
-        [missing // stride % len(axis.nodes) for axis, stride in zip(space.axes, space.strides, strict=True)],
-        axis=1,
-    )
+    places = np.stack(space.grid.decode(missing), axis=1)
     zeros = np.zeros(missing.size, np.int64)
     return replace(
         part,

@@ -30,26 +30,27 @@ from discreet.decide.ledger.joining import explicit, joined, unrelated
 from discreet.decide.ledger.lines import Line, full_lines
 from discreet.decide.ledger.populations import with_population
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sheets import Sheet
 from discreet.decide.ledger.sums import NODES, System, open_equations, smallest_sums
 from discreet.decide.ledger.unions import describe, is_published
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import equations_of
-from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.release import Release
 
 BoolArray = npt.NDArray[np.bool_]
 PROOFS = 200
 """How many findings get their arithmetic written out."""
 NOBODY_SHOWS = "no release shows it, but it can be worked out exactly"
 REMEDIES = (
-    "say how they differ and check again, which keeps the check on: a release of some of the people is tagged behind "
-    "the whole (--population 'residents > 18+'), a total of some categories has a code of its own that is named "
+    "say how they differ and check again, which keeps the check on: categories that were split differently are related "
+    "by a hierarchy with those of both (--hierarchy), a release of some of the people is tagged behind the whole "
+    "(--population 'residents > 18+'), a total of some categories has a code of its own that is named "
     "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
-    "corrects (--revises ID), and another time or amount is stated (--period, --variable). An earlier release that "
-    "should say so is retagged (discreet ledger retag ID --reason …)"
+    "corrects (--revises ID), and another time is stated (--period). Another amount is stated by --variable, and is "
+    "not put together with these. An earlier release that should say so is retagged (discreet ledger retag ID "
+    "--reason …)"
 )
 OPEN_SUMS = (
     "not all sums of units could be asked about, for they are too many; give more time (--time-limit), or check tables "
@@ -62,21 +63,6 @@ Key = frozenset[tuple[str, str]] | frozenset[frozenset[tuple[str, str]]]
 """Cells and unions by their labels, which are the same in every set of equations."""
 SEARCH = 30.0
 """Seconds that the search for unions takes at most, where no other limit is given."""
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """One published table, the release that it belongs to, and the draw that its figures were made by."""
-
-    figures: Figures
-    entry: Entry
-    draw: str = ""
-
-
-def sheets_of(release: Release, entry: Entry) -> list[Sheet]:
-    """Return the tables of a release; those that were perturbed by the keys of their records share a draw."""
-    draw = release.method if release.parameters.get("keys") == "records" else f"{entry.id} {entry.title}"
-    return [Sheet(part, entry, draw) for part in release.parts()]
 
 
 @dataclass(frozen=True)
@@ -201,7 +187,7 @@ def lay(sheets: Sequence[Sheet]) -> list[Sheet]:
 class Given:
     """Something that is given away: a cell, a union of cells (``held``, as positions), a cell between tables, a line.
 
-    ``joint`` says that it counts only if no release gives it away by itself.
+    ``joint`` says that it counts only if no release gives it away by itself, and ``bits`` how many are left at most.
     """
 
     cell: dict[str, str]
@@ -216,6 +202,7 @@ class Given:
     sensitive: bool = True
     joint: bool = False
     line: Line | None = None
+    bits: float = math.nan
 
 
 class Work:
@@ -244,7 +231,7 @@ class Work:
                 raise
             raise type(error)(
                 f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: "
-                f"{_clash(str(error))}; {REMEDIES}"
+                f"{_clash(str(error))}; {REMEDIES}{_silent([sheet.entry for sheet in sheets])}"
             ) from None
         self.scale = self.judge.scale
         self.exact = self.found.lower == self.found.upper
@@ -274,10 +261,7 @@ class Work:
 
     def _inner_of(self, block: frozenset[str]) -> IntArray:
         space = self.equations.space
-        inner = np.zeros(1, np.int64)
-        for axis, stride in zip(space.axes, space.strides, strict=True):
-            codes = np.array(axis.leaves if axis.name in block else (0,), np.int64)
-            inner = (inner[:, None] + stride * codes).ravel()
+        inner = space.cross({axis.name: axis.leaves for axis in space.axes if axis.name in block})
         # Tables of a part of a dimension leave out what they do not cross.
         at = self.equations.locate(inner)
         return at[at >= 0]
@@ -297,7 +281,14 @@ class Work:
         reason = f"no release shows it; {reason}" if asked and lower < upper else reason
         cell = self.equations.cell(i)
         sensitive = not asked or lower > 0 or self.settings.zeros == "unsafe"
-        return Given(cell, self.equations.describe(i), lower, upper, reason, self._key(i), (i,), sensitive=sensitive)
+        name, bits = self.equations.describe(i), sum(self._bits(i))
+        return Given(cell, name, lower, upper, reason, self._key(i), (i,), sensitive=sensitive, bits=bits)
+
+    def _bits(self, i: int) -> tuple[float, float]:
+        """Return how many bits are left of a figure, and their error; NaN where it was not judged."""
+        f = self.judged
+        k = int(np.searchsorted(f.at, i))
+        return (float(f.bits[k]), float(f.error[k])) if k < len(f) and f.at[k] == i else (math.nan, math.nan)
 
     def reasons(self, i: int) -> tuple[str, ...]:
         """Say what is wrong with a figure that was judged."""
@@ -461,7 +452,10 @@ class Work:
                 found.append(None)
                 continue
             told = bool(plain[i]) or (bool(self.exact[i]) and not one.sensitive)
-            found.append((*_ends(self.found, i, self.scale), told))
+            ends, (bits, error) = _ends(self.found, i, self.scale), self._bits(i)
+            # What leaves less open than these tables do gives something away that they do not.
+            less = ends != (one.lower, one.upper) or one.bits < bits - error
+            found.append((*ends, told and not less))
         sums = [k for k, one in enumerate(given[:PROOFS]) if one.units and found[k] is None]
         held = {k: [self._find(unit) for unit in given[k].units] for k in sums}
         asked = {k: [i for i in at if i is not None] for k, at in held.items() if None not in at}
@@ -551,6 +545,18 @@ def _clash(message: str) -> str:
     '3 figures contradict each other (a = 1; b = 2)'
     """
     return re.split(r";(?![^()]*\))", message, maxsplit=1)[0]
+
+
+def _silent(entries: Sequence[Entry]) -> str:
+    """Say which releases state nothing where another does: stating it for one alone changes nothing."""
+    texts = []
+    for what in ("population", "period"):
+        if not any(getattr(entry, what) for entry in entries):
+            continue
+        for entry in dict.fromkeys(entry for entry in entries if not getattr(entry, what)):
+            how = f"discreet ledger retag {entry.id} --{what} … --reason …" if entry.id else f"--{what} …"
+            texts.append(f". «{entry.title}» states no {what} and was taken to be about the same: say it ({how})")
+    return "".join(texts)
 
 
 def _narrower(*intervals: tuple[float, float, bool] | None) -> tuple[float, float] | None:

@@ -13,17 +13,19 @@ from typing import Any, Literal
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
-from discreet.decide.ledger.change import changes, may_lie_inside
+from discreet.decide.ledger.change import Inside, changes, may_lie_inside
 from discreet.decide.ledger.document import digest, packed, unpacked
 from discreet.decide.ledger.entry import Amendment, Entry
 from discreet.decide.ledger.findings import Change, Check, Verdict
-from discreet.decide.ledger.joint import Joint, joint_findings, sheets_of
+from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.originals import Originals
-from discreet.decide.ledger.populations import apart, family, lineage
+from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
 from discreet.decide.ledger.revision import alike, same_values
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sheets import sheets_of
 from discreet.decide.ledger.store import WAIT, Store
 from discreet.decide.policy import Policy
+from discreet.reading.published import open_release
 from discreet.table.release import Release
 
 COLUMNS = (
@@ -98,7 +100,7 @@ class Ledger:
 
     def add(
         self,
-        release: Release,
+        release: Any,
         *,
         title: str,
         population: str = "",
@@ -111,7 +113,7 @@ class Ledger:
         """Record a release as published. When this returns, it is on the disk.
 
         Args:
-            release: what is published.
+            release: what is published: a release, or a file or frame of it.
             title: what to call it.
             population: whom the figures are about; releases about one population are checked together. One inside
                 another is written behind it, as ``residents > 18+``.
@@ -121,6 +123,7 @@ class Ledger:
             original: the confidential table, to be kept beside the ledger.
             revises: the ids or titles of the releases that it corrects.
         """
+        release = open_release(release)
         release.refuse_trial("entered in a ledger, which holds what is published", "")
         entry = _described(release, title, population, period, variable, published)
         entry = replace(entry, revises=self._named(revises))
@@ -211,7 +214,7 @@ class Ledger:
 
     def check(
         self,
-        release: Release,
+        release: Any,
         *,
         title: str = "the new release",
         population: str = "",
@@ -233,10 +236,11 @@ class Ledger:
         Releases about the same population, period and variable are put into one set of equations, linked by the
         dimensions that they share; those about other times or populations are compared cell by cell. A population or
         period that is not stated may be the same, and is taken to be. A release and the one that it revises describe
-        the same values: what one hides and the other prints is known.
+        the same values: what one hides and the other prints is known. So do releases that print nearly the same
+        figures, whatever is said about them.
 
         Args:
-            release: what is to be published.
+            release: what is to be published: a release, or a file or frame of it.
             title: what to call it.
             population: whom its figures are about; one inside another is written behind it: ``residents > 18+``.
             period: when.
@@ -255,39 +259,49 @@ class Ledger:
             workers: threads.
             progress: told how far the work is.
         """
+        release = open_release(release)
         entry = _described(release, title, population, period, variable, None)
         rules = Settings.of(policy, width, dr, threshold, amounts=not entry.counts)
         rules = replace(rules, time_limit=time_limit, workers=workers, progress=progress)
         every = self.entries() if beside is None else self._held(beside)
-        old = [e for e in every if not e.unseen and e.same_variable(entry)]
+        seen = [e for e in every if not e.unseen]
+        old = [e for e in seen if e.same_variable(entry)]
         revised = self._revised(self._named(revises))
         # What a later release corrected is no longer said; what it says of hidden figures is.
         past = revised | {name for e in old for name in e.revises}
         same = [e for e in old if e.may_be_about(entry.population, entry.period) and e.id not in past]
         linked = _linked(entry, same)
-        others = [e for e in old if e not in same and set(e.dimensions) & set(entry.dimensions)]
-        strangers = [e for e in others if e.id not in revised and apart(e.population, entry.population)]
-        compared = [e for e in others if e not in strangers]
+        others = [e for e in seen if e not in same and set(e.dimensions) & set(entry.dimensions)]
         mine = sheets_of(release, entry)
-        joint = Joint(unjudged=rules.unasked)
+        joint = Joint(unjudged=(*rules.unasked, *_renamed(entry, [e for e in seen if e.id in revised])))
         groups = [[s for e in group for s in sheets_of(self.release(e.id), e)] for group in _worlds(entry, linked)]
         for before in groups:
             joint |= joint_findings(mine, before, rules)
         moved: list[Change] = []
-        assumed = [*_assumed(entry, linked), *_said_apart(entry, strangers)]
-        for e in compared:
+        compared: list[Entry] = []
+        assumed = list(_assumed(entry, linked))
+        for e in others:
             theirs = sheets_of(self.release(e.id), e)
-            stated = e.id in revised or e.may_be_about(entry.population, entry.period)
-            for before in groups:
-                why = "a later release revises the other" if stated else alike([*before, *mine], theirs)
+            stated = e.id in revised or (e in old and e.may_be_about(entry.population, entry.period))
+            reasons = [
+                "a later release revises the other" if stated else alike([*before, *mine], theirs) for before in groups
+            ]
+            for before, why in zip(groups, reasons, strict=True):
                 if why:
                     joint |= same_values(mine, before, theirs, rules, why)
                 if why and not stated:
                     assumed.append(f"«{e.title}» and «{title}» were taken to describe the same values, as {why}")
-            for pair in product(release.parts(), (sheet.figures for sheet in theirs)):
+            strangers = e.id not in revised and apart(e.population, entry.population)
+            if strangers:
+                assumed.append(f"«{e.title}» and «{title}» are said to be about different people: no change was judged")
+            # Amounts of something else, and other people, are compared only where they may be the same ones.
+            changed = e in old and not strangers
+            if changed or any(reasons):
+                compared.append(e)
+            for pair in product(release.parts(), [sheet.figures for sheet in theirs] if changed else []):
                 moved += changes(*pair, f"«{e.title}»", fewest, amounts=rules.amounts)
-                if e.may_be_about("", entry.period) and not stated and (text := may_lie_inside(*pair, rules)):
-                    joint |= Joint(unjudged=(_nested(e, entry, text),))
+                if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(*pair, rules)):
+                    joint |= Joint(unjudged=(_nested(e, entry, inside),))
         new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
         open_ = joint.unfinished or joint.unjudged
         verdict: Verdict = "unsafe" if new or moved else "incomplete" if open_ else "safe"
@@ -405,21 +419,30 @@ def _assumed(entry: Entry, linked: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _said_apart(entry: Entry, strangers: Sequence[Entry]) -> tuple[str, ...]:
-    """Say which releases are left aside because they are said to be about other people."""
+def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
+    """Say which releases are corrected by one that has none of their dimensions."""
     return tuple(
-        f"«{e.title}» and «{entry.title}» are said to be about different people and were not compared"
-        for e in strangers
+        f"«{entry.title}» revises «{e.title}» but has none of its dimensions ({', '.join(e.dimensions)}), so that "
+        "their figures could not be compared; name dimensions as the first release does"
+        for e in revised
+        if not set(e.dimensions) & set(entry.dimensions)
     )
 
 
-def _nested(earlier: Entry, entry: Entry, text: str) -> str:
+def _nested(earlier: Entry, entry: Entry, inside: Inside) -> str:
     """Say that one population may lie inside another, and how to state whether it does."""
     one, other = (" > ".join(lineage(e.population)) for e in (earlier, entry))
+    outermost, *within = (name.strip() for name in entry.population.split(WITHIN))
+    beside = f" {WITHIN} ".join([f"{outermost} {APART} {lineage(earlier.population)[0]}", *within])
+    behind = (
+        f"discreet ledger retag {earlier.id} --population '{other} > {one}' --reason …"
+        if inside.larger
+        else f"--population '{one} > {other}'"
+    )
     return (
-        f"«{earlier.title}» and «{entry.title}» are about populations that may lie inside each other, and then {text}; "
-        f"write one behind the other to have such differences checked (--population '{one} > {other}'), or say that "
-        f"they share nobody (--population '{other} | {one}')"
+        f"«{earlier.title}» and «{entry.title}» are about populations that may lie inside each other, and then "
+        f"{inside.text}; write one behind the other to have such differences checked ({behind}), or say that they "
+        f"share nobody (--population '{beside}')"
     )
 
 

@@ -22,8 +22,9 @@ from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import IntArray
 from discreet.decide.ledger.findings import Finding, between
-from discreet.decide.ledger.joint import Joint, Sheet, Work, joint_findings, lay, told_ends
+from discreet.decide.ledger.joint import Joint, Work, joint_findings, lay, told_ends
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sheets import Sheet
 from discreet.feasible.bounds import Bounds
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
@@ -57,8 +58,9 @@ def same_values(
         pass
     found = carried([*earlier, *new], theirs, settings, why)
     if earlier and found.findings:
-        known = {finding.name for finding in carried(earlier, theirs, settings, why).findings}
-        found = replace(found, findings=tuple(f for f in found.findings if f.name not in known))
+        known = {(f.name, f.lower, f.upper) for f in carried(earlier, theirs, settings, why).findings}
+        more = tuple(f for f in found.findings if (f.name, f.lower, f.upper) not in known)
+        found = replace(found, findings=more)
     others = _not_repeated([*earlier, *new], theirs)
     if not others:
         return found

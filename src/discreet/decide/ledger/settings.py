@@ -74,7 +74,7 @@ class Settings:
             name = next(name for name, is_given in given.items() if is_given)
             raise RequestError(f"{name} is given beside a policy, which sets it; give one of them")
         asked = Policy.load(policy)
-        limits = Limits(asked.limits.width, asked.limits.dr)
+        limits = asked.limits.of_figures
         if amounts:
             return cls(
                 None, limits, zeros=asked.zeros, amounts=True, unasked=_of_contributors(asked), policy=asked.name
@@ -132,7 +132,8 @@ class Settings:
             "" if limits.width is None and limits.dr is None else ", nor is such a cell known more closely than that"
         )
         parts = [
-            f"every figure that a release hides, rounds or perturbs {left}",
+            "every figure that a release hides (possibly a 0, unless it shows zeros or says otherwise), rounds or "
+            f"perturbs {left}",
             f"{small} that no release shows follows for a cell, for the smallest unions of cells, or for a "
             f"cell between tables{closer}",
         ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import product
+
+import numpy as np
 
 from discreet.table.equations import Equations
 from discreet.table.space import Space
@@ -23,9 +24,7 @@ def describe(space: Space, units: Sequence[int]) -> tuple[str, dict[str, str]]:
     >>> describe(space, at)[0], describe(space, [*at, space.position({"area": "s1", "sex": "f"})])[0]
     ('area=s3 + s4, sex=m', '(area=s3, sex=m) + (area=s4, sex=m) + (area=s1, sex=f)')
     """
-    sides = []
-    for axis, stride in zip(space.axes, space.strides, strict=True):
-        sides.append(sorted({int(unit) // stride % len(axis.nodes) for unit in units}))
+    sides = [np.unique(codes).tolist() for codes in space.grid.decode(np.array(units, np.int64))]
     if math.prod(len(side) for side in sides) != len(units):
         cells = [f"({space.describe(unit)})" for unit in units[:SHOWN]]
         more = [f"{len(units) - SHOWN} more"] if len(units) > SHOWN else []
@@ -45,21 +44,13 @@ def describe(space: Space, units: Sequence[int]) -> tuple[str, dict[str, str]]:
 def is_published(equations: Equations, units: Sequence[int]) -> bool:
     """Say whether a published figure is about just these units, given as indices of positions."""
     space = equations.space
-    held = [int(equations.positions[unit]) for unit in units]
+    sides = [frozenset(codes.tolist()) for codes in space.grid.decode(equations.positions[list(units)])]
+    if math.prod(len(side) for side in sides) != len(units):
+        return False
     ways = []
-    for axis, stride in zip(space.axes, space.strides, strict=True):
-        side = frozenset(position // stride % len(axis.nodes) for position in held)
+    for axis, side in zip(space.axes, sides, strict=True):
         first = next(iter(side))
         above = (first,) if not first else axis.above(axis.nodes[first])
-        ways.append([stride * node for node in above if side == {node} or axis.under[node] == side])
-    size = math.prod(
-        len({position // stride % len(axis.nodes) for position in held})
-        for axis, stride in zip(space.axes, space.strides, strict=True)
-    )
-    if size != len(held):
-        return False
-    for way in product(*ways):
-        at = equations.positions.searchsorted(sum(way))
-        if at < equations.positions.size and equations.positions[at] == sum(way) and equations.source[at] >= 0:
-            return True
-    return False
+        ways.append([node for node in above if side == {node} or axis.under[node] == side])
+    at = equations.locate(space.grid.cross(ways))
+    return bool((equations.source[at[at >= 0]] >= 0).any())

@@ -4,7 +4,7 @@ from discreet.protect.cell_key.keyed import KeyedTable
 from discreet.protect.cell_key.keys import record_keys, with_record_keys
 from discreet.protect.cell_key.method import CellKey, cell_key
 from discreet.protect.cell_key.ptable import PTable, design_ptable
-from discreet.protect.cell_key.ptable_files import read_ptable, write_ptable
+from discreet.protect.cell_key.ptable_reader import read_ptable
 
 __all__ = [
     "CellKey",
@@ -15,5 +15,4 @@ __all__ = [
     "read_ptable",
     "record_keys",
     "with_record_keys",
-    "write_ptable",
 ]

@@ -13,6 +13,7 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.core.random import Seed, generator
 from discreet.table import Table
+from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.spec import KEYS
 
@@ -92,7 +93,7 @@ def secret_words(secret: str | bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 
 def _arrow(records: Any) -> Any:
-    from discreet.table.files import read_arrow
+    from discreet.table.arrow_files import read_arrow
     from discreet.table.frames import to_arrow
 
     return read_arrow(records) if isinstance(records, str | Path) else to_arrow(records)
@@ -119,5 +120,5 @@ def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
     # Sums of keys are laid out like counts; 2³² stands for the key 0, because counts are 1 or more.
     keyed = Table(inner.dimensions, inner.cells, rng.integers(1, KEYS + 1, inner.cells.size), inner.impossible)
     sums = Tabulation.from_table(keyed, hierarchies={axis.name: axis.hierarchies for axis in original.axes})
-    keys: IntArray = sums.records[np.searchsorted(sums.cells, original.cells)] % KEYS
+    keys: IntArray = sums.records[locate(sums.cells, original.cells)] % KEYS
     return keys

@@ -26,9 +26,11 @@ from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import inner_and_sums, laid_out, released, rounded_table
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
-from discreet.table.kinds import Kind
+from discreet.table.grid import Grid, look_up
+from discreet.table.kinds import Relative
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.spec import KEYS
 
@@ -154,8 +156,7 @@ class CellKey:
         if cells.responses:
             return self._magnitudes(cells, keys, notes)
         full, kept = laid_out(original or cells)
-        spread = np.zeros(len(full), np.int64)
-        spread[np.searchsorted(full.cells, cells.cells)] = keys
+        spread = look_up(cells.cells, keys, full.cells)
         if self.additive and not cells.responses:
             about = (self.name, self.parameters, self.ptable.kind)
             return inner_and_sums(
@@ -187,7 +188,7 @@ class CellKey:
         noise = magnitude_noise(largest.top, keys, self.ptable, share=self.share, weights=self.weights)
         values = units + np.rint(noise * 10**decimals).astype(np.int64)
         parameters = {**self.parameters, "share": self.share, "weights": list(self.weights)}
-        kind = Kind("relative", fraction=float(self.share))
+        kind = Relative(fraction=float(self.share))
         figures = Figures.of_tabulation(cells, values=values, kind=kind, name=self.name)
         changes = Changes.between(units, values, total=(int(units[0]), int(values[0])), decimals=decimals)
         return Protected(Release(None, self.name, parameters, (figures,)), changes, notes)
@@ -214,19 +215,19 @@ class CellKey:
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
         """Go through every release with its probability T(G), in blocks of rows."""
         rows = self._rows(table)
-        sizes = [len(row) for row in rows]
-        for start in range(0, math.prod(sizes), block):
-            number = np.arange(start, min(start + block, math.prod(sizes)))
+        # The first cell runs fastest.
+        grid = Grid(tuple(len(row) for row in reversed(rows)))
+        for start in range(0, grid.size, block):
+            number = np.arange(start, min(start + block, grid.size))
             chance = np.ones(number.size)
             released_counts = np.repeat(table.counts[None], number.size, axis=0)
-            for cell, row in enumerate(rows):
-                at = number % sizes[cell]
-                number = number // sizes[cell]
+            for cell, (row, at) in enumerate(zip(rows, reversed(grid.decode(number)), strict=True)):
                 released_counts[:, cell] += np.array([v for v, _ in row])[at]
                 chance = chance * np.array([p for _, p in row])[at]
             yield chance, released_counts
 
 
+@reads_original
 def cell_key(
     original: Original | KeyedTable,
     ptable: PTable | None = None,

@@ -25,6 +25,7 @@ from discreet.protect.redesign.moves import Allowed, Moves, Partition, moves_of
 from discreet.protect.redesign.recode import coarsened
 from discreet.protect.redesign.scores import Score, checked
 from discreet.table import Table
+from discreet.table.grid import Grid
 
 State: TypeAlias = tuple[Partition, ...]
 WIDTH = 64
@@ -205,13 +206,10 @@ class _Search:
 
     def _remaining(self, state: State) -> float:
         """Return the entropy of the merged cells."""
-        position = np.zeros(self.counts.size, np.int64)
-        size = 1
-        for partition, codes in zip(state, self.codes, strict=True):
-            groups = np.asarray(partition, np.int64)
-            size *= int(groups.max()) + 1
-            position = position * (int(groups.max()) + 1) + groups[codes]
-        if size > 4 * position.size:
+        partitions = [np.asarray(partition, np.int64) for partition in state]
+        grid = Grid(tuple(int(groups.max()) + 1 for groups in partitions))
+        position = grid.encode([groups[codes] for groups, codes in zip(partitions, self.codes, strict=True)])
+        if grid.size > 4 * position.size:
             position = np.unique(position, return_inverse=True)[1]
         sums = np.bincount(position, weights=self.counts)
         N = float(sums.sum())

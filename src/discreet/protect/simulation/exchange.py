@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
+from discreet.table.grid import Grid
 
 TRIES = 1000
 """How often, for every move, another one is tried where a count would become negative."""
@@ -76,13 +76,12 @@ def exchange(
     rng: np.random.Generator,
 ) -> int:
     """Make a number of moves on a flat table in place, or as many as are found; return how many."""
-    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    codes = np.unravel_index(np.arange(x.size), shape)
+    grid = Grid(shape)
+    codes = grid.decode(np.arange(x.size))
     part = np.zeros((len(families), max(len(groups) for groups in families), x.size), np.int64)
     for f, groups in enumerate(families):
         for g, axes in enumerate(groups):
-            for i in axes:
-                part[f, g] += strides[i] * codes[i]
+            part[f, g] = grid.encode([code if i in axes else np.zeros_like(code) for i, code in enumerate(codes)])
     people = np.repeat(np.arange(x.size), x)
     possible = np.ones(x.size, bool)
     possible[impossible] = False

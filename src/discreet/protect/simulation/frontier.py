@@ -17,6 +17,7 @@ from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray, index_ranges
 from discreet.core.sparse import distinct_rows
 from discreet.protect.simulation.model import Model, margin_sums
+from discreet.table.grid import Grid
 
 EDGES = 2_000_000
 """The most steps between states that are held for all cells together."""
@@ -54,11 +55,10 @@ class Fiber:
     ) -> Fiber:
         """Lay the states out; an error where there are too many of them."""
         cells = F.size
-        codes = np.stack(np.unravel_index(np.arange(cells), shape), axis=1)
+        grid = Grid(shape)
         sums, needs, base = [], [], 0
         for margin in model.margins:
-            lengths = tuple(shape[i] for i in margin)
-            sums.append(base + np.ravel_multi_index(tuple(codes[:, list(margin)].T), lengths))
+            sums.append(base + grid.project(np.arange(cells), margin))
             needs.append(margin_sums(F[None], shape, margin)[0])
             base += needs[-1].size
         touched = np.stack(sums, axis=1)

@@ -21,9 +21,10 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import counts_of, release_counts
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
-from discreet.table.table import DENSE_LIMIT
+from discreet.table.frequencies import DENSE_LIMIT
+from discreet.table.kinds import Simulated
 
 Law: TypeAlias = Literal["hypergeometric", "uniform"]
 Engine: TypeAlias = Literal["auto", "sequential", "counting", "chain"]
@@ -89,12 +90,10 @@ class Simulation:
         """Return the cells that can be filled: those that are possible and in no empty margin."""
         possible = np.ones(table.size, bool)
         possible[table.impossible] = False
-        codes = np.stack(np.unravel_index(np.arange(table.size), table.shape), axis=1)
         F = _dense(table)
         for margin in self.model(table).margins:
             sums = margin_sums(F[None], table.shape, margin)[0]
-            lengths = tuple(table.shape[i] for i in margin)
-            possible &= sums[np.ravel_multi_index(tuple(codes[:, list(margin)].T), lengths)] > 0
+            possible &= sums[table.grid.project(np.arange(table.size), margin)] > 0
         return np.flatnonzero(possible)
 
     @drawn
@@ -115,8 +114,8 @@ class Simulation:
             self.name,
             self.parameters,
             kept=names,
-            kinds=(Kind("simulated"),),
-            sums=Kind("simulated"),
+            kinds=(Simulated(),),
+            sums=Simulated(),
             notes=tuple(notes),
             details={"engine": engine, "chain": None if diagnostics is None else diagnostics.to_dict()},
         )
@@ -190,6 +189,7 @@ def _dense(table: Table) -> IntArray:
     return table.to_array().ravel()
 
 
+@reads_original
 def simulation(
     original: Original,
     margins: Sequence[Sequence[str]] | int | None = None,

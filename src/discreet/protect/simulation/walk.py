@@ -29,6 +29,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.protect.simulation.model import Model
+from discreet.table.grid import Grid
 
 CHAINS, KEPT, WATCHED = 4, 200, 2000
 """How many chains there are, and of how many tables of each, evenly apart, and how many cells diagnostics look at."""
@@ -248,17 +249,13 @@ class Chain:
         families: list[tuple[int, int]] = []
         sizes: list[int] = []
         begin, offsets = [0], []
-        strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+        grid = Grid(shape)
         for family in model.moves():
             if any(math.prod(shape[i] for i in group) < 2 for group in family.groups):
                 continue
             families.append((len(sizes), len(family.groups)))
             for axes in (family.fixed, *family.groups):
-                lengths = tuple(shape[i] for i in axes)
-                codes = np.unravel_index(np.arange(math.prod(lengths)), lengths) if axes else ()
-                offset = np.zeros(math.prod(lengths), np.int64)
-                for i, code in zip(axes, codes, strict=True):
-                    offset += strides[i] * code
+                offset = grid.cross([np.arange(n) if i in axes else [0] for i, n in enumerate(shape)])
                 offsets.append(offset)
                 sizes.append(offset.size)
                 begin.append(begin[-1] + offset.size)

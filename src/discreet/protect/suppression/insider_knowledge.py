@@ -13,8 +13,9 @@ from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_
 from discreet.core.sparse import components, row_of
 from discreet.protect.suppression.problem import Cells, Problem
 from discreet.table.attacker import Attacker
+from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.respondents import contributes, in_one_cell, joint_stakes
+from discreet.table.stakes import contributes, in_one_cell, joint_stakes
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 AT_ONCE = 20_000_000
@@ -121,8 +122,8 @@ def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArr
         before = key, more
         key, more = _largest(found, np.concatenate([more, sums.data + common[sums.col]]))
         if np.array_equal(before[0], key) and np.array_equal(before[1], more):
-            place = np.minimum(np.searchsorted(key, asked), key.size - 1)
-            return np.where(key[place] == asked, floor[at] + more[place], np.maximum(low, floor[at]))
+            place = locate(key, asked)
+            return np.where(place >= 0, floor[at] + more[place], np.maximum(low, floor[at]))
     return np.maximum(low, floor[at])
 
 
@@ -200,13 +201,12 @@ def _around(
     they have all respondents in common. So cells in different tables may be known to be those of one respondent.
     """
     space, positions = cells.equations.space, cells.equations.positions
-    inside, codes = [], []
-    for axis, stride in zip(space.axes, space.strides, strict=True):
+    inside, codes = [], space.grid.decode(positions)
+    for axis in space.axes:
         contains = np.zeros((len(axis.nodes), len(axis.nodes)), bool)
         for node, label in enumerate(axis.nodes):
             contains[list(axis.above(label)), node] = True
         inside.append(contains)
-        codes.append(positions // stride % len(axis.nodes))
 
     def held(outer: IntArray, inner: IntArray) -> BoolArray:
         found = np.ones(np.broadcast_shapes(outer.shape, inner.shape), bool)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, fewest_values
 from discreet.protect.suppression.problem import Cells, Demands
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table.kinds import UNBOUNDED
@@ -87,7 +87,7 @@ def primary(
         from discreet.table.figures import units_of
 
         units, decimals = units_of(table, response)
-        values = int(np.ceil(2.0 ** (1.0 / risk) - 1e-9))
+        values = fewest_values(risk)
         close = (units != 0) & (np.abs(units) + 1 < values)
         sensitive |= close
         sliding[sensitive] = (values - 1) / 10**decimals

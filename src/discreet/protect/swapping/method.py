@@ -17,17 +17,23 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator
+from discreet.core.random import Seed, generator, is_short
 from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import check_share, counts_of, release_counts
-from discreet.protect.swapping.pairs import Swaps, Units, choose
+from discreet.protect.inner_counts import counts_of, release_counts
+from discreet.protect.record_rows import arrow_records
+from discreet.protect.swapping.pairs import Swaps, Units, choose, counts_in
+from discreet.protect.swapping.records import SwappedRecords, swap_arrow, swap_records
 from discreet.protect.swapping.report import SwapReport
+from discreet.protect.swapping.swap_plan import SwapPlan
+from discreet.protect.usage import Usage
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Swapped
+from discreet.table.records import count_records
 
 
 @dataclass(frozen=True)
-class RecordSwapping:
+class RecordSwapping(SwapPlan):
     """Swapping of a share of all people, or households, between areas, risky ones first.
 
     Attributes:
@@ -45,28 +51,16 @@ class RecordSwapping:
     (True, 4)
     """
 
-    area: str
-    match: tuple[str, ...] = ()
-    rate: float = 0.05
-    keys: tuple[str, ...] | None = None
-    threshold: int = 3
-    household: str | None = None
-    carry: tuple[str, ...] = ()
     name: ClassVar[str] = "record-swapping"
-
-    def __post_init__(self) -> None:
-        """Check the rate, the threshold and the names."""
-        check_share(self.rate, "the swap rate")
-        if isinstance(self.threshold, bool) or not isinstance(self.threshold, int | np.integer) or self.threshold < 1:
-            raise RequestError(f"the threshold of risk is {self.threshold!r}; give a whole number of 1 or more")
-        for field in ("match", "keys", "carry"):
-            given = getattr(self, field)
-            if isinstance(given, str):
-                raise RequestError(f"{field} is {given!r}, one name; give a list of names")
-            if given is not None:
-                object.__setattr__(self, field, tuple(given))
-        if self.area in self.match:
-            raise RequestError(f"{self.area!r} is the area that is swapped, so that partners cannot match on it")
+    usage: ClassVar[Usage] = Usage(
+        "Swap people between areas, the rarest first, with others who agree on the matching dimensions.\n\n"
+        "Margins of the area by the matching dimensions, and all without the area, stay exactly as they are. "
+        "Areas and people with nobody to swap with are reported.",
+        {
+            "discreet protect record-swapping t.csv --area region --match sex --rate 0.05 -o s.csv": "one in twenty",
+            "discreet protect record-swapping t.csv --area region --keys origin,age -o s.csv": "rare by origin and age",
+        },
+    )
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -81,14 +75,13 @@ class RecordSwapping:
         if self.household is not None or self.carry:
             raise RequestError("a table has neither households nor finer areas; swap records")
         check_anybody(table)
-        self._check_areas([str(c) for c, n in zip(self._areas(table), self._people(table), strict=True) if n])
+        self.check_areas([str(c) for c, n in zip(self._areas(table), self._people(table), strict=True) if n])
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be filled: in every area what is in one of them."""
-        stride = self._stride(table)
-        areas = table.codes(self.area)
-        others = np.unique(table.cells - stride * areas)
-        every = (others[None, :] + stride * np.arange(len(self._areas(table)))[:, None]).ravel()
+        area, areas = table.axis(self.area), len(self._areas(table))
+        others = np.unique(table.grid.moved(table.cells, area, 0))
+        every = table.grid.moved(np.tile(others, areas), area, np.repeat(np.arange(areas), others.size))
         return np.setdiff1d(every, table.impossible)
 
     @drawn
@@ -114,16 +107,14 @@ class RecordSwapping:
             self.name,
             self.parameters,
             kept=kept,
-            kinds=(Kind("swapped", fraction=float(self.rate), bound=bound),),
-            sums=Kind("swapped", bound=bound),
+            kinds=(Swapped(fraction=float(self.rate), bound=bound),),
+            sums=Swapped(bound=bound),
             notes=report.notes,
             details=report.to_dict(),
         )
 
-    def records(self, records: Any, seed: Seed = None) -> Any:
+    def records(self, records: Any, seed: Seed = None) -> SwappedRecords:
         """Swap the records of a frame or file once; see :func:`~discreet.protect.swapping.records.swap_records`."""
-        from discreet.protect.swapping.records import swap_records
-
         return swap_records(records, self, seed)
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
@@ -137,19 +128,6 @@ class RecordSwapping:
             drawn[draw] = self._tabled(table, people, units, swaps).at(support)
         return drawn
 
-    def pairs(self, units: int) -> int:
-        """Return how many pairs change places among a number of units.
-
-        >>> RecordSwapping("area", rate=0.1).pairs(100)
-        5
-        """
-        return int(self.rate * units / 2 + 1e-9)
-
-    def _check_areas(self, areas: Sequence[str]) -> None:
-        if len(areas) < 2:
-            only = f"only {areas[0]}" if areas else "none"
-            raise DataError(f"there is nobody to swap with: of the areas of {self.area!r}, {only} has people in it")
-
     def _areas(self, table: Table) -> tuple[str, ...]:
         return table.dimensions[table.axis(self.area)].categories
 
@@ -157,16 +135,9 @@ class RecordSwapping:
         people: list[float] = table.sums([self.area], table.counts)[0].tolist()
         return people
 
-    def _stride(self, table: Table) -> int:
-        stride: int = int(np.prod(table.shape[table.axis(self.area) + 1 :], dtype=np.int64))
-        return stride
-
     def _units(self, table: Table, people: IntArray) -> Units:
         def code(names: Sequence[str]) -> IntArray:
-            found = np.zeros(people.size, np.int64)
-            for name in names:
-                found = found * len(table.dimensions[table.axis(name)]) + table.codes(name, people)
-            return found
+            return table.grid.project(people, [table.axis(name) for name in names])
 
         rare = [name for name in (self.keys or table.names) if name != self.area]
         alike = counts_in(code([self.area, *rare]))
@@ -176,7 +147,8 @@ class RecordSwapping:
         """Return the table in which partners have each other's area."""
         moved = np.flatnonzero(swaps.partner >= 0)
         cells = people.copy()
-        cells[moved] += self._stride(table) * (units.area[swaps.partner[moved]] - units.area[moved])
+        area = table.axis(self.area)
+        cells[moved] = table.grid.moved(people[moved], area, units.area[swaps.partner[moved]])
         found, counts = np.unique(cells, return_counts=True)
         clash = np.intersect1d(found, table.impossible)
         if clash.size:
@@ -187,17 +159,7 @@ class RecordSwapping:
         return table.with_counts(found, counts)
 
 
-def counts_in(codes: IntArray) -> IntArray:
-    """Return for every element how many have its value.
-
-    >>> counts_in(np.array([3, 5, 3])).tolist()
-    [2, 1, 2]
-    """
-    _, which, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    found: IntArray = counts[which]
-    return found
-
-
+@reads_original
 def record_swapping(
     original: Original,
     area: str,
@@ -225,3 +187,14 @@ def record_swapping(
     """
     chosen = None if keys is None else tuple(keys)
     return RecordSwapping(area, tuple(match), rate, chosen, threshold).apply(original, seed).release
+
+
+def swap_and_count(records: Any, method: RecordSwapping, by: Sequence[str], seed: Seed = None) -> Protected:
+    """Swap records and release the table of some of their columns, the area among them or not."""
+    arrow = arrow_records(records)
+    original = count_records(arrow, by).table
+    swapped, report, largest = swap_arrow(arrow, method, seed)
+    categories = {dimension.name: dimension.categories for dimension in original.dimensions}
+    inner = count_records(swapped, by, categories=categories).table
+    done = method.published(original, inner, by, method.pairs(report.units) * largest, report)
+    return done.as_trial() if is_short(seed) else done

@@ -77,3 +77,14 @@ def areas_alone(units: Units) -> tuple[str, ...]:
     can[area[several]] = True
     here = np.bincount(units.area, minlength=len(units.areas)) > 0
     return tuple(units.areas[i] for i in np.flatnonzero(here & ~can))
+
+
+def counts_in(codes: IntArray) -> IntArray:
+    """Return for every element how many have its value.
+
+    >>> counts_in(np.array([3, 5, 3])).tolist()
+    [2, 1, 2]
+    """
+    _, which, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    found: IntArray = counts[which]
+    return found

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
-from discreet.core.random import Seed, generator, is_short
-from discreet.protect.base import Protected
+from discreet.core.random import Seed, generator
 from discreet.protect.record_rows import arrow_records, column_codes, like
-from discreet.protect.swapping.pairs import Units, choose
+from discreet.protect.swapping.pairs import Units, choose, counts_in
 from discreet.protect.swapping.report import SwapReport
-
-if TYPE_CHECKING:
-    from discreet.protect.swapping.method import RecordSwapping
+from discreet.protect.swapping.swap_plan import SwapPlan
 
 LARGEST_HOUSEHOLD = 500
 """Larger households than this are taken for a column that is none."""
@@ -45,7 +42,7 @@ class SwappedRecords:
         return self.report._repr_html_()
 
 
-def swap_records(records: Any, method: RecordSwapping, seed: Seed = None) -> SwappedRecords:
+def swap_records(records: Any, method: SwapPlan, seed: Seed = None) -> SwappedRecords:
     """Swap the areas of records, or of whole households, that agree on the matching variables.
 
     The same seed gives the same result whatever the order of the rows, but for records that are alike in area, keys and
@@ -62,30 +59,17 @@ def swap_records(records: Any, method: RecordSwapping, seed: Seed = None) -> Swa
     2
     """
     arrow = arrow_records(records)
-    swapped, report, _ = _swap(arrow, method, seed)
+    swapped, report, _ = swap_arrow(arrow, method, seed)
     return SwappedRecords(like(records, swapped), report)
 
 
-def swap_and_count(records: Any, method: RecordSwapping, by: Sequence[str], seed: Seed = None) -> Protected:
-    """Swap records and release the table of some of their columns, the area among them or not."""
-    from discreet.table.records import count_records
-
-    arrow = arrow_records(records)
-    original = count_records(arrow, by).table
-    swapped, report, largest = _swap(arrow, method, seed)
-    categories = {dimension.name: dimension.categories for dimension in original.dimensions}
-    inner = count_records(swapped, by, categories=categories).table
-    done = method.published(original, inner, by, method.pairs(report.units) * largest, report)
-    return done.as_trial() if is_short(seed) else done
-
-
-def _swap(arrow: pa.Table, method: RecordSwapping, seed: Seed) -> tuple[pa.Table, SwapReport, int]:
+def swap_arrow(arrow: pa.Table, method: SwapPlan, seed: Seed) -> tuple[pa.Table, SwapReport, int]:
     """Return the records with their areas swapped, what was done, and the size of the largest unit."""
     for name in (method.area, *method.match, *(method.keys or ()), *method.carry):
         if name not in arrow.column_names:
             raise RequestError(f"there is no column {name!r}; {nearest(name, arrow.column_names)}")
     area, areas = column_codes(arrow, method.area)
-    method._check_areas(areas)
+    method.check_areas(areas)
     match, keys = _combined(arrow, method.match), _combined(arrow, method.keys or method.match)
     alike = _counted(area, keys)
     if method.household is None:
@@ -116,14 +100,12 @@ def _combined(arrow: pa.Table, names: Sequence[str]) -> IntArray:
 
 
 def _counted(area: IntArray, keys: IntArray) -> IntArray:
-    from discreet.protect.swapping.method import counts_in
-
     return counts_in(area * (int(keys.max()) + 1) + keys)
 
 
 def _households(
     arrow: pa.Table,
-    method: RecordSwapping,
+    method: SwapPlan,
     area: IntArray,
     areas: tuple[str, ...],
     match: IntArray,

@@ -201,7 +201,7 @@ class Sql:
     def _cell(self, plan: Plan, used: set[str]) -> str:
         """Return the expression of a cell's position; missing where a branch does not reach a level."""
         parts = ["0"]
-        for i, (one, stride) in enumerate(zip(plan.maps, plan.strides, strict=True)):
+        for i, (one, stride) in enumerate(zip(plan.maps, plan.grid.strides, strict=True)):
             mine = [f"l{i}_{j}" for j in range(len(one.levels)) if f"l{i}_{j}" in used]
             if mine:
                 cases = " ".join(f"WHEN GROUPING({level}) = 0 THEN {level}" for level in mine)

@@ -27,7 +27,7 @@ class ReferenceSession:
         if source.kind == "arrow":
             rows = source.native
         elif source.kind in ("csv", "parquet"):
-            from discreet.table.files import read_arrow
+            from discreet.table.arrow_files import read_arrow
 
             rows = read_arrow(source.paths[0], encoding=source.encoding, delimiter=source.delimiter)
         else:
@@ -124,7 +124,7 @@ class ReferenceSession:
             for codes in product(*nodes):
                 crossed = tuple(n for n, code in zip(self.spec.names, codes, strict=True) if code)
                 if crossed in self.spec.crossed:
-                    members[sum(c * s for c, s in zip(codes, plan.strides, strict=True))].append(row)
+                    members[int(plan.grid.encode(codes))].append(row)
         order = sorted(members)
         figures = [self._figures(members[cell]) for cell in order]
         columns = {name: np.array([figure[name] for figure in figures]) for name in figures[0]}

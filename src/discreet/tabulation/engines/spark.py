@@ -315,7 +315,7 @@ class SparkTabulation:
         every = [grouping for _, groupings in plan.groupings for grouping in groupings]
         used = {f"l{i}_{level}" for grouping in every for i, level in enumerate(grouping) if level is not None}
         parts = ["CAST(0 AS BIGINT)"]
-        for i, (one, stride) in enumerate(zip(plan.maps, plan.strides, strict=True)):
+        for i, (one, stride) in enumerate(zip(plan.maps, plan.grid.strides, strict=True)):
             mine = [f"l{i}_{j}" for j in range(len(one.levels)) if f"l{i}_{j}" in used]
             if mine:
                 cases = " ".join(f"WHEN grouping({level}) = 0 THEN {level}" for level in mine)

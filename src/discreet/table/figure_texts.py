@@ -1,0 +1,83 @@
+"""Published figures as they are written: digits with a point, or a mark in place of a hidden one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.errors import DataError, RequestError
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.table.counts import Where
+
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+
+
+def figure_texts(column: Any, where: Where) -> npt.NDArray[Any]:
+    """Return figures as texts; nothing at all is the empty text."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        values = column.to_pylist()
+        for row, number in enumerate(values):
+            if number is not None and not np.isfinite(number):
+                raise DataError(f"{where(row)}: the figure is {number}; write a number or a suppression mark")
+        texts = ["" if v is None else f"{v:.10f}".rstrip("0").rstrip(".") for v in values]
+    else:
+        texts = ["" if v is None else str(v).strip() for v in column.to_pylist()]
+    return np.array(texts, dtype=object)
+
+
+def parse_figures(
+    columns: Sequence[npt.NDArray[Any]], marks: Sequence[str], where: Where, negative: bool
+) -> tuple[list[IntArray], list[npt.NDArray[np.bool_]], int]:
+    """Return columns of figures in units of the last decimal, which of them are hidden, and the number of decimals."""
+    kept = sorted({mark.strip() for mark in marks})
+    for mark in kept:
+        if NUMBER.fullmatch(mark):
+            raise RequestError(f"the suppression mark {mark!r} is a number; name a mark that no figure can be")
+    read = [_digits(texts, kept if i == 0 else ["", *kept], where, negative) for i, texts in enumerate(columns)]
+    decimals = max(int(points.max(initial=0)) for _, points, _ in read)
+    if decimals > 6:
+        raise DataError(f"a figure has {decimals} decimals; round the figures to at most 6")
+    numbers = []
+    for digits, points, _ in read:
+        largest = float(np.abs(digits * 10.0 ** (decimals - points)).max(initial=0.0))
+        if largest >= 2**52:
+            raise DataError(f"a figure is {largest:.3g} units of its last decimal, too large to add exactly; round it")
+        numbers.append(digits.astype(np.int64) * 10 ** (decimals - points))
+    return numbers, [hidden for _, _, hidden in read], decimals
+
+
+def _digits(
+    texts: npt.NDArray[Any], marks: Sequence[str], where: Where, negative: bool
+) -> tuple[FloatArray, IntArray, npt.NDArray[np.bool_]]:
+    """Return the digits of every figure as one number, how many of them are decimals, and which figures are hidden."""
+    column = pa.array(texts, pa.string())
+    hidden = pc.is_in(column, value_set=pa.array(marks, pa.string())).to_numpy(zero_copy_only=False)
+    fits = pc.match_substring_regex(column, f"^(?:{NUMBER.pattern})$").to_numpy(zero_copy_only=False)
+    bad = np.flatnonzero(~fits & ~hidden)
+    if bad.size:
+        row = int(bad[0])
+        shown = ", ".join(repr(mark) for mark in marks)
+        what = "is empty" if not texts[row] else f"is {texts[row]!r}"
+        raise DataError(
+            f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({shown}); name the mark "
+            "(marks=, --mark)"
+        )
+    shown = pc.if_else(pa.array(hidden), "0", column)
+    point = pc.find_substring(shown, ".").to_numpy()
+    length = pc.utf8_length(shown).to_numpy()
+    points = np.where(point < 0, 0, length - point - 1).astype(np.int64)
+    # Sixteen digits and fewer are exact as floats; what has more is refused by its size.
+    digits: FloatArray = pc.replace_substring(shown, ".", "").cast(pa.float64()).to_numpy()
+    below = np.flatnonzero(digits < 0)
+    if below.size and not negative:
+        row = int(below[0])
+        raise DataError(f"{where(row)}: the figure {texts[row]} is negative; counts and amounts are 0 or more")
+    return digits, points, hidden

@@ -1,0 +1,193 @@
+"""Stakes: what respondents contributed to published sums, and who of them can be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import LimitError
+from discreet.core.numerics import FloatArray, IntArray, index_ranges, sorted_runs
+from discreet.table.axis import Axis
+from discreet.table.grid import Grid, locate
+from discreet.table.respondents import Respondents
+from discreet.table.tabulation import Tabulation
+
+BoolArray = npt.NDArray[np.bool_]
+MOST = 60_000_000
+"""The most entries, one per respondent and sum that it is in, that are laid out."""
+
+
+def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return cell, respondent and contribution for every respondent in every cell and margin that is tabulated.
+
+    Contributions are to the response, or numbers of records where there is none.
+    """
+    known = tabulation.respondents
+    assert known is not None
+    amount = known.amounts[tabulation.response(response)] if tabulation.responses else known.records.astype(np.float64)
+    codes = tabulation.grid.decode(known.cell)
+    crossed = Grid((2,) * len(codes)).encode([code > 0 for code in reversed(codes)])
+    above = [_above(axis) for axis in tabulation.axes]
+    parts = []
+    for pattern in np.unique(crossed).tolist():
+        mine = np.flatnonzero(crossed == pattern)
+        position = np.zeros(mine.size, np.int64)
+        for i, (first, flat) in enumerate(above):
+            if not pattern >> i & 1:
+                continue
+            begin, end = first[codes[i][mine]], first[codes[i][mine] + 1]
+            if int((end - begin).sum()) > MOST:
+                raise LimitError(f"the contributions are in more than {MOST:,} sums; tabulate fewer dimensions at once")
+            again, node = index_ranges(begin, end)
+            position = position[again] + tabulation.grid.strides[i] * flat[node]
+            mine = mine[again]
+        row = locate(tabulation.cells, position)
+        listed = row >= 0
+        parts.append(_added(row[listed], known.unit[mine[listed]], amount[mine[listed]]))
+    row, unit, amount = (np.concatenate(column) for column in zip(*parts, strict=True))
+    # What several finest margins have in common they say alike.
+    order, start = sorted_runs(row, unit)
+    once = order[start]
+    return row[once], unit[once], amount[once]
+
+
+def _above(axis: Axis) -> tuple[IntArray, IntArray]:
+    """Return for each node where the nodes that contain it begin, and these nodes one after another."""
+    first = np.cumsum([0, *(len(nodes) for nodes in axis.over)])
+    return first, np.array([node for nodes in axis.over for node in nodes], np.int64)
+
+
+def _added(row: IntArray, unit: IntArray, amount: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    order, start = sorted_runs(row, unit)
+    once = order[start]
+    return row[once], unit[once], np.add.reduceat(amount[order], start) if start.size else amount
+
+
+@dataclass(frozen=True, eq=False)
+class Stakes:
+    """What respondents contributed to positions of linked tables, sorted by respondent and position.
+
+    ``others`` counts the other contributors to the position.
+    """
+
+    names: tuple[str, ...]
+    unit: IntArray
+    at: IntArray
+    amount: FloatArray
+    others: IntArray
+
+    def chosen(self, mask: BoolArray) -> Stakes:
+        """Return some of the entries."""
+        return Stakes(self.names, self.unit[mask], self.at[mask], self.amount[mask], self.others[mask])
+
+    def strongest(self) -> Stakes:
+        """Leave out respondents who know no more than another one: who are in the same sums, with less in each.
+
+        Whoever knows that a sum is at least 5 learns nothing that somebody who knows it to be at least 8 does not. Who
+        is alone in a sum shares it with nobody, and stays.
+        """
+        if not self.unit.size:
+            return self
+        start = np.flatnonzero(np.diff(self.unit, prepend=-1))
+        size = np.diff(np.r_[start, self.unit.size])
+        # The same positions have the same digest; what a digest says is checked below.
+        mark = np.random.default_rng(0).integers(1, 2**62, int(self.at.max()) + 1, dtype=np.uint64)
+        digest = np.add.reduceat(mark[self.at], start)
+        whole = np.add.reduceat(self.amount, start)
+        order = np.lexsort((-whole, size, digest))
+        first = np.r_[True, (np.diff(digest[order]) != 0) | (np.diff(size[order]) != 0)]
+        leader = np.empty(order.size, np.int64)
+        leader[order] = order[np.flatnonzero(first)][np.cumsum(first) - 1]
+        # Every entry beside that of the one with most in the same sums.
+        beside = np.repeat(start[leader] - start, size) + np.arange(self.unit.size)
+        less = (
+            (self.at[beside] == self.at) & (self.amount[beside] >= self.amount) & (self.others[beside] <= self.others)
+        )
+        weaker = np.logical_and.reduceat(less, start) & (leader != np.arange(leader.size))
+        return self.chosen(~np.repeat(weaker, size))
+
+
+def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], response: str | None) -> Stakes:
+    """Return what respondents put into linked tables; those of the same name are one.
+
+    Args:
+        tables: tabulations; where one does not know its respondents, those that can be recognised are taken.
+        places: where each cell of each table stands, -1 where it does not count.
+        response: the magnitude that is published.
+    """
+    index: dict[str, int] = {}
+    parts = []
+    for table, place in zip(tables, places, strict=True):
+        table = table if table.respondents is not None else replace(table, respondents=recognised(table, response))
+        assert table.respondents is not None
+        number = np.array([index.setdefault(name, len(index)) for name in table.respondents.names], np.int64)
+        row, unit, amount = stakes(table, response)
+        others = (table.holdings or table.contributors).units[row] - 1
+        sums = table.responses[table.response(response)].sums if table.responses else table.records
+        # Where others have losses, an own contribution above the sum says nothing about it.
+        kept = (place[row] >= 0) & ((others == 0) | (amount <= sums[row] * (1 + 1e-12)))
+        parts.append((number[unit[kept]], place[row[kept]], amount[kept], others[kept]))
+    unit, at, amount, others = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order, start = sorted_runs(unit, at)
+    if start.size:
+        # Where tables differ about the same sum, the respondent is given more.
+        amount, others = np.maximum.reduceat(amount[order], start), np.minimum.reduceat(others[order], start)
+    once = order[start]
+    return Stakes(tuple(_said(name) for name in index), unit[once], at[once], amount, others)
+
+
+def _said(name: str) -> str:
+    """Return a respondent as messages name it."""
+    return name if name.startswith(("holding ", "respondent of ")) else f"respondent {name}"
+
+
+def recognised(tabulation: Tabulation, response: str | None) -> Respondents:
+    """Return the largest contributor of every finest cell, as one that is in no other: what the table alone tells.
+
+    That holds where :func:`in_one_cell` does.
+    """
+    level = tabulation.holdings or tabulation.contributors
+    row = np.unique(np.concatenate([np.flatnonzero(tabulation.inner(margin)) for margin in _finest(tabulation)]))
+    row = row[level.units[row] > 0]
+    alone = level.units[row] == 1
+    amounts = np.zeros((len(tabulation.responses), row.size))
+    for k, (one, largest) in enumerate(zip(tabulation.responses, level.largest, strict=False)):
+        # The size of a shadow variable says nothing about the amount.
+        top = largest.top[row, 0] if largest.top.shape[1] and one.shadow is None else np.zeros(row.size)
+        amounts[k] = np.where(alone, one.sums[row], top)
+    names = tuple(f"respondent of {tabulation.describe(int(i))}" for i in row)
+    records = np.where(alone, tabulation.records[row], 1)
+    return Respondents(names, np.arange(row.size), tabulation.cells[row], records, amounts)
+
+
+def in_one_cell(tabulation: Tabulation) -> bool:
+    """Say whether it is certain that nobody is in several of the finest cells of a margin.
+
+    It is where everybody has one record, and where the contributors of the finest cells add up to those of the total.
+    """
+    level = tabulation.holdings or tabulation.contributors
+    if np.array_equal(level.units, tabulation.records):
+        return True
+    if not len(tabulation) or tabulation.cells[0] != 0:
+        return False
+    return all(
+        int(level.units[tabulation.inner(margin)].sum()) == int(level.units[0]) for margin in _finest(tabulation)
+    )
+
+
+def contributes(tabulation: Tabulation) -> bool:
+    """Say whether respondents know more of a table than that they are counted in it once."""
+    known = tabulation.respondents
+    if tabulation.responses or known is None:
+        return bool(tabulation.responses)
+    # Everybody is in a finest cell of every finest margin; who is in more of them has several records.
+    return bool((known.records > 1).any()) or known.unit.size > len(known) * len(_finest(tabulation))
+
+
+def _finest(tabulation: Tabulation) -> list[tuple[str, ...]]:
+    """Return the margins that no other one contains."""
+    margins = [set(margin) for margin in tabulation.margins]
+    return [tuple(margin) for margin in tabulation.margins if not any(set(margin) < other for other in margins)]
