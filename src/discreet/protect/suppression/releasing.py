@@ -31,8 +31,8 @@ class _Trial(NamedTuple):
     """What the release of one group needs: ``taken`` are its cells, ``fresh`` those suppressed instead.
 
     ``via`` and ``shift`` are a circuit through the cell that is released: its cells, and the moves of all cells.
-    ``mark`` is the last group that a demand was listed for. ``counts`` has how many cells are taken, how many
-    are fresh, and what those cost.
+    ``mark`` is the last group that a demand was listed for. ``counts`` has the number of cells taken and of fresh ones,
+    and what those cost.
     """
 
     taken: IntArray
