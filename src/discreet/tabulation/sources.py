@@ -154,7 +154,8 @@ def columns_of(records: Any, *, encoding: str = "utf-8", delimiter: str | None =
     """Return the names of the columns of records in a frame, or in a CSV or Parquet file; none of others."""
     source = source_of(records, encoding=encoding, delimiter=delimiter) if isinstance(records, str | Path) else None
     if source is None:
-        return [str(name) for name in getattr(records, "column_names", None) or getattr(records, "columns", ())]
+        names: Any = getattr(records, "column_names", None) or getattr(records, "columns", ())
+        return [str(name) for name in names]
     if source.kind == "csv":
         return csv_head(source, source.paths[0])[0]
     if source.kind != "parquet":
