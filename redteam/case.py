@@ -30,9 +30,10 @@ class Case:
 
 @dataclass
 class Bench:
-    """Where an attack takes its chance from."""
+    """Where an attack takes its chance from, and the titles of the methods of counts that it is limited to, if any."""
 
     random: Random
+    methods: tuple[str, ...] = ()
 
     def seed(self) -> int:
         """Return a seed for discreet."""

@@ -55,7 +55,8 @@ def limit_of(figure: Figure, hides_up_to: int | None = None) -> Limit:
         chance = noise(figure)
         return Limit(cells, max(y - bound, 0), y + bound, lambda x: chance(x) > 0)
     if name in ("perturbed", "swapped"):
-        return Limit(cells, max(y - bound, 0), y + bound)
+        least, most = int(figure.said("least") or 0), figure.said("most")
+        return Limit(cells, max(y - bound, least), y + bound if most is None else min(y + bound, most))
     if name == "relative":
         share = float(figure.said("fraction"))
         top = int((y + 0.5) / (1 - share)) + 1

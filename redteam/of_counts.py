@@ -43,9 +43,13 @@ def target(bench: Bench) -> Target:
     """Return a small original and a method that takes it."""
     world = originals.tree(bench.random) if bench.random.random() < 0.25 else originals.flat(bench.random)
     counts = originals.counts_in(bench.random, world)
-    method = bench.random.choice([m for m in methods.COUNTS if m.suits(world)])
+    method = bench.random.choice([m for m in _wanted(bench) if m.suits(world)])
     method, reading = methods.merging(method, world)
     return Target(world, counts, method, reading)
+
+
+def _wanted(bench: Bench) -> list[Method]:
+    return [method for method in methods.COUNTS if not bench.methods or method.title in bench.methods]
 
 
 def audited(bench: Bench) -> Iterator[Case]:

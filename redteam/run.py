@@ -8,13 +8,14 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count, islice
 from pathlib import Path
 from random import Random
 
 from redteam.attack import ATTACKS, attack
 from redteam.case import Bench, Case
+from redteam.methods import COUNTS
 
 CHUNK = 25
 """How many attacks a process makes at a time."""
@@ -50,19 +51,21 @@ class Work:
     seed: int
     numbers: range
     names: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
 
     def cases(self) -> list[tuple[int, Case]]:
         """Make the attacks."""
         # Random words overflow where nothing is compiled.
         warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
-        return [(n, case) for n in self.numbers for case in attack(Bench(Random(f"{self.seed} {n}")), self.names)]
+        benches = ((n, Bench(Random(f"{self.seed} {n}"), self.methods)) for n in self.numbers)
+        return [(n, case) for n, bench in benches for case in attack(bench, self.names)]
 
 
 def cases(work: Work, wanted: int, workers: int = 1) -> Iterator[tuple[int, Case]]:
     """Go through cases with the numbers of their attacks until there are as many as wanted, skipped ones aside."""
     done = 0
     size = CHUNK if workers > 1 else 1
-    chunks = (Work(work.seed, range(n, n + size), work.names) for n in count(work.numbers.start, size))
+    chunks = (replace(work, numbers=range(n, n + size)) for n in count(work.numbers.start, size))
     with ProcessPoolExecutor(workers) as pool:
         while done < wanted:
             some = list(islice(chunks, 4 * workers if workers > 1 else 1))
@@ -107,11 +110,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="the cases depend on it alone")
     parser.add_argument("--first", type=int, default=0, help="the number of the first attack, to make one again")
     parser.add_argument("--attack", action="append", default=[], choices=names, help="only such attacks")
+    titles = sorted({method.title for method in COUNTS if method.needs == "any"})
+    parser.add_argument("--method", action="append", default=[], choices=titles, help="only such methods of counts")
     parser.add_argument("--show", type=int, default=10, help="how many failures are told")
     parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
     given = parser.parse_args(arguments)
     begun = time.monotonic()
-    work = Work(given.seed, range(given.first, given.first), tuple(given.attack))
+    work = Work(given.seed, range(given.first, given.first), tuple(given.attack), tuple(given.method))
     kept = list(cases(work, given.cases, given.workers))
     table = markdown(tally(case for _, case in kept))
     failed = [(number, case, failure) for number, case in kept for failure in case.failures]

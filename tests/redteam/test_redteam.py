@@ -13,14 +13,15 @@ from redteam.attack import ATTACKS
 from redteam.case import Case
 
 import discreet as dc
-from redteam import methods, run
+from discreet.decide.policy_texts import profiles
+from redteam import methods, policies, run
 
 FOLDER = Path(run.__file__).parent
 CASES = {
     "audited": 90,
     "suppressed": 40,
     "assessed": 70,
-    "proposed": 20,
+    "proposed": 40,
     "magnitudes": 90,
     "linked": 12,
     "released_before": 25,
@@ -31,8 +32,28 @@ CASES = {
 
 @pytest.mark.parametrize("attack", CASES)
 def test_no_claim_is_refuted(attack: str) -> None:
+    _attacked("--attack", attack, "--cases", str(CASES[attack]), "--seed", "15")
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "controlled-rounding (nearest)",
+        "controlled-rounding (unbiased)",
+        "small-count-rounding",
+        "random-rounding with margins",
+        "cell-key with margins",
+    ],
+)
+def test_no_claim_names_a_reader_of_the_method_wrongly(method: str) -> None:
+    """These methods tell more by their margins, or by deciding on all cells together, than a single figure does."""
+    attacks = ["--attack", "assessed", "--attack", "audited"]
+    _attacked(*attacks, "--method", method, "--cases", "40", "--seed", "3")
+
+
+def _attacked(*arguments: str) -> None:
     # In a process of its own nothing has to be compiled.
-    command = [sys.executable, "-m", "redteam", "--attack", attack, "--cases", str(CASES[attack]), "--seed", "15"]
+    command = [sys.executable, "-m", "redteam", *arguments]
     ran = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
@@ -49,6 +70,10 @@ def test_only_the_front_door_is_used() -> None:
             inside = [name for name in names if name.split(".")[0] == "discreet" and name != "discreet"]
             assert not inside, f"{file.name} imports {inside}"
             assert not (isinstance(node, ast.ImportFrom) and node.module == "discreet"), file.name
+
+
+def test_every_profile_is_attacked() -> None:
+    assert set(policies.PROFILES) == set(profiles())
 
 
 def test_every_protection_is_attacked() -> None:

@@ -80,9 +80,8 @@ class Program:
     def add_columns(self, costs: FloatArray, lower: FloatArray, upper: FloatArray, entries: Rows | None = None) -> None:
         """Add columns, with their entries in the rows there are."""
         none = np.zeros(costs.size + 1, np.int64)
-        index, value = none[:0], np.zeros(0)
-        starts, index, value = (none, index, value) if entries is None else entries
-        self.solver.addCols(costs.size, costs, lower, upper, index.size, *_compressed(starts, index, value))
+        rows = Rows(none, none[:0], np.zeros(0)) if entries is None else entries
+        self.solver.addCols(costs.size, costs, lower, upper, rows.columns.size, *_compressed(*rows))
 
     def add_rows(self, least: FloatArray, most: FloatArray, rows: Rows) -> None:
         """Add rows over the columns there are."""

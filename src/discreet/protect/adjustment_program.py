@@ -116,7 +116,8 @@ def _directions(
         (at + n, -fall[at], -np.inf, fall[at]),
     ]
     balanced = _rises_and_falls(sums, n)
-    index, value, lengths = [balanced.columns], [balanced.values], [np.diff(balanced.starts)]
+    index, lengths = [balanced.columns], [np.diff(balanced.starts)]
+    value: list[FloatArray] = [balanced.values.astype(np.float64)]
     row_low, row_high = [np.zeros(m)], [np.zeros(m)]
     for columns, factor, least, largest in pairs:
         index.append(np.stack([columns, z], axis=1).ravel())

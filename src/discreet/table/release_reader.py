@@ -202,13 +202,16 @@ def figures_from_arrow(
             kinds.append(meaning.scaled(scale))
     if stated is not None:
         which = _stated(stated, which, hidden, kinds, where)
+    given = ~open_[0] & ~open_[1] if limits else np.zeros(numbers.size, bool)
+    interval = np.array([kind.spans for kind in kinds])[which]
+    # An interval without its ends is a mark.
+    which = np.where(interval & ~given, 1, which)
     if limits:
-        given = ~open_[0] & ~open_[1]
         odd = np.flatnonzero(given & ~hidden)
         if odd.size:
             row = int(odd[0])
             raise DataError(f"{where(row)}: the figure {texts[row]} has an interval beside it; give one of the two")
-        numbers, which = np.where(given, limits[0], numbers), np.where(given, len(kinds), which)
+        numbers, which = np.where(given, limits[0], numbers), np.where(given & ~interval, len(kinds), which)
         kinds.append(INTERVAL)
     return Figures(
         {dimension: tuple(coded.categories) for dimension, coded in labels.items()},
@@ -240,8 +243,7 @@ def _stated(
         raise DataError(f"{where(row)}: the figure is said to be {stated[row]!r}, but {shown}; correct one of them")
     first = len(kinds)
     kinds += [kind or EXACT for kind in found]
-    marked = np.array([kind is not None and kind.hidden for kind in found])[inverse]
-    return np.where(known & (~hidden | marked), first + inverse, which)
+    return np.where(known, first + inverse, which)
 
 
 def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:

@@ -167,7 +167,4 @@ def kind_from_text(text: str) -> Kind:
             given[key] = number
         if not equals:
             raise RequestError(f"{PUBLISHED_AS} is {text!r}; it is a kind of figure, as 'random base=3'")
-    try:
-        return Kind(name, **given)
-    except TypeError:
-        raise RequestError(f"{PUBLISHED_AS} is {text!r}, with a parameter that kinds do not have") from None
+    return Kind(name, **given)

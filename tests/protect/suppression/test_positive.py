@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -102,6 +103,20 @@ def test_what_a_mark_says_is_read_back(name: str, tmp_path: Path) -> None:
     before, after = ({c.name: (c.lower, c.upper) for c in dc.audit(r).cells} for r in (found.release, again))
     assert before == after
     assert {lower for lower, _ in after.values()} == {1.0}
+
+
+@pytest.mark.parametrize("form", ["intervals", "synthetic"])
+@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+def test_what_stands_in_place_of_a_mark_says_the_same(form: Any, name: str, row_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / name
+    assert run("protect", "suppress", row_file, "--rule", "threshold=3", "--as", form, "-o", out).code == 0
+    made = dc.suppress(row(), Threshold(3), form=form)
+    expected = {f"x={x}": (1.0, 10.0) for x in "abcd"}
+    for release in (made.release, dc.read_release(out)):
+        assert {cell.name: (cell.lower, cell.upper) for cell in dc.audit(release).cells} == expected
+    # The audit by the rules agrees with the one that let it out.
+    judged = run("audit", out, "--original", row_file, "--rule", "threshold=3")
+    assert judged.code == 0, judged.out
 
 
 # --- releases of others -------------------------------------------------------------------------------------------

@@ -59,8 +59,8 @@ def same_values(
     found = carried([*earlier, *new], theirs, settings, why)
     if earlier and found.findings:
         known = {(f.name, f.lower, f.upper) for f in carried(earlier, theirs, settings, why).findings}
-        new = tuple(f for f in found.findings if (f.name, f.lower, f.upper) not in known)
-        found = replace(found, findings=new)
+        more = tuple(f for f in found.findings if (f.name, f.lower, f.upper) not in known)
+        found = replace(found, findings=more)
     others = _not_repeated([*earlier, *new], theirs)
     if not others:
         return found

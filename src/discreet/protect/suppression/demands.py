@@ -74,8 +74,10 @@ class Demanded:
 
     def demands(self) -> Asked:
         """Return the demands as the kernels take them."""
-        columns = (np.array(column, np.int64) for column in (self.cell, self.size, self.way, self.attacker))
-        return Asked(*columns, self.known_start, *self.facts[1:])
+        cell, size, way, attacker = (
+            np.array(column, np.int64) for column in (self.cell, self.size, self.way, self.attacker)
+        )
+        return Asked(cell, size, way, attacker, self.known_start, *self.facts[1:])
 
     def held(self, cost: FloatArray | None = None) -> Held:
         """Return the pattern as the kernels take it, at other costs than usual if some are given."""
@@ -107,8 +109,8 @@ class Demanded:
         reached, beyond = upper, wide - lower + 1
         while reached < beyond - 1:
             middle = wide - lower if beyond > wide - lower else (reached + beyond) // 2
-            one = [np.array([item], np.int64) for item in (cell, middle, UP, 0)]
-            asked = Asked(*one, self.known_start, *self.facts[1:])
+            at, size, way, nobody = (np.array([item], np.int64) for item in (cell, middle, UP, 0))
+            asked = Asked(at, size, way, nobody, self.known_start, *self.facts[1:])
             outcome = probe(np.zeros(1, np.int64), self.instance, asked, self.cost, self.work)[1][0]
             if outcome == FOUND:
                 reached = middle

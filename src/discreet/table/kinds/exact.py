@@ -1,4 +1,4 @@
-"""Figures that are the values themselves, and figures that tell nothing beyond others published beside them."""
+"""Figures that are the values themselves, and sums of published figures."""
 
 from __future__ import annotations
 
@@ -22,20 +22,13 @@ class Exact(Kind):
 
 
 @dataclass(frozen=True)
-class Simulated(Kind):
-    """Values drawn given figures that are published beside them; they tell nothing more."""
-
-    name = "simulated"
-
-    def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
-        """Return no bounds."""
-        return unbounded(values)
-
-
-@dataclass(frozen=True)
-class Added(Simulated):
+class Added(Kind):
     """Sums of published figures; they tell nothing that these do not, and enter no equation."""
 
     name = "added"
     summed = True
     words = "added up from published figures"
+
+    def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
+        """Return no bounds."""
+        return unbounded(values)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.registry import Registry
 
@@ -46,7 +46,12 @@ class _Named(type):
         if cls is not Kind:
             return super().__call__(*given, **parameters)
         name, *rest = given or (parameters.pop("name", "exact"),)
-        return KINDS[name](*rest, **parameters)
+        kind = KINDS[name]
+        known = [item.name for item in fields(kind)]
+        strange = next((key for key in parameters if key not in known), None)
+        if strange is not None:
+            raise RequestError(f"figures of the kind {name!r} have no {strange!r}; {nearest(strange, known)}")
+        return kind(*rest, **parameters)
 
 
 @dataclass(frozen=True, init=False)
@@ -121,6 +126,16 @@ class Kind(metaclass=_Named):
     def unsaid(self) -> bool:
         """Whether nothing says if a figure behind this mark can be 0."""
         return False
+
+    @property
+    def floor(self) -> int | None:
+        """What a mark says hidden values are at least; None where it says nothing."""
+        return None
+
+    @property
+    def ceiling(self) -> int | None:
+        """What a mark says hidden values are at most; None where it says nothing."""
+        return None
 
     def above_zero(self) -> Kind:
         """Return the kind where zeros are known to be published: a mark that says nothing of them hides none."""
@@ -197,7 +212,8 @@ class Kind(metaclass=_Named):
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Kind:
         """Return the kind that :meth:`to_dict` wrote; lists become tuples."""
-        return Kind(**{name: _tuples(value) for name, value in data.items()})
+        given = {key: _tuples(value) for key, value in data.items()}
+        return Kind(given.pop("name"), **given)
 
 
 _HERE = "discreet.table.kinds"
@@ -216,7 +232,7 @@ KINDS: Registry[type[Kind]] = Registry(
         "relative": f"{_HERE}.perturbed:Relative",
         "sample": f"{_HERE}.sampled_swapped:Sampled",
         "swapped": f"{_HERE}.sampled_swapped:Swapped",
-        "simulated": f"{_HERE}.exact:Simulated",
+        "simulated": f"{_HERE}.suppressed:Simulated",
         "added": f"{_HERE}.exact:Added",
     },
 )
