@@ -314,7 +314,7 @@ def test_what_is_published_nearly_unchanged_is_withheld(protection: str) -> None
 @pytest.mark.parametrize("profile", list(profiles()))
 @pytest.mark.parametrize("name", dc.datasets.NAMES)
 def test_the_protections_of_a_profile_meet_it(profile: str, name: str) -> None:
-    found = dc.assess(dc.datasets.load(name), profile, seed=3, trial=True)
+    found = dc.assess(dc.datasets.load(name), profile, seed=5, trial=True)
     assert found.verdict == ("release" if name == "sex" else "protect")
     if found.verdict == "release":
         return
