@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.decide.passing import Ranges
+from discreet.decide.choice import Choice, Reasons
+from discreet.decide.passing import Ranges, chance_of_failing
 from discreet.decide.policy import Policy
 
 RULES = """
@@ -175,12 +176,32 @@ def test_a_protection_that_is_taken_after_another_failed_claims_nothing_of_the_m
     assert risky.verdict == "withhold"
 
 
-def test_sums_that_may_be_small_are_held_against_the_limit_whether_they_are_or_not() -> None:
-    """Beside 30 and 40 only the first row can be the reason: a row of 1 and 0 fails, and one of 2 and 2 must too."""
-    for small in ([1, 0], [2, 2]):
-        for seed in range(6):
+def test_a_verdict_depends_on_the_published_figures_alone() -> None:
+    """Rows of 1 and 0, which are sensitive, and of 2 and 2, which are not, pass alike where they look alike."""
+    verdicts: dict[tuple[int, ...], set[str]] = defaultdict(set)
+    for small in ([1, 0], [2, 0], [1, 1], [2, 1], [2, 2], [4, 1], [5, 2]):
+        for seed in range(8):
             table = dc.Table.from_array([small, [30, 40]], ["x", "y"])
-            assert dc.assess(table, policy(), seed=seed, trial=True).verdict == "withhold"
+            found = dc.assess(table, policy(), seed=seed, trial=True)
+            assert found.evidence is not None
+            verdicts[tuple(found.evidence.release.table.to_array().ravel().tolist())].add(found.verdict)
+    assert all(len(some) == 1 for some in verdicts.values()), verdicts
+    assert set.union(*verdicts.values()) == {"protect", "withhold"}
+
+
+@pytest.mark.parametrize("figures", [(0, 0), (0, 3), (3, 0, 0), (3, 3), (0, 0, 0)])
+def test_the_bits_of_a_sum_are_at_most_those_of_all_tables_that_are_protected(figures: tuple[int, ...]) -> None:
+    table = dc.Table.from_array([list(figures), [30] * len(figures)], ["x", "y"])
+    release = dc.Release.of(dc.protect.random_rounding(table, 3, additive=True, seed=2**100).parts()[0])
+    reasons = Reasons.of(dc.audit(release, law="method"), policy(), Choice(protected=True), 2 * len(figures))
+    sums: dict[int, Fraction] = defaultdict(Fraction)
+    for x in itertools.product(*(range(y + 3) for y in figures)):
+        if any(0 < v < 3 for v in x):
+            sums[sum(x)] += math.prod((chance(y, v) for y, v in zip(figures, x, strict=True)), start=Fraction(1))
+    whole = sum(sums.values())
+    true = -sum(float(w / whole) * math.log2(w / whole) for w in sums.values() if w)
+    found = reasons.bits_of_sums(release)
+    assert 0 < found.min() <= true + 1e-9
 
 
 def test_rules_that_must_all_hold_leave_open_why_a_table_was_protected() -> None:
@@ -190,3 +211,27 @@ def test_rules_that_must_all_hold_leave_open_why_a_table_was_protected() -> None
     table = dc.Table.from_array([[2, 0], [1, 5], [2, 9]], ["x", "y"])
     found = dc.assess(table, Policy.from_text(text), seed=1, trial=True)
     assert found.verdict == "withhold"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_chance_of_an_original_above_the_limit_is_at_most_its_bound(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.choice([0, 1, 2, 4, 9], 5)
+    counts[0] += 1
+    release = dc.protect.random_rounding(dc.Table.from_array(counts, ["x"]), base=3, seed=2**100 + seed)
+    ranges = Ranges.of(dc.audit(release), 5)
+    assert ranges is not None
+    figures = release.table.to_array().tolist()
+    laws = [(np.arange(y + 3), np.array([float(chance(y, v)) for v in range(y + 3)])) for y in figures]
+    given = [(values, p / p.sum(), 1) for values, p in laws]
+    weights = (0.1, 0.8, 0.1)
+    above: dict[float, float] = dict.fromkeys((0.3, 0.45, 0.6, 0.75), 0.0)
+    for x in itertools.product(*(values[p > 0].tolist() for values, p, _ in given)):
+        if sum(x):
+            r2 = dc.risk(dc.Table.from_array(x, ["x"]), release, weights=weights, slices=()).value
+            share = math.prod(float(p[v]) for (_, p, _), v in zip(given, x, strict=True))
+            for limit in above:
+                above[limit] += share * (r2 > limit)
+    bounds = [chance_of_failing(ranges, weights, limit, given, np.zeros(0)) for limit in above]
+    assert all(true <= bound + 1e-12 for true, bound in zip(above.values(), bounds, strict=True))
+    assert bounds == sorted(bounds, reverse=True)

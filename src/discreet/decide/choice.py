@@ -26,11 +26,13 @@ from discreet.auditing.result import Audit
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.decide.passing import Ranges, chance_of_failing
 from discreet.decide.policy import Policy
-from discreet.table.equations import equations_of
+from discreet.table.equations import Equations, equations_of
 from discreet.table.release import Release
 
-FEW = 10
-"""The most values that are not small whose weights are tried in all ways; for more a bound holds."""
+FEW = 14
+"""The most values whose weights are tried in all ways; for more a bound holds."""
+WIDE = 2_000
+"""The most values of its cells, all together, for which the law of a sum is worked out; for more a bound holds."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,11 @@ def may_be_small(audited: Audit, policy: Policy) -> IntArray:
 class Reasons:
     """Why a release was published: how likely each cell is small, and how likely the policy was met, to readers.
 
-    ``sure`` is true where some figure says of itself that it is small: then being protected tells nothing. ``none`` is
-    log(1 − s) of every position, 0 where it is no cell by itself; ``case`` numbers the laws of such cells by the rows
-    of the audit, -1 for others, and ``single`` has the bits that each leaves. ``known`` is false where nothing can be
-    said. ``failing`` is at most the chance that an original behind the figures would not have been published so.
+    ``sure`` is true where some figure says of itself that it is small: then being protected tells nothing. ``laws`` are
+    those of cells that no published sum ties, each with its values and their probabilities, ``small`` says which of the
+    values are small, ``logs`` is log(1 − s) of each, and ``none`` their sum over all cells. ``case`` numbers them by
+    position, -1 where it has none, and ``single`` has the bits that each leaves. ``known`` is false where nothing can
+    be said. ``failing`` is at most the chance that an original behind the figures would not have been published so.
     """
 
     audited: Audit
@@ -123,7 +126,10 @@ class Reasons:
     shape: Shape
     known: bool
     sure: bool
-    none: FloatArray
+    laws: list[tuple[IntArray, FloatArray]]
+    small: list[npt.NDArray[np.bool_]]
+    logs: FloatArray
+    none: float
     case: IntArray
     single: FloatArray
     failing: float
@@ -148,19 +154,23 @@ class Reasons:
             laws.append((values, weights / weights.sum() if stated else weights))
             small.append((values < threshold) & ((values > 0) | (policy.zeros == "unsafe")))
         chances = np.array([float(p[s].sum()) if p.size else 0.0 for (_, p), s in zip(laws, small, strict=True)])
-        none, case = np.zeros(equations.lower.size), np.full(findings.at.size, -1)
         # Kept away from minus infinity; a cell that is surely small was noticed above.
         logs = np.log1p(-np.minimum(chances, 1 - 1e-15))
-        none[findings.at[lone]], case[lone] = logs[number.ravel()], number.ravel()
-        rest = 1 - np.exp(none.sum() - logs)
-        bits = [_least(p, s, q) if p.size else np.nan for (_, p), s, q in zip(laws, small, rest.tolist(), strict=True)]
+        case = np.full(equations.lower.size, -1)
+        case[findings.at[lone]] = number.ravel()
+        none = float(logs @ times)
+        rest = 1 - np.exp(none - logs)
+        bits = [
+            _least(p, np.where(some, 1.0, q)) if p.size else np.nan
+            for (_, p), some, q in zip(laws, small, rest.tolist(), strict=True)
+        ]
         known = rules.threshold is not None and (rules.combine == "any" or rules.group_disclosure is None)
         known = not choice.later and (known or not choice.protected)
         every = [(values, p, int(n)) for (values, p), n in zip(laws, times, strict=True)]
         failing = _failing(audited, policy, cells, shape, lone, every)
         if choice.protected and not sure:
-            failing = min(failing / max(-np.expm1(none.sum()), 1e-300), 1.0)
-        return cls(audited, policy, choice, shape, known, sure, none, case, np.array(bits), failing)
+            failing = min(failing / max(-np.expm1(none), 1e-300), 1.0)
+        return cls(audited, policy, choice, shape, known, sure, laws, small, logs, none, case, np.array(bits), failing)
 
     @property
     def bounds(self) -> bool:
@@ -180,10 +190,8 @@ class Reasons:
         found = bits
         if self.choice.protected and not self.sure:
             at = findings.at[entry]
-            found = self._of_sums(self.shape, self.none, at, bits)
-            mine = self.case[entry]
-            found = np.where(mine >= 0, self.single[mine], found) if self.single.size else found
-            found = np.where(np.isnan(bits) | self.shape.tied[at], np.nan, np.minimum(found, bits))
+            found = np.array([self._left(findings.equations, self.shape, self.case, int(i)) for i in at])
+            found = np.where(np.isnan(bits) | self.shape.tied[at], np.nan, found)
         return self._passed(found, findings.upper[entry] - findings.lower[entry] + 1)
 
     def bits_of_sums(self, release: Release) -> FloatArray:
@@ -193,25 +201,49 @@ class Reasons:
         """
         if not self.known or not self.choice.protected or self.sure:
             return np.zeros(0)
-        findings = self.audited.findings
+        equations = self.audited.findings.equations
         every = equations_of(release)
         shape = Shape.of(every)
-        rows = np.flatnonzero((findings.at < findings.equations.positions.size) & (findings.who == 0))
-        at = every.locate(findings.equations.positions[findings.at[rows]])
-        none, bits = np.zeros(every.lower.size), np.zeros(every.lower.size)
-        none[at], bits[at] = self.none[findings.at[rows]], np.nan_to_num(findings.bits[rows])
+        at = equations.locate(every.positions)
+        case = np.where(at >= 0, self.case[at], -1)
         low, high = (shape.sums(ends.astype(np.float64), shape.derived) for ends in (every.lower, every.upper))
         least = 0.0 if self.policy.zeros == "unsafe" else 1.0
         some = (high >= least) & (low < (self.policy.rules.threshold or 1.0)) & (low < high)
-        sums = shape.derived[some]
-        return self._passed(self._of_sums(shape, none, sums, shape.most(bits, sums)), (high - low + 1)[some])
+        left = np.array([self._left(every, shape, case, int(i)) for i in shape.derived[some]])
+        return self._passed(left, (high - low + 1)[some])
 
-    def _of_sums(self, shape: Shape, none: FloatArray, at: IntArray, bits: FloatArray) -> FloatArray:
-        """Return the bits left of sums of cells: H′ ≥ q·H + log q for any weights between q and 1."""
-        # The chance that some other cell is small.
-        other = 1 - np.exp(self.none.sum() - shape.sums(none, at))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(other > 0, np.maximum(other * bits + np.log2(other), 0.0), 0.0)
+    def _left(self, equations: Equations, shape: Shape, case: IntArray, at: int) -> float:
+        """Return the bits left of a position once a reader knows that the table was protected."""
+        if case[at] >= 0:
+            return float(self.single[case[at]])
+        cells = shape.leaves[[at]].indices
+        other = cells[case[cells] < 0]
+        if not equations.exact[other].all():
+            return 0.0
+        return self._of_sum(np.sort(case[cells[case[cells] >= 0]]), int(equations.lower[other].sum()))
+
+    def _of_sum(self, cells: IntArray, start: int) -> float:
+        """Return the bits left of the sum of cells with these laws, and of a number that is known.
+
+        Given its value the table is protected for sure if the sum is small itself, and otherwise unless none of its
+        cells nor any other is small.
+        """
+        laws = [self.laws[k] for k in cells]
+        if any(not p.size for _, p in laws):
+            return 0.0
+        q = 1 - float(np.exp(self.none - self.logs[cells].sum()))
+        if sum(p.size for _, p in laws) > WIDE:
+            # At least as open as the most open cell: H′ ≥ q·H + log q for any weights between q and 1.
+            most = max(entropy(self.laws[k][1]) for k in np.unique(cells))
+            return max(q * most + float(np.log2(q)), 0.0) if q > 0 else 0.0
+        whole, none = np.ones(1), np.ones(1)
+        for k, (values, p) in zip(cells.tolist(), laws, strict=True):
+            start += int(values[0])
+            whole, none = np.convolve(whole, p), np.convolve(none, np.where(self.small[k], 0.0, p))
+        values = start + np.arange(whole.size)
+        sure = (values < (self.policy.rules.threshold or 1.0)) & ((values > 0) | (self.policy.zeros == "unsafe"))
+        share = 1 - np.divide(none, whole, out=np.zeros(whole.size), where=whole > 0) * (1 - q)
+        return _least(whole, np.where(sure, 1.0, np.clip(share, 0.0, 1.0)))
 
     def _passed(self, bits: FloatArray, values: FloatArray) -> FloatArray:
         """Return the bits left of m values once originals of a chance of at most δ are ruled out.
@@ -253,18 +285,29 @@ def _failing(
     return min(nobody + chance_of_failing(ranges, policy.weights, limit, laws, certain), 1.0)
 
 
-def _least(weights: FloatArray, small: npt.NDArray[np.bool_], q: float) -> float:
-    """Return the least entropy if the weights of values that are not small are lowered to a share between q and 1.
+def _least(weights: FloatArray, shares: FloatArray) -> float:
+    """Return the least entropy if every weight is lowered to a share of itself between the one given and 1.
 
-    >>> round(_least(np.array([3.0, 2.0, 1.0]), np.array([False, True, True]), 0.0), 4)
+    Along each weight the entropy rises and then falls, so that it is least where all shares are at an end. Where they
+    are too many to try, H′ ≥ q·H + log q for the least share q, and H′ ≥ H − h(δ) − δ·log m for m values, if a share
+    of δ of all weight is taken away at most.
+
+    >>> round(_least(np.array([3.0, 2.0, 1.0]), np.array([0.0, 1.0, 1.0])), 4)
     0.9183
     """
-    free = np.flatnonzero(~small & (weights > 0))
-    if free.size > FEW:
-        return max(q * entropy(weights) + np.log2(q), 0.0) if q > 0 else 0.0
-    best = np.inf
-    for shares in product((q, 1.0), repeat=int(free.size)):
-        some = weights.copy()
-        some[free] *= shares
-        best = min(best, entropy(some) if some.sum() > 0 else 0.0)
-    return float(best)
+    whole = weights / weights.sum()
+    free = np.flatnonzero((shares < 1) & (whole > 0))
+    if free.size <= FEW:
+        ends = np.array(list(product((0.0, 1.0), repeat=int(free.size)))).reshape(2**free.size, free.size)
+        some = np.tile(whole, (len(ends), 1))
+        some[:, free] *= shares[free] + (1 - shares[free]) * ends
+        total = some.sum(axis=1)
+        p = some / np.where(total > 0, total, 1.0)[:, None]
+        bits = -np.where(p > 0, p * np.log2(np.where(p > 0, p, 1.0)), 0.0).sum(axis=1)
+        return float(np.where(total > 0, np.maximum(bits, 0.0), 0.0).min())
+    q, taken, before = float(shares[free].min()), float((whole * (1 - shares)).sum()), entropy(whole)
+    found = q * before + float(np.log2(q)) if q > 0 else 0.0
+    if taken <= 0.5:
+        chance = entropy(np.array([taken, 1 - taken]))
+        found = max(found, before - chance - taken * float(np.log2(whole.size)))
+    return max(found, 0.0)
