@@ -188,12 +188,14 @@ def test_proofs_are_found_in_time_or_not_at_all() -> None:
 def test_clocks_of_finished_searches_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     clocks: list[Clock] = []
 
-    def kept(deadline: float | None) -> Clock:
-        clocks.append(Clock(deadline))
-        return clocks[-1]
+    class Kept(Clock):
+        def __init__(self, deadline: float | None = None) -> None:
+            super().__init__(deadline)
+            clocks.append(self)
 
-    monkeypatch.setattr(group_search, "Clock", kept)
+    monkeypatch.setattr(group_search, "Clock", Kept)
     assert bounds(equations_of(square(9, 1)), time_limit=3600.0).finished.all()
+    assert clocks
     assert all(clock._timer is not None and clock._timer.finished.is_set() for clock in clocks)
     assert not any(clock.rung[0] for clock in clocks)
 
