@@ -13,7 +13,7 @@ from tests.auditing.examples import TABLE_1, csv_of
 
 import discreet as dc
 from discreet import Attacker, DataError, Figures, Hierarchy, InfeasibleError, Kind, Limits, RequestError
-from discreet.auditing.from_tab import read_tab_release
+from discreet.reading.tab_release import read_tab_release
 from discreet.table.attacker import Fact
 from discreet.table.release_reader import release_from_frame
 
@@ -211,5 +211,5 @@ def test_figures_that_cannot_come_about_as_they_are_said_to() -> None:
     for kind in (Kind("perturbed", bound=1, least=5), Kind("conventional", base=2, hides=4)):
         with pytest.raises(DataError, match="nothing can be behind the figure 2"):
             kind.range(np.array([9, 2]))
-    with pytest.raises(RequestError, match="least and most are of suppressed or perturbed figures"):
+    with pytest.raises(RequestError, match="figures of the kind 'random' have no 'least'; There are: 'hides', 'base'"):
         Kind("random", base=3, least=1)

@@ -146,6 +146,7 @@ def test_compare_recommends_and_goes_on(folder: Path) -> None:
     arguments += ["--draws", "50", "--audits", "1", "--seed", "1", "--resume", "kept"]
     found = run(*arguments, "-o", "points.csv", "--report", "map.html")
     assert found.code == 0, found.err
+    assert "Written: map.html, religion.comparison.record.json" in " ".join(found.out.split())
     # What small-count rounding tells a reader who knows it is not shown.
     assert "Take random-rounding, base 3" in " ".join(found.out.split())
     assert "Written: map.html, religion.comparison.record.json" in " ".join(found.out.split())

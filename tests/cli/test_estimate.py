@@ -46,7 +46,7 @@ def test_json_is_what_the_library_returns(options: list[str], model: LogLinear |
 def test_the_same_seed_gives_the_same_bytes_whatever_the_workers(sample: Path) -> None:
     for model in ("loglinear", "polya"):
         common = ("estimate", sample, "--population", 2449, "--model", model, "--draws", 30_000, "--seed", 7, "--json")
-        one, two = (run(*common, "--by", "", "--workers", workers) for workers in (1, 2))
+        one, two = (run(*common, "--slices", "", "--workers", workers) for workers in (1, 2))
         assert one == two
         assert one.code == 0
 
@@ -78,7 +78,7 @@ def test_requests_that_do_not_fit(sample: Path) -> None:
     assert "--fit estimates how many cells" in reason(*given, "--population-zeros", 25)
     assert "--population-zeros and --theta belong to --model polya" in reason("-N", 2449, "--population-zeros", 3)
     assert "no dimension 'area'" in reason("-N", 2449, "--fit", "area")
-    assert "no dimension 'area'" in reason("-N", 2449, "--by", "area")
+    assert "no dimension 'area'" in reason("-N", 2449, "--slices", "area")
     for draws in (0, 1):
         assert f"draws is {draws}; a Monte Carlo error needs 2 or more" in reason("-N", 2449, "--draws", draws)
     assert "sum to 1.1, not to 1" in reason("-N", 2449, "--weights", "0.2,0.8,0.1")

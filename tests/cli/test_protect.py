@@ -162,7 +162,7 @@ def test_parquet_keeps_how_the_figures_were_made(counts: Path, tmp_path: Path) -
     assert run("protect", "controlled-rounding", counts, "--base", 3, "-o", out).code == 0
     release = dc.read_release(out)
     assert release.method == "controlled-rounding"
-    assert release.parts()[0].kinds[0].base == 3
+    assert release.parts()[0].kinds[0].to_dict()["base"] == 3
     assert np.abs(release.table.to_array() - dc.read_table(counts).to_array()).max() < 3
 
 

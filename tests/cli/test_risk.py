@@ -64,9 +64,9 @@ def test_after_protection(files: Path) -> None:
 
 def test_options_of_the_measure(files: Path) -> None:
     table = dc.datasets.religion()
-    weighted = answer(files / "F.csv", "--weights", "0.2, 0.5,0.3", "--by", "religion")
+    weighted = answer(files / "F.csv", "--weights", "0.2, 0.5,0.3", "--slices", "religion")
     assert weighted == plain(dc.risk(table, weights=(0.2, 0.5, 0.3), slices=["religion"]).to_dict())
-    assert answer(files / "F.csv", "--by", "")["slices"] == []
+    assert answer(files / "F.csv", "--slices", "")["slices"] == []
 
 
 def test_options_of_reading(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_method_to_a_precision_or_exactly() -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes_whatever_the_workers(files: Path) -> None:
-    common = ("risk", files / "F.csv", "--method", "random-rounding", "--draws", 30_000, "--by", "", "--json")
+    common = ("risk", files / "F.csv", "--method", "random-rounding", "--draws", 30_000, "--slices", "", "--json")
     one, two = (start(*common, "--seed", 7, "--workers", workers) for workers in (1, 2))
     assert one == two
     assert one.code == 0
@@ -216,7 +216,7 @@ def test_output_as_csv(arguments: tuple[object, ...], files: Path) -> None:
 
 def test_undefined_slices_are_null_and_empty(tmp_path: Path) -> None:
     dc.Table.from_array([[3, 2], [0, 0]], {"area": ["n", "s"], "sex": ["m", "f"]}).write(tmp_path / "t.csv")
-    data = answer(tmp_path / "t.csv", "--by", "area", "--output", tmp_path / "r.csv")
+    data = answer(tmp_path / "t.csv", "--slices", "area", "--output", tmp_path / "r.csv")
     assert data["slices"][1] == {
         "dimension": "area", "category": "s", "value": None, "terms": None, "people": 0, "cells": 2,
     }  # fmt: skip

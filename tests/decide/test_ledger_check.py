@@ -200,6 +200,22 @@ def test_what_was_open_before_is_told_apart(ledger: Ledger) -> None:
     assert "already" in linked.sentence
 
 
+def test_what_was_too_narrow_before_must_not_become_narrower(ledger: Ledger) -> None:
+    """Two cells share 2 people, which is too narrow for the limit; a release that prints one gives more away."""
+    ledger.add(shown([None, None, 30, 32], {"x": ["a", "b", "c", "Total"]}), title="Old")
+    same = ledger.check(shown([30, 32], {"x": ["c", "Total"]}, absent="unpublished"), title="Again", width=5)
+    assert (same.verdict, {f.cause for f in same.findings}) == ("safe", {"before"})
+    assert "nothing more that is protected can be worked out" in same.sentence
+    found = ledger.check(shown([1], {"x": ["a"]}, absent="unpublished"), title="New", width=5)
+    assert {(f.name, f.lower, f.upper) for f in found.new} == {("x=a", 1, 1), ("x=b", 1, 1)}
+    closer = shown([0], {"x": ["a"]}, kind=Kind("conventional", base=3), absent="unpublished")
+    rounded = ledger.check(closer, title="Rounded", width=5)
+    assert {(f.name, f.lower, f.upper, f.cause) for f in rounded.new} == {
+        ("x=a", 0, 1, "itself"),
+        ("x=b", 1, 2, "together"),
+    }
+
+
 def test_withdrawn_releases_count_unless_nobody_saw_them(ledger: Ledger) -> None:
     hidden = ledger.add(shown([None, 12, 30], {"size": ["s", "m", "l"]}), title="By size", population="firms")
     total = shown([45], {"size": ["Total"]})

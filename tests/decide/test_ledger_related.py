@@ -142,6 +142,9 @@ def test_populations_that_may_lie_inside_each_other_are_not_called_safe(ledger: 
     assert "area=n has 650 − 645 = 5 between them" in result.sentence
     assert "(--population 'adults > voters')" in result.sentence
     assert "(--population 'voters | adults')" in result.sentence
+    # Hidden cells leave their sums.
+    hidden = shown([None, None, 1535], {"area": ["n", "s", "Total"]})
+    assert "the total has 1,540 − 1,535 = 5 between them" in ledger.check(hidden, population="voters").sentence
     # Each exceeds the other somewhere, or by more than the limit.
     for other in ([645, 900], [500, 700]):
         assert ledger.check(shown(other, {"area": ["n", "s"]}), title="x", population="voters").verdict == "safe"

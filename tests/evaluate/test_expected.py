@@ -10,7 +10,7 @@ import pytest
 
 import discreet
 from discreet.core.errors import LimitError, RequestError
-from discreet.evaluate.expected import RandomMethod, expected_risk, support_of
+from discreet.evaluate.expected import expected_risk
 from discreet.measures.entropy import Form
 from discreet.measures.transition import expected_transition, transition_entropy
 from discreet.protect import (
@@ -21,6 +21,7 @@ from discreet.protect import (
     Simulation,
     StratifiedSample,
 )
+from discreet.protect.base import RandomMethod
 from discreet.table import Table
 from discreet.utility.loss import hellinger_counts
 
@@ -39,7 +40,7 @@ METHODS: list[Any] = [
 def releases(method: Any, table: Table) -> list[tuple[float, Table]]:
     """Every release with its probability."""
     return [
-        (float(chance), table.with_counts(support_of(table, method), row))
+        (float(chance), table.with_counts(method.support(table), row))
         for block, rows in method.law(table)
         for chance, row in zip(block, rows, strict=True)
     ]
@@ -157,7 +158,7 @@ def test_progress_is_told_and_faces_are_readable() -> None:
 
 def test_releases_that_fill_empty_cells_are_judged_on_all_cells_they_can_fill() -> None:
     method: RandomMethod = Simulation()
-    assert support_of(SMALL, method).tolist() == list(range(6))
+    assert method.support(SMALL).tolist() == list(range(6))
     assert 2 not in SMALL.cells
     filled = [G for _, G in releases(method, SMALL) if G.at(np.array([2]))[0] > 0]
     assert filled

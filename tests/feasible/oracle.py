@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.numerics import IntArray
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+from discreet.table.kinds import EXACT, SUPPRESSED, Controlled, Conventional, Kind, Perturbed, Random
 
 
 def tree(part: Figures, name: str) -> Hierarchy:
@@ -110,12 +110,12 @@ def published(
         chosen = all_kinds[kind]
         if kind == 1:
             shown = 0
-        elif chosen.name == "conventional":
+        elif isinstance(chosen, Conventional):
             shown = (value + chosen.base // 2) // chosen.base * chosen.base
-        elif chosen.name in ("random", "controlled"):
+        elif isinstance(chosen, Random | Controlled):
             shown = value - value % chosen.base
             shown += chosen.base * int(value % chosen.base > 0 and rng.random() < value % chosen.base / chosen.base)
-        elif chosen.name == "perturbed":
+        elif isinstance(chosen, Perturbed):
             shown = value + int(rng.integers(-chosen.bound, chosen.bound + 1))
         values.append(shown)
         codes.append(code)

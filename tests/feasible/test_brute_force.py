@@ -18,7 +18,7 @@ from discreet.feasible.proof.bound_proof import Proof, prove
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Kind, Random
 
 MOST = 200_000
 
@@ -70,7 +70,7 @@ def compare(seed: int, proofs: bool) -> int:
     for part in parts:
         for row in range(len(part)):
             kind = part.kinds[int(part.kind[row])]
-            if kind.name == "random":
+            if isinstance(kind, Random):
                 cell = {n: part.labels[n][int(c)] for n, c in zip(part.names, part.codes[row], strict=True)}
                 sums = tables[:, place.members(cell, trees)].sum(axis=1)
                 weights *= 1 - np.abs(sums - int(part.values[row])) / kind.base

@@ -13,6 +13,7 @@ import pytest
 from discreet import RequestError, Table
 from discreet.core.random import generator
 from discreet.protect import BernoulliSample, bernoulli_sample
+from discreet.table.kinds import Sampled
 
 TABLE = Table.from_array([2, 0, 1, 3], ["x"])
 
@@ -41,6 +42,7 @@ def test_the_law_is_binomial_in_every_cell(rate: Fraction) -> None:
 def test_given_its_size_it_is_a_simple_random_sample() -> None:
     release = bernoulli_sample(TABLE, 0.5, known_total=True, seed=3)
     n = release.table.total
+    assert isinstance(release.kind, Sampled)
     assert (release.kind.name, release.kind.size, round(release.kind.fraction * 6)) == ("sample", 6, n)
     assert dict(release.parameters) == {"rate": 0.5}
     assert release.table == bernoulli_sample(TABLE, 0.5, seed=3).table

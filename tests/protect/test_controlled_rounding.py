@@ -61,7 +61,7 @@ def check_rounding(rng: np.random.Generator, cases: int) -> int:
             relaxed += 1
             assert d > 1
             assert "No zero-restricted rounding exists" in made.notes[0]
-            assert made.release.parts()[0].kinds[0].bound == np.abs(values - truth).max() >= base
+            assert made.release.parts()[0].kinds[0].to_dict()["bound"] == np.abs(values - truth).max() >= base
     return relaxed
 
 

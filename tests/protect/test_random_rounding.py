@@ -107,7 +107,7 @@ def test_releases_are_reproducible_and_tell_neither_original_nor_seed() -> None:
     assert held == [release.table]
     assert release.table != table
     assert "seed" not in {*vars(release), *release.parameters}
-    assert random_rounding(table, base=np.int64(3), seed=5).parameters == {"base": 3}  # type: ignore[arg-type]
+    assert random_rounding(table, base=np.int64(3), seed=5).parameters == {"base": 3}
 
 
 def test_the_number_of_releases_may_be_large() -> None:

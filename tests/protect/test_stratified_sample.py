@@ -14,6 +14,7 @@ import discreet as dc
 from discreet import RequestError, Table
 from discreet.core.random import generator
 from discreet.protect import StratifiedSample, stratified_sample
+from discreet.table.kinds import Sampled
 
 TABLE = Table.from_array([[2, 1, 0], [0, 3, 1]], {"area": ["n", "s"], "sex": ["a", "b", "c"]})
 
@@ -63,6 +64,7 @@ def test_each_stratum_gets_its_share() -> None:
     assert release.table == stratified_sample(table, by, fraction=0.1, seed=1).table
     (part,) = release.parts()
     first = part.kinds[int(part.kind[0])]
+    assert isinstance(first, Sampled)
     assert (first.size, round(first.fraction * first.size)) == (people[0], int(0.1 * people[0] + 0.5))
     lower, upper = part.ranges()
     assert (upper - lower == (people - np.floor(0.1 * people + 0.5))[part.kind]).all()

@@ -59,20 +59,21 @@ def test_the_reader_knows_which_share_was_moved(keep: int) -> None:
     done = method.apply(table, 1)
     (part,) = done.release.parts()
     inner = part.kinds[int(part.kind[(part.codes != 0).all(axis=1)][0])]
-    assert inner.fraction == 2**keep * done.details["moves"] / table.total == pytest.approx(0.1, abs=0.002)
+    fraction = inner.to_dict()["fraction"]
+    assert fraction == 2**keep * done.details["moves"] / table.total == pytest.approx(0.1, abs=0.002)
     # A cell loses about that share of its people: what leaves is half of what a move changes, over many draws.
     rng = np.random.default_rng(5)
     change = method.draws(table, rng, 400) - table.to_array().ravel()
     # Leavers and comers are both of mean r·x, so that the change has a variance of about 2·r·x, and less for repeats.
     spread = change.var(axis=0).sum() / (2 * table.total)
-    assert spread == pytest.approx(inner.fraction, rel=0.15)
+    assert spread == pytest.approx(fraction, rel=0.15)
 
 
 def test_moves_that_the_margins_prevent_are_not_counted_as_protection() -> None:
     table = Table.from_array([[[1, 0], [0, 9]], [[0, 0], [0, 0]]], ["a", "b", "c"])
     done = TableSwapping(2, 1.0).apply(table, 1)
     assert done.details["wanted"] > done.details["moves"] == 0
-    assert {kind.bound for part in done.release.parts() for kind in part.kinds} == {0}
+    assert {kind.to_dict().get("bound", 0) for part in done.release.parts() for kind in part.kinds} == {0}
     assert dc.audit(done.release).verdict != "safe"
     assert dc.assess(table, protection="table-swapping:keep=2,rate=1.0", seed=1, trial=True).verdict == "withhold"
 

@@ -92,7 +92,7 @@ def test_adjusted_tables_are_safe_and_additive(norm: str, weights: str) -> None:
             moved += check_safe(cells, rule, part.values)
             assert made.release.inner is None
             if made.changes.largest:
-                assert part.kinds[0].bound == made.changes.largest
+                assert part.kinds[0].to_dict()["bound"] == made.changes.largest
             lower, upper = part.ranges()
             values, _ = units_of(cells)
             assert ((lower <= values) & (values <= upper)).all()

@@ -11,6 +11,8 @@ from tests.report import examples
 
 from discreet.report import notebook, write_pictures, write_report
 from discreet.report.bars import charts_of
+from discreet.report.cells import panel_rows
+from discreet.report.edition import public
 from discreet.report.guard import readable
 from discreet.report.html import html_report
 from discreet.report.riskmap import HEIGHT, WIDTH, map_of
@@ -173,3 +175,22 @@ def test_notebook_faces_have_heat_maps() -> None:
     assert 'class="frontier"' in notebook(examples.comparison())
     result = examples.firms()
     assert result._repr_html_().startswith('<div class="discreet-face">')
+
+
+def test_what_is_not_shown_is_not_drawn_as_open() -> None:
+    """Without a limit on the risk the bits are not weighed; a cell of four values is then not one of many."""
+    import discreet as dc
+
+    found = dc.assess(dc.datasets.religion(), "health", name="religion")
+    assert found.verdict == "protect"
+    for edition, data in (("internal", internal(found.to_dict())), ("public", public(found.to_dict()))):
+        details = details_of(data)
+        narrow = [row for row in details.rows if row["upper"] is not None and 2 <= row["upper"] - row["lower"] <= 3]
+        assert len(narrow) > 10, edition
+        (grid,) = paged_tables(data, details)
+        drawn = {cell.detail: cell.step for page in grid.pages for line in page.lines for cell in line.cells if cell}
+        assert {drawn[details.rows.index(row)] for row in narrow} == {3}
+    rows = panel_rows(details_of(internal(found.to_dict())), True, False)
+    assert {(row["bits"], row["dr"]) for row in rows[:10]} == {("not shown", "not shown")}
+    page = html_report(internal(found.to_dict()))
+    assert '"dr":"not shown"' in page

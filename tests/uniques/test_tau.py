@@ -24,7 +24,7 @@ from discreet.uniques import (
     tau_by_slice,
     tau_of,
 )
-from discreet.uniques.conditioning import Bounds
+from discreet.uniques.conditioning import CountBounds
 from discreet.uniques.convolution import CellGroup, restricted_law
 from discreet.uniques.drawn_posterior import DrawnPosterior
 from discreet.uniques.exact_posterior import UrnPosterior
@@ -48,7 +48,7 @@ def chain(balls: int, cells: int, weight: float, total: float, reinforced: bool)
     return law
 
 
-def spread_out(law: convolution.Law, size: int) -> FloatArray:
+def spread_out(law: convolution.UntouchedLaw, size: int) -> FloatArray:
     result = np.zeros(size)
     result[law.start : law.start + law.pmf.size] = law.pmf
     return result
@@ -256,7 +256,7 @@ def draw_population(prior: Prior, cells: int, people: int, rng: np.random.Genera
 def bounds_of(sample: Sample, prior: Prior) -> list[CellGroup]:
     base = prior.base if isinstance(prior, Mixture) else prior
     assert isinstance(base, UrnPrior)
-    bounds = Bounds.of(sample, base, prior.event if isinstance(prior, Mixture) else None)
+    bounds = CountBounds.of(sample, base, prior.event if isinstance(prior, Mixture) else None)
     return bounds.after(sample, base.after(sample)[1], sample.counts == 1)
 
 

@@ -208,7 +208,15 @@ def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Pat
         page.wait_for_selector("#reject")
         assert page.get_attribute("#verdict", "data-verdict") == "unsafe"
         assert "beside earlier releases" in person.text("#verdict")
+        # A policy's limit on the disclosure risk is about a reader who knows the method, here as everywhere.
         assert "--max-dr=0.7" in person.command()
+        assert "--law=method" in person.command()
+        assert answer(server.folder, person.command())["verdict"] == "incomplete"
+        page.select_option("#policy", "health")
+        page.click("#assess")
+        page.wait_for_selector("#reject")
+        page.wait_for_selector("#verdict[data-verdict=unsafe]")
+        assert "--min-width=2" in person.command()
         assert page.is_disabled("#enter")
         assert page.is_disabled("#approve")
         # Verdict, entry and signature follow what the ledger says, whichever way it changes.

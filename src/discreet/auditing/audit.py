@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,10 +19,12 @@ from discreet.auditing.limits import Limits
 from discreet.auditing.linking import alone
 from discreet.auditing.question import ask, sums_of, targets_of, unpublished
 from discreet.auditing.result import Audit
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.candidates import Candidates, fitting
+from discreet.reading.original import is_frame
+from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
@@ -30,7 +33,7 @@ from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.published_parts import draws_of, parts_of
 from discreet.table.release import Release
-from discreet.table.stakes import contributes, in_one_cell
+from discreet.table.stakes import ONE_CELL, contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -50,7 +53,7 @@ PROOFS = 200
 
 
 def audit(
-    releases: Release | Figures | Table | Iterable[Release | Figures | Table],
+    releases: Any,
     *,
     about: Sequence[str] | Mapping[str, Sequence[object]] = (),
     sums: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
@@ -61,7 +64,7 @@ def audit(
     knows: Sequence[Any] = (),
     law: str = "interval",
     limits: Limits | None = None,
-    original: Table | Figures | Tabulation | None = None,
+    original: Any = None,
     protection: float | None = None,
     sensitivity: Sensitivity | None = None,
     verdict_only: bool = False,
@@ -83,7 +86,8 @@ def audit(
     the published figures that prove the interval. The original is not needed for that.
 
     Args:
-        releases: one release or several linked ones; dimensions of the same name are the same dimension.
+        releases: one release or several linked ones, or files or frames of them; dimensions of the same name are the
+            same dimension.
         about: dimensions whose finest crossing is asked about, though no table may show it; with their categories
             where no table has them.
         sums: further sums of cells to ask about, by name.
@@ -100,8 +104,8 @@ def audit(
         knows: prior knowledge of everybody, as :class:`~discreet.table.attacker.Fact`.
         law: how likely values are: ``"interval"``, ``"tables"`` or ``"method"``.
         limits: what counts as safe; by default, that nothing can be worked out exactly.
-        original: the true table, to check that the release is true to it and to set protection levels; no value of
-            it enters an interval.
+        original: the true table, or a file or frame of it, to check that the release is true to it and to set
+            protection levels; no value of it enters an interval.
         protection: per cent of the original value that intervals must reach to either side.
         sensitivity: what the rules say of the original (:func:`~discreet.rules.sensitivity.sensitivity`): each
             sensitive cell must reach the levels of its rules, and other hidden figures need no protection.
@@ -126,14 +130,14 @@ def audit(
     >>> found.lower, found.upper, found.bits, found.dr
     (3.0, 6.0, 2.0, 0.5)
     """
-    if law not in LAWS:
-        raise RequestError(f"there is no law {law!r}; {nearest(law, list(LAWS))}")
+    LAWS.check(law)
     limits = limits or Limits()
     listed = contributions if isinstance(contributions, Contributions) else None
+    original = open_truth(original)
     tables, told = _tables_of(insiders, contributions, original, sensitivity)
     if limits.within is not None and listed is None:
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
-    releases = releases if isinstance(releases, Release | Figures | Table) else list(releases)
+    releases = [open_release(one) for one in releases] if _several(releases) else open_release(releases)
     published = parts_of(releases)
     if least == 0 and any(part.unsaid for part in published):
         told = f"{told}; {UNSAID}" if told else UNSAID
@@ -200,6 +204,11 @@ def audit(
     return _result(sheets, judge, published, proofs, law, Criterion(limits, protection, rules), told)
 
 
+def _several(releases: Any) -> bool:
+    """Say whether several releases are given, in any order."""
+    return not isinstance(releases, Release | Figures | Table | str | Path) and not is_frame(releases)
+
+
 def _tables_of(
     insiders: Insiders, contributions: Any, original: Any, sensitivity: Sensitivity | None
 ) -> tuple[tuple[Tabulation, ...], str]:
@@ -218,9 +227,10 @@ def _tables_of(
         tables = tuple(table for table in tables if contributes(table))
     if insiders == "none":
         return (), "what respondents work out with their own contributions was not judged (insiders 'none')"
-    if all(table.respondents is not None or in_one_cell(table) for table in tables):
+    if all(table.respondents is not None for table in tables):
         return tables, ""
-    return tables, UNNAMED
+    apart = all(table.respondents is not None or in_one_cell(table) for table in tables)
+    return tables, ONE_CELL if apart else UNNAMED
 
 
 def _result(

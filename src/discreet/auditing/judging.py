@@ -77,7 +77,7 @@ class Judge:
         fitting: Fitting | None = None,
     ) -> None:
         self.equations, self.limits, self.reach, self.attackers = equations, limits, reach, attackers
-        self.law, self.relaxed, self.precision, self.seed = law, relaxed, precision, seed
+        self.law, self.relaxed, self.precision, self.seed = LAWS[law], relaxed, precision, seed
         self.workers, self.progress, self.prior_bits, self.singles = workers, progress, prior_bits, singles
         self.fitting = fitting
         self.deadline = None if time_limit is None else time.monotonic() + time_limit
@@ -105,7 +105,7 @@ class Judge:
 
     def weigh(self, found: Bounds, targets: IntArray) -> Judged:
         """Return the uncertainty about the targets under the law chosen."""
-        return LAWS[self.law](
+        return self.law.weigh(
             found,
             targets,
             precision=self.precision,
@@ -247,7 +247,7 @@ class Judge:
         low = np.where(mine, np.ceil(rest_low / others), low)
         high = np.where(mine, rest_high, high)
         values = np.where(mine, high - low + 1, values)
-        several = mine & ((others > 1) | (self.law == "interval"))
+        several = mine & ((others > 1) | self.law.even)
         bits = np.where(several, np.log2(np.maximum(values, 1.0)), judged.bits)
         judged = replace(judged, bits=bits)
         near = np.zeros(mine.size, bool)

@@ -19,6 +19,7 @@ from discreet.rules.sensitivity import Sensitivity
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.grid import recode
+from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
@@ -76,11 +77,16 @@ def _widen(
 def least_known(equations: Equations) -> FloatArray:
     """Return, in units, what values are known to be at least before any sum is looked at: marks say it.
 
-    Figures that are exact, rounded or perturbed tell more, but that is what levels are to be held against.
+    So do intervals and simulated values in their place. Figures that are exact, rounded or perturbed tell more, but
+    that is what levels are to be held against.
     """
-    told = np.where(equations.hidden, equations.lower, np.minimum(equations.lower, 0))
-    least: FloatArray = equations.floors(told, equations.exact & (equations.lower == 0)).astype(np.float64)
-    return least
+    code, kinds, _ = equations.figures_at(np.arange(equations.source.size))
+    scale = [10 ** (equations.decimals - part.decimals) for part in equations.parts for _ in part.kinds]
+    said = [-UNBOUNDED if kind.floor is None else kind.floor * by for kind, by in zip(kinds, scale, strict=True)]
+    least = np.array([*said, -UNBOUNDED])[code]
+    told = np.where(equations.hidden, equations.lower, np.maximum(np.minimum(equations.lower, 0), least))
+    floors: FloatArray = equations.floors(told, equations.exact & (equations.lower == 0)).astype(np.float64)
+    return floors
 
 
 def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatArray, bool]:

@@ -14,19 +14,12 @@ import numpy as np
 
 from discreet.auditing.criterion import Criterion
 from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdict
+from discreet.auditing.laws import LAWS
 from discreet.core.numerics import IntArray, disclosure_risk
 from discreet.core.text import columns, html_table
 
 LARGEST = 10**1000
 """Programs get numbers of tables below this, and the logarithm of any."""
-LAW_TEXTS = {
-    "interval": "Bits and DR take all values of an interval alike; the law method weighs them as somebody does who "
-    "knows it (law=, --law).",
-    "tables": "Bits and DR take all tables that fit alike.",
-    "method": "Bits and DR are those of a reader who knows the method and takes all figures together; a dash says that "
-    "this is not shown.",
-}
-"""What the figures of a law mean."""
 HEADER = ("cell", "lower", "upper", "values", "bits", "DR", "DR before", "attacker", "verdict")
 
 
@@ -268,7 +261,7 @@ class Audit:
         if not len(self.findings):
             return f"Audit: {self.verdict}\n{self.sentence}\n{self.criterion}"
         proofs = [f"  {cell.proof}" for cell in self.worst(3) if cell.proof]
-        head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion), LAW_TEXTS[self.law]]
+        head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion), LAWS[self.law].text]
         return "\n".join([*head, columns(*self._face(10)), *proofs])
 
     __repr__ = __str__

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import options, show
+from discreet.cli.compose import composed
+from discreet.cli.original_options import OriginalOptions
 from discreet.core.errors import RequestError, nearest
+
+if TYPE_CHECKING:
+    from discreet.decide.result import Assessment
 
 EXAMPLES = {
     "discreet assess table.csv": "may this table be published, and how?",
@@ -17,111 +23,122 @@ EXAMPLES = {
     "discreet assess table.csv --release published.csv": "a release that somebody else made",
     "discreet assess sample.csv --population 2449": "a sample table",
 }
-RECORDS, DECIDE = "From records", "What is asked"
+in_decide = options.panel("What is asked")
 COLOURS = {"release": "green", "protect": "yellow", "withhold": "red"}
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is asked."""
+
+    policy: Annotated[str, in_decide("--policy", help="A profile or a .toml file.")] = "default"
+    protect: Annotated[str | None, in_decide("--protect", help="NAME:KEY=VALUE,… applied and judged.")] = None
+    as_is: Annotated[bool, in_decide("--as-is", help="Judge the table as it is; propose nothing.")] = False
+    release: Annotated[Path | None, in_decide("--release", help="Judge this release of the table.")] = None
+    rounded: Annotated[
+        str | None, in_decide("--rounded", help="How --release was rounded: conventional, random, controlled.")
+    ] = None
+    base: Annotated[int, in_decide("--base", help="The base of that rounding.")] = 0
+    population: Annotated[
+        int | None, in_decide("--population", help="The table is a sample from so many people.", min=1)
+    ] = None
+    draws: Annotated[int, in_decide("--draws", help="Populations drawn for a sample.", min=2)] = 1000
+    time_limit: Annotated[
+        float,
+        in_decide(
+            "--time-limit", help="Seconds for each search and each audit; what is not finished is never safe.", min=0.0
+        ),
+    ] = 60.0
+
+    def protection(self, read: OriginalOptions) -> tuple[Any, dict[str, Path]]:
+        """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
+        if sum([self.protect is not None, self.as_is, self.release is not None]) > 1:
+            raise RequestError("give one of --protect, --as-is and --release")
+        if self.release is None:
+            if self.rounded is not None or self.base:
+                raise RequestError("--rounded and --base say how --release was made; name it")
+            return ("none" if self.as_is else self.protect or "propose"), {}
+        from discreet.cli.audit_texts import kind_of
+        from discreet.reading.published import open_release
+
+        how = {"kind": kind_of(self.rounded, self.base, None), "total": read.total or "Total"}
+        how |= {"dimensions": options.names(read.dimensions), "encoding": read.encoding, "delimiter": read.delimiter}
+        return open_release(self.release, how), {"release": self.release}
+
+
+@dataclass(frozen=True)
+class Written:
+    """What is shown and written."""
+
+    json: options.Json = False
+    output: Annotated[
+        Path | None, options.in_output("--output", "-o", help="Write what may be published: .csv or .parquet.")
+    ] = None
+    report: Annotated[Path | None, options.in_output("--report", help="Write a report: .html, .md, .json or .pdf.")] = (
+        None
+    )
+    edition: Annotated[
+        str, options.in_output("--edition", help="Of --report and --json: internal, or public: nothing unpublished.")
+    ] = "internal"
+    record: Annotated[
+        Path | None, options.in_output("--record", help="Where the record goes; NAME.record.json by default.")
+    ] = None
+    top: Annotated[int, options.in_output("--top", help="How many cells to show.", min=0)] = 10
+
+    def check(self, name: str, *inputs: Path | None) -> Path:
+        """Refuse what cannot be written, before any work is done; return where the record goes."""
+        from discreet.report.edition import EDITIONS
+
+        if self.edition not in EDITIONS:
+            raise RequestError(f"there is no edition {self.edition!r}; {nearest(self.edition, EDITIONS)}")
+        if self.edition == "public" and self.report is None and not self.json:
+            raise RequestError(
+                "--edition public is that of a report or of --json; name a report (--report), or add --json"
+            )
+        kept = self.record or Path(f"{name}.record.json")
+        show.check_output(self.output, *inputs, endings=(".csv", ".parquet"))
+        show.check_output(self.report, *inputs, self.output, endings=(".html", ".md", ".json", ".pdf"))
+        show.check_output(kept, *inputs, self.output, self.report, endings=(".json",))
+        return kept
+
+    def write(self, found: Assessment, kept: Path) -> str | None:
+        """Write the record, the release and the report; return what is printed where only the public may see it."""
+        public = None
+        if self.json and self.edition == "public":
+            from discreet.report.writing import report_text
+
+            # Made before anything is written: there may be nothing that can be told in public.
+            public = report_text(found.to_dict(), ".json", "public")
+        found.write_record(kept)
+        if self.output is not None and found.release is not None:
+            value = "value" if found.subject.magnitudes else "count"
+            found.release.write(self.output, value=value, trial=found.trial)
+        if self.report is not None:
+            found.report(self.report, edition=self.edition)
+        return public
+
+    def told(self, console: Any, found: Assessment, kept: Path) -> None:
+        """Say what was written."""
+        written = [kept, *([self.output] if self.output and found.release else [])]
+        written += [self.report] if self.report else []
+        console.print(f"\nWritten: {', '.join(map(str, written))}", style="dim", markup=False)
+        if self.output is not None and found.release is None:
+            console.print(f"{self.output} was not written, as nothing may be released.", style="red", markup=False)
+
+
+@composed
 def assess(
+    *,
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="A table, records, or the file of discreet tabulate.")
     ] = None,
     example: options.Example = None,
-    policy: Annotated[
-        str, typer.Option("--policy", help="A profile or a .toml file.", rich_help_panel=DECIDE)
-    ] = "default",
-    protect: Annotated[
-        str | None,
-        typer.Option("--protect", help="NAME:KEY=VALUE,… applied and judged.", rich_help_panel=DECIDE),
-    ] = None,
-    as_is: Annotated[
-        bool, typer.Option("--as-is", help="Judge the table as it is; propose nothing.", rich_help_panel=DECIDE)
-    ] = False,
-    release: Annotated[
-        Path | None, typer.Option("--release", help="Judge this release of the table.", rich_help_panel=DECIDE)
-    ] = None,
-    rounded: Annotated[
-        str | None,
-        typer.Option(
-            "--rounded", help="How --release was rounded: conventional, random, controlled.", rich_help_panel=DECIDE
-        ),
-    ] = None,
-    base: Annotated[int, typer.Option("--base", help="The base of that rounding.", rich_help_panel=DECIDE)] = 0,
-    population: Annotated[
-        int | None,
-        typer.Option("--population", help="The table is a sample from so many people.", min=1, rich_help_panel=DECIDE),
-    ] = None,
-    draws: Annotated[
-        int, typer.Option("--draws", help="Populations drawn for a sample.", min=2, rich_help_panel=DECIDE)
-    ] = 1000,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            "--time-limit",
-            help="Seconds for each search and each audit; what is not finished is never safe.",
-            min=0.0,
-            rich_help_panel=DECIDE,
-        ),
-    ] = 60.0,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", help="FILE holds records: the columns that classify.", rich_help_panel=RECORDS),
-    ] = None,
-    value: Annotated[
-        str | None, typer.Option("--value", help="The magnitude that is added up.", rich_help_panel=RECORDS)
-    ] = None,
-    contributor: Annotated[
-        str | None, typer.Option("--contributor", help="The column of whose record it is.", rich_help_panel=RECORDS)
-    ] = None,
-    holding: Annotated[
-        str | None, typer.Option("--holding", help="The column of holdings.", rich_help_panel=RECORDS)
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option("--weight", help="Sampling weights; weighted sums are published.", rich_help_panel=RECORDS),
-    ] = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option("--hierarchy", help="DIMENSION=FILE; its groups are published too.", rich_help_panel=RECORDS),
-    ] = None,
-    dimensions: options.Dimensions = None,
-    count: options.Count = "count",
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    margins: options.Margins = "check",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    impossible: options.Impossible = None,
-    json: options.Json = False,
+    asked: Asked,
+    read: OriginalOptions,
     seed: options.Seed = None,
     trial: options.Trial = False,
     workers: options.Workers = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Write what may be published: .csv or .parquet.", rich_help_panel=options.OUTPUT
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Write a report: .html, .md, .json or .pdf.", rich_help_panel=options.OUTPUT),
-    ] = None,
-    edition: Annotated[
-        str,
-        typer.Option(
-            "--edition",
-            help="Of --report and --json: internal, or public: nothing unpublished.",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = "internal",
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            "--record", help="Where the record goes; NAME.record.json by default.", rich_help_panel=options.OUTPUT
-        ),
-    ] = None,
-    top: Annotated[
-        int, typer.Option("--top", help="How many cells to show.", min=0, rich_help_panel=options.OUTPUT)
-    ] = 10,
+    written: Written,
 ) -> None:
     """Say whether a table may be released: as it is, after protection, or not at all, and why.
 
@@ -130,145 +147,80 @@ def assess(
     which discreet replay makes it again. Exit code 1 if the table must not be released.
     """
     from discreet.decide.assess import assess as work
-    from discreet.decide.sources import open_source
-    from discreet.report.edition import EDITIONS
-
-    if edition not in EDITIONS:
-        raise RequestError(f"there is no edition {edition!r}; {nearest(edition, EDITIONS)}")
-    if edition == "public" and report is None and not json:
-        raise RequestError("--edition public is that of a report or of --json; name a report (--report), or add --json")
-    show.check_output(output, file, release, impossible, endings=(".csv", ".parquet"))
-    show.check_output(report, file, release, impossible, output, endings=(".html", ".md", ".json", ".pdf"))
-    name = file.stem if file is not None else example or "table"
-    kept = record or Path(f"{name}.record.json")
-    show.check_output(kept, file, release, impossible, output, report, endings=(".json",))
-    reading = options.told(
-        {"count": count, "layout": layout, "total": total, "margins": margins, "encoding": encoding},
-        dimensions=options.names(dimensions),
-        delimiter=delimiter,
-        impossible=None if impossible is None else str(impossible),
-        by=options.names(by),
-        value=value,
-        contributor=contributor,
-        holding=holding,
-        weight=weight,
-        hierarchies=_trees(hierarchy),
-        example=example,
-    )
     from discreet.decide.policy import Policy
+    from discreet.reading.original import open_original
 
-    asked = Policy.load(policy)
+    name = file.stem if file is not None else example or "table"
+    kept = written.check(name, file, asked.release, read.impossible)
+    policy = Policy.load(asked.policy)
     with show.Bar() as bar, options.about(file or example):
-        source = open_source(file, name=name, **{"top": asked.top, **reading})
-        same = {"dimensions": options.names(dimensions), "encoding": encoding, "delimiter": delimiter}
-        protection, others = _protection(protect, as_is, release, rounded, base, total, same)
+        source = open_original(file, read.reading(example=example, top=policy.top), name=name, progress=bar)
+        protection, others = asked.protection(read)
         found = work(
             source.with_files(others),
-            asked,
+            policy,
             protection=protection,
-            population=population,
+            population=asked.population,
             seed=seed,
             trial=trial,
-            draws=draws,
-            time_limit=time_limit,
+            draws=asked.draws,
+            time_limit=asked.time_limit,
             workers=workers,
             progress=bar,
         )
-    public = None
-    if json and edition == "public":
-        from discreet.report.writing import report_text
-
-        # Made before anything is written: there may be nothing that can be told in public.
-        public = report_text(found.to_dict(), ".json", "public")
-    found.write_record(kept)
-    if output is not None and found.release is not None:
-        found.release.write(output, value="value" if found.subject.magnitudes else "count", trial=trial)
-    if report is not None:
-        found.report(report, edition=edition)
+    public = written.write(found, kept)
 
     def face(console: Any) -> None:
-        colour = COLOURS[found.verdict]
-        console.print(f"[bold {colour}]{found.verdict.upper()}[/bold {colour}]", end="  ")
-        console.print(found.sentence, markup=False)
-        if source.note:
-            console.print(source.note, style="dim", markup=False)
-        console.print()
-        for one in found.checks:
-            mark = "[green]✓[/green]" if one.passed else "[red]✗[/red]"
-            console.print(f" {mark} ", end="")
-            console.print(one.text, markup=False)
-        console.print()
-        show.table(console, ["", ""], found.figures())
-        if found.sample is not None:
-            console.print()
-            header, rows = found.sample.side_by_side()
-            show.table(console, header, rows, left=(0, 3))
-        if found.rows_sentence:
-            console.print(found.rows_sentence, markup=False)
-        cells = found.cells(top)
-        if cells:
-            console.print()
-            rows = [[c["name"], str(c["original"]), c["published"], c["known"], c["reason"]] for c in cells]
-            header = ["sensitive cell", "true", "published", "a reader knows", "why"]
-            show.table(console, header, rows, left=(0, 3, 4))
-            console.print()
-            for cell in cells[: 3 if found.verdict == "withhold" else 1]:
-                if cell["proof"]:
-                    console.print(f"  {cell['name']}: {cell['proof']}", style="dim", markup=False)
-        if len(found.candidates) > 1:
-            console.print()
-            tried = [[c.title, "–" if c.utility is None else f"{c.utility:.4f}", c.text] for c in found.candidates]
-            show.table(console, ["tried", "utility", ""], tried, left=(0, 2))
+        _show(console, found, source.note, written.top)
         if seed is None:
             drawn = found.record["request"]["seed"]
             told = (
-                f"\nSeed {drawn}, drawn for this assessment; --seed {drawn} repeats it. Keep it as secret as the table."
+                f"Seed {drawn}, drawn for this assessment; --seed {drawn} repeats it. Keep it as secret as the table."
             )
-            console.print(told, style="dim")
-        written = [kept, *([output] if output and found.release else []), *([report] if report else [])]
-        console.print(f"\nWritten: {', '.join(map(str, written))}", style="dim", markup=False)
-        if output is not None and found.release is None:
-            console.print(f"{output} was not written, as nothing may be released.", style="red", markup=False)
+            console.print(f"\n{told}", style="dim")
+        written.told(console, found, kept)
 
     if public is not None:
         print(public, end="")
     else:
-        show.deliver("assess", found, json, None, face)
+        show.deliver("assess", found, written.json, None, face)
     if found.verdict == "withhold":
         raise typer.Exit(1)
 
 
-def _trees(texts: list[str] | None) -> dict[str, list[str]] | None:
-    found: dict[str, list[str]] = {}
-    for text in texts or ():
-        name, equals, where = text.partition("=")
-        if not equals or not name or not where:
-            raise RequestError(f"--hierarchy is {text!r}; give it as region=nuts.hrc")
-        found.setdefault(name, []).append(where)
-    return found or None
-
-
-def _protection(
-    protect: str | None,
-    as_is: bool,
-    release: Path | None,
-    rounded: str | None,
-    base: int,
-    total: str,
-    reading: dict[str, Any],
-) -> tuple[Any, dict[str, Path]]:
-    """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
-    if sum([protect is not None, as_is, release is not None]) > 1:
-        raise RequestError("give one of --protect, --as-is and --release")
-    if release is None:
-        if rounded is not None or base:
-            raise RequestError("--rounded and --base say how --release was made; name it")
-        return ("none" if as_is else protect or "propose"), {}
-    from discreet.cli.audit_texts import kind_of
-    from discreet.table.release_reader import read_release
-
-    kind = kind_of(rounded, base, None)
-    return read_release(release, kind=kind, total=total or "Total", **reading), {"release": release}
+def _show(console: Any, found: Assessment, note: str, top: int) -> None:
+    """Show an assessment to a person: the verdict, its checks and figures, the worst cells, what was tried."""
+    colour = COLOURS[found.verdict]
+    console.print(f"[bold {colour}]{found.verdict.upper()}[/bold {colour}]", end="  ")
+    console.print(found.sentence, markup=False)
+    show.head(console, "", note)
+    console.print()
+    for one in found.checks:
+        mark = "[green]✓[/green]" if one.passed else "[red]✗[/red]"
+        console.print(f" {mark} ", end="")
+        console.print(one.text, markup=False)
+    console.print()
+    show.table(console, ["", ""], found.figures())
+    if found.sample is not None:
+        console.print()
+        header, rows = found.sample.side_by_side()
+        show.table(console, header, rows, left=(0, 3))
+    if found.rows_sentence:
+        console.print(found.rows_sentence, markup=False)
+    cells = found.cells(top)
+    if cells:
+        console.print()
+        rows = [[c["name"], str(c["original"]), c["published"], c["known"], c["reason"]] for c in cells]
+        header = ["sensitive cell", "true", "published", "a reader knows", "why"]
+        show.table(console, header, rows, left=(0, 3, 4))
+        console.print()
+        for cell in cells[: 3 if found.verdict == "withhold" else 1]:
+            if cell["proof"]:
+                console.print(f"  {cell['name']}: {cell['proof']}", style="dim", markup=False)
+    if len(found.candidates) > 1:
+        console.print()
+        tried = [[c.title, "–" if c.utility is None else f"{c.utility:.4f}", c.text] for c in found.candidates]
+        show.table(console, ["tried", "utility", ""], tried, left=(0, 2))
 
 
 assess.__doc__ = options.explained(assess, EXAMPLES)

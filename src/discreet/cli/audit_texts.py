@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import RequestError, nearest
@@ -10,7 +9,7 @@ from discreet.core.errors import RequestError, nearest
 
 def kind_of(rounded: str | None, base: int, bound: int | None) -> Any:
     """Return how figures were published: exactly, rounded to a base, or moved by at most a bound."""
-    from discreet.table.kinds import EXACT, ROUNDINGS, Kind
+    from discreet.table.kinds import EXACT, ROUNDINGS, Kind, Perturbed
 
     if rounded is not None and bound is not None:
         raise RequestError("give either --rounded with --base, or --bound of a perturbation, not both")
@@ -20,7 +19,7 @@ def kind_of(rounded: str | None, base: int, bound: int | None) -> Any:
         return Kind(rounded, base=base)
     if base:
         raise RequestError("--base belongs to --rounded conventional, random or controlled; name it")
-    return EXACT if bound is None else Kind("perturbed", bound=bound)
+    return EXACT if bound is None else Perturbed(bound=bound)
 
 
 def cell_of(text: str) -> dict[str, str]:
@@ -69,17 +68,4 @@ def merged_of(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
         if not colon or not equals:
             raise RequestError(f"{text!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
         found.setdefault(name, {})[whole] = parts.split("+")
-    return found
-
-
-def hierarchies_of(texts: list[str] | None) -> dict[str, list[Any]]:
-    """Read hierarchies from files: ``region=nuts.hrc``."""
-    from discreet.table.hierarchy_reader import read_hierarchy
-
-    found: dict[str, list[Any]] = {}
-    for text in texts or ():
-        name, equals, file = text.partition("=")
-        if not equals:
-            raise RequestError(f"{text!r} is not DIMENSION=FILE, as 'region=nuts.hrc'")
-        found.setdefault(name, []).append(read_hierarchy(Path(file)))
     return found

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.assess import _trees
+from discreet.cli.compose import composed
+from discreet.cli.original_options import OriginalOptions
 
 EXAMPLES = {
     "discreet compare table.csv": "the usual protections, and which to take",
@@ -17,7 +18,9 @@ EXAMPLES = {
 }
 
 
+@composed
 def compare(
+    *,
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="A table, records, or the file of discreet tabulate.")
     ] = None,
@@ -35,39 +38,17 @@ def compare(
     time_limit: Annotated[
         float, typer.Option("--time-limit", help="Seconds for each search and each audit.", min=0.0)
     ] = 60.0,
-    by: Annotated[str | None, typer.Option("--by", help="FILE holds records: the columns that classify.")] = None,
-    value: Annotated[str | None, typer.Option("--value", help="The magnitude that is added up.")] = None,
-    contributor: Annotated[str | None, typer.Option("--contributor", help="The column of whose record it is.")] = None,
-    holding: Annotated[str | None, typer.Option("--holding", help="The column of holdings.")] = None,
-    weight: Annotated[
-        str | None, typer.Option("--weight", help="Sampling weights; weighted sums are published.")
-    ] = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option("--hierarchy", help="DIMENSION=FILE; its groups are published too.")
-    ] = None,
-    dimensions: options.Dimensions = None,
-    count: options.Count = "count",
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    margins: options.Margins = "check",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    impossible: options.Impossible = None,
+    read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
     output: options.Output = None,
     report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Write a report: .html, .md, .json or .pdf.", rich_help_panel=options.OUTPUT),
+        Path | None, options.in_output("--report", help="Write a report: .html, .md, .json or .pdf.")
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(
-            "--record",
-            help="Where the record goes; NAME.comparison.record.json by default.",
-            rich_help_panel=options.OUTPUT,
-        ),
+        options.in_output("--record", help="Where the record goes; NAME.comparison.record.json by default."),
     ] = None,
 ) -> None:
     """Compare protections on one table: risk, what can be worked out, utility, errors, and which one to take.
@@ -78,48 +59,37 @@ def compare(
     """
     from discreet.core.errors import RequestError
     from discreet.decide.compare import compare as work
+    from discreet.decide.policy import Policy
+    from discreet.reading.original import open_original
 
-    show.check_output(output, file, grid, impossible)
-    show.check_output(report, file, grid, impossible, output, endings=(".html", ".md", ".json", ".pdf"))
+    show.check_output(output, file, grid, read.impossible)
+    show.check_output(report, file, grid, read.impossible, output, endings=(".html", ".md", ".json", ".pdf"))
     name = file.stem if file is not None else example or "table"
     kept = record or Path(f"{name}.comparison.record.json")
-    show.check_output(kept, file, grid, impossible, output, report, endings=(".json",))
+    show.check_output(kept, file, grid, read.impossible, output, report, endings=(".json",))
     if method and grid is not None:
         raise RequestError("give either --method or --grid")
-    reading = options.told(
-        {"count": count, "layout": layout, "total": total, "margins": margins, "encoding": encoding},
-        dimensions=options.names(dimensions),
-        delimiter=delimiter,
-        impossible=None if impossible is None else str(impossible),
-        by=options.names(by),
-        value=value,
-        contributor=contributor,
-        holding=holding,
-        weight=weight,
-        hierarchies=_trees(hierarchy),
-        example=example,
-    )
+    asked = Policy.load(policy)
     with show.Bar() as bar, options.about(file or example):
+        source = open_original(file, read.reading(example=example, top=asked.top), name=name, progress=bar)
         found = work(
-            file,
+            source,
             method or grid,
-            policy=policy,
+            policy=asked,
             draws=draws,
             audits=audits,
             seed=seed,
             resume=resume,
-            name=name,
             time_limit=time_limit,
             workers=workers,
             progress=bar,
-            **reading,
         )
     found.write_record(kept)
     if report is not None:
         found.report(report)
 
     def face(console: Any) -> None:
-        console.print(found.subject.headline, style="dim", markup=False)
+        show.head(console, found.subject.headline, source.note)
         console.print(found.sentence, style="bold", markup=False)
         console.print()
         # The widest columns that a terminal can do without are in --json and in the file.

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.core.errors import RequestError, nearest
+from discreet.cli.compose import composed
+from discreet.cli.original_options import OriginalOptions
+from discreet.core.errors import RequestError
 
 EXAMPLES = {
     "discreet estimate sample.csv --population 2449": "log-linear model of independence",
@@ -17,7 +19,9 @@ EXAMPLES = {
 }
 
 
+@composed
 def estimate(
+    *,
     sample: Annotated[Path, typer.Argument(help="The sample table: CSV or Parquet, long or wide.")],
     population: Annotated[int, typer.Option("--population", "-N", help="N, the number of people in the population.")],
     model: Annotated[str, typer.Option("--model", help="loglinear or polya.")] = "loglinear",
@@ -37,15 +41,8 @@ def estimate(
     draws: Annotated[int, typer.Option("--draws", help="How many population tables to draw.")] = 1000,
     weights: options.Weights = "0.1,0.8,0.1",
     form: Annotated[str, typer.Option("--form", help="Form of R2: 2015, or 2014 to replay that paper.")] = "2015",
-    by: options.By = None,
-    dimensions: options.Dimensions = None,
-    count: options.Count = "count",
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    margins: options.Margins = "check",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    impossible: options.Impossible = None,
+    slices: options.Slices = None,
+    read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
@@ -56,18 +53,9 @@ def estimate(
 
     The population's size must be known; its counts need not be.
     """
-    show.check_output(output, sample, impossible)
-    table = options.load(
-        sample,
-        count=count,
-        dimensions=dimensions,
-        layout=layout,
-        total=total,
-        margins=margins,
-        encoding=encoding,
-        delimiter=delimiter,
-        impossible=impossible,
-    )
+    show.check_output(output, sample, read.impossible)
+    opened = read.opened(sample, released=True)
+    table = opened.table()
     from discreet.measures.estimate import estimate as run
 
     with show.Bar() as bar, options.about(sample):
@@ -78,14 +66,14 @@ def estimate(
             draws=draws,
             weights=options.weights(weights),
             form=form,  # type: ignore[arg-type]
-            slices=options.names(by),
+            slices=options.names(slices),
             seed=seed,
             workers=workers,
             progress=bar,
         )
 
     def face(console: Any) -> None:
-        console.print(table.headline, style="dim", markup=False)
+        show.head(console, table.headline, opened.note)
         console.print(f"[bold]R2 = {result.mean:.4f}[/bold] estimated (0 = low, 1 = high)")
         console.print(result.sentence, markup=False)
         console.print()
@@ -95,23 +83,26 @@ def estimate(
 
 
 def _model(name: str, fit: list[str] | None, zeros: int | None, theta: float | None) -> Any:
-    from discreet.models import LogLinear, PolyaUrn
+    from discreet.models import MODELS, LogLinear, PolyaUrn
 
     log_linear = LogLinear(None if not fit else tuple(tuple(options.names(margin) or ()) for margin in fit))
-    if name == "loglinear":
+    if name == LogLinear.name:
         if zeros is not None or theta is not None:
             raise RequestError(
                 "--population-zeros and --theta belong to --model polya; the log-linear model has no use for it"
             )
         return log_linear
-    if name == "polya":
+    if name == PolyaUrn.name:
         if fit and (zeros is not None or theta is not None):
             raise RequestError(
                 "--fit estimates how many cells are empty in the population; leave it out, or --population-zeros and "
                 "--theta, which say it"
             )
         return PolyaUrn(population_zeros=zeros, theta=theta, zeros_from=log_linear if fit else None)
-    raise RequestError(f"there is no population model {name!r}; {nearest(name, ['loglinear', 'polya'])}")
+    made = MODELS[name]
+    if fit or zeros is not None or theta is not None:
+        raise RequestError(f"--fit, --population-zeros and --theta are not of --model {name}; leave them out")
+    return made()
 
 
 estimate.__doc__ = options.explained(estimate, EXAMPLES)

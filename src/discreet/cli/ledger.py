@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import options, show
+from discreet.cli.compose import composed
+from discreet.cli.release_options import ReleaseOptions, in_published
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.table.release import Release
 
-PUBLISHED = "How the figures were published"
-LIMITS = "What counts as given away"
+in_limits = options.panel("What counts as given away")
 DEFAULT = Path("ledger.sqlite")
 
 ledger = typer.Typer(
@@ -28,120 +30,84 @@ File = Annotated[Path, typer.Argument(metavar="RELEASE", help="What is published
 Where = Annotated[
     Path, typer.Option("--ledger", envvar="DISCREET_LEDGER", help="The ledger's file.", show_default=str(DEFAULT))
 ]
-Title = Annotated[str | None, typer.Option("--title", help="What the release is called; the file's name by default.")]
-Population = Annotated[
-    str,
-    typer.Option(
-        "--population",
-        help="Whom the figures are about; a part behind the whole, as 'residents > 18+'; may be anybody if not stated.",
-    ),
-]
-Period = Annotated[str, typer.Option("--period", help="When, as 2024; may be any time if not stated.")]
-Variable = Annotated[str, typer.Option("--variable", help="What is added up, where it is not people or firms.")]
-Revises = Annotated[
-    list[str] | None,
-    typer.Option("--revises", help="An earlier release, by id or title, whose figures this one corrects."),
-]
-PublishedAs = Annotated[
-    str,
-    typer.Option(
-        "--published-as",
-        help="How the figures were made, where the file does not say: 'random base=3', 'perturbed bound=2'.",
-        rich_help_panel=PUBLISHED,
-    ),
-]
-HierarchyFiles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--hierarchy", help="DIMENSION=FILE; several for one dimension if need be.", rich_help_panel=PUBLISHED
-    ),
-]
-Mark = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--mark",
-        help="A suppression mark, instead of x, .., c and nothing; 'c=1..7' says what it means.",
-        rich_help_panel=PUBLISHED,
-    ),
-]
-Least = Annotated[
-    float | None,
-    typer.Option(
-        "--least",
-        help="What hidden values are at least; by default above 0 where a table shows zeros.",
-        min=0.0,
-        rich_help_panel=PUBLISHED,
-    ),
-]
-Absent = Annotated[
-    str, typer.Option("--absent", help="Cells without a row are empty or unpublished.", rich_help_panel=PUBLISHED)
-]
-Value = Annotated[
-    str | None,
-    typer.Option("--value", help="The column of figures of a long file.", rich_help_panel=options.READING),
-]
-JsonOutput = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Also write the result: .json or .txt.", rich_help_panel=options.OUTPUT),
-]
+JsonOutput = Annotated[Path | None, options.in_output("--output", "-o", help="Also write the result: .json or .txt.")]
 
 
+@dataclass(frozen=True)
+class Stated:
+    """What is said of a release."""
+
+    title: Annotated[
+        str | None, typer.Option("--title", help="What the release is called; the file's name by default.")
+    ] = None
+    population: Annotated[
+        str,
+        typer.Option(
+            "--population",
+            help="Whom the figures are about; a part behind the whole, as 'residents > 18+'; may be anybody if not "
+            "stated.",
+        ),
+    ] = ""
+    period: Annotated[str, typer.Option("--period", help="When, as 2024; may be any time if not stated.")] = ""
+    variable: Annotated[str, typer.Option("--variable", help="What is added up, where it is not people or firms.")] = ""
+    revises: Annotated[
+        list[str] | None,
+        typer.Option("--revises", help="An earlier release, by id or title, whose figures this one corrects."),
+    ] = None
+
+    def about(self, release: Path) -> dict[str, Any]:
+        """Return it as the ledger takes it; without a title, a release is called by its file."""
+        return {**vars(self), "title": self.title or release.stem, "revises": self.revises or ()}
+
+
+@dataclass(frozen=True)
+class Published(ReleaseOptions):
+    """How the figures were published, and how their file is read."""
+
+    published_as: Annotated[
+        str,
+        in_published(
+            "--published-as",
+            help="How the figures were made, where the file does not say: 'random base=3', 'perturbed bound=2'.",
+        ),
+    ] = "exact"
+    least: Annotated[
+        float | None,
+        in_published(
+            "--least", help="What hidden values are at least; by default above 0 where a table shows zeros.", min=0.0
+        ),
+    ] = None
+
+    def release(self, path: Path) -> Release:
+        """Read what is published."""
+        from discreet.table.release_writer import kind_from_text
+
+        given = {"--mark": self.mark, "--least": self.least} if path.suffix.lower() == ".tab" else {}
+        if name := next((name for name, one in given.items() if one is not None), None):
+            raise RequestError(f"{path} states by itself what is hidden; {name} is for other files, leave it out")
+        return self.releases([path], self.least, kind=kind_from_text(self.published_as))[0]
+
+
+@composed
 def add(
+    *,
     release: File,
-    title: Title = None,
-    population: Population = "",
-    period: Period = "",
-    variable: Variable = "",
+    stated: Stated,
     published: Annotated[str | None, typer.Option("--published", help="The day, as 2024-05-31; today.")] = None,
-    revises: Revises = None,
     original: Annotated[
         Path | None,
         typer.Option("--original", help="The true table: kept beside the ledger, where only you can read it."),
     ] = None,
     ledger: Where = DEFAULT,
-    published_as: PublishedAs = "exact",
-    hierarchy: HierarchyFiles = None,
-    mark: Mark = None,
-    least: Least = None,
-    absent: Absent = "empty",
-    part: options.Part = None,
-    value: Value = None,
-    dimensions: options.Dimensions = None,
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
+    how: Published,
     json: options.Json = False,
 ) -> None:
     """Record a release as published. When this ends, it is on the disk; the ledger is begun if there is none."""
     from discreet.decide.ledger import Ledger
 
-    shown = _read(
-        release,
-        published_as,
-        hierarchy,
-        mark,
-        least,
-        absent,
-        part,
-        value,
-        dimensions,
-        layout,
-        total,
-        encoding,
-        delimiter,
-    )
+    shown = how.release(release)
     with Ledger(ledger) as book:
-        entry = book.add(
-            shown,
-            title=title or release.stem,
-            population=population,
-            period=period,
-            variable=variable,
-            published=published,
-            original=original,
-            revises=revises or (),
-        )
+        entry = book.add(shown, published=published, original=original, **stated.about(release))
 
     def face(console: Any) -> None:
         console.print(f"Added {entry} to {ledger}.", markup=False)
@@ -170,50 +136,34 @@ def entries(
     show.deliver("ledger list", _Listed([entry.to_dict() for entry in found]), json, None, face)
 
 
+@composed
 def check(
+    *,
     release: File,
-    title: Title = None,
-    population: Population = "",
-    period: Period = "",
-    variable: Variable = "",
-    revises: Revises = None,
+    stated: Stated,
     ledger: Where = DEFAULT,
     policy: Annotated[
         str | None,
-        typer.Option(
-            "--policy",
-            help="A profile or a .toml file, for the threshold, the limits and what zeros are.",
-            rich_help_panel=LIMITS,
-        ),
+        in_limits("--policy", help="A profile or a .toml file, for the threshold, the limits and what zeros are."),
     ] = None,
     min_width: Annotated[
-        float | None,
-        typer.Option(
-            "--min-width", help="The least width of the interval of a protected figure.", rich_help_panel=LIMITS
-        ),
+        float | None, in_limits("--min-width", help="The least width of the interval of a protected figure.")
     ] = None,
     max_dr: Annotated[
-        float | None,
-        typer.Option("--max-dr", help="The largest disclosure risk 1/H of a protected figure.", rich_help_panel=LIMITS),
+        float | None, in_limits("--max-dr", help="The largest disclosure risk 1/H of a protected figure.")
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(
+        in_limits(
             "--threshold",
             help="Counts that no release shows, and sums of them, must not be worked out below this; 0 for all.",
             min=0,
             show_default="10",
-            rich_help_panel=LIMITS,
         ),
     ] = None,
     fewest: Annotated[
         int,
-        typer.Option(
-            "--fewest",
-            help="Changes between two times or populations must be made by this many people.",
-            min=1,
-            rich_help_panel=LIMITS,
-        ),
+        in_limits("--fewest", help="Changes between two times or populations must be made by this many people.", min=1),
     ] = 3,
     beside: Annotated[
         list[str] | None,
@@ -222,24 +172,11 @@ def check(
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Seconds; the rest is not called safe.", min=0.0)
     ] = None,
-    published_as: PublishedAs = "exact",
-    hierarchy: HierarchyFiles = None,
-    mark: Mark = None,
-    least: Least = None,
-    absent: Absent = "empty",
-    part: options.Part = None,
-    value: Value = None,
-    dimensions: options.Dimensions = None,
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
+    how: Published,
     workers: options.Workers = None,
     json: options.Json = False,
     output: JsonOutput = None,
-    top: Annotated[
-        int, typer.Option("--top", help="How many findings to show.", min=0, rich_help_panel=options.OUTPUT)
-    ] = 10,
+    top: Annotated[int, options.in_output("--top", help="How many findings to show.", min=0)] = 10,
 ) -> None:
     """Say what a new release would give away together with everything published before, and show the subtraction.
 
@@ -250,29 +187,11 @@ def check(
     from discreet.decide.ledger import Ledger
     from discreet.decide.ledger.findings import HEADER
 
-    shown = _read(
-        release,
-        published_as,
-        hierarchy,
-        mark,
-        least,
-        absent,
-        part,
-        value,
-        dimensions,
-        layout,
-        total,
-        encoding,
-        delimiter,
-    )
+    shown = how.release(release)
     with Ledger(ledger, create=False) as book, show.Bar() as bar:
         result = book.check(
             shown,
-            title=title or release.stem,
-            population=population,
-            period=period,
-            variable=variable,
-            revises=revises or (),
+            **stated.about(release),
             policy=policy,
             width=min_width,
             dr=max_dr,
@@ -360,67 +279,6 @@ class _Listed:
 
     def to_dict(self) -> dict[str, Any]:
         return {"releases": self.releases}
-
-
-def _read(
-    path: Path,
-    published_as: str,
-    hierarchy: list[str] | None,
-    mark: list[str] | None,
-    least: float | None,
-    absent: str,
-    part: list[str] | None,
-    value: str | None,
-    dimensions: str | None,
-    layout: str,
-    total: str,
-    encoding: str,
-    delimiter: str | None,
-) -> Release:
-    """Read what is published, and how."""
-    from discreet.cli.protect.common import hierarchies
-    from discreet.table.release_reader import read_release
-    from discreet.table.release_writer import kind_from_text
-    from discreet.table.roles import MARKS
-
-    if path.suffix.lower() == ".tab":
-        from discreet.auditing.from_tab import read_tab_release
-
-        given = {"--mark": mark, "--least": least}
-        if name := next((name for name, one in given.items() if one is not None), None):
-            raise RequestError(f"{path} states by itself what is hidden; {name} is for other files, leave it out")
-        found = read_tab_release(path, value=value, parts=options.parts(part), encoding=encoding)
-        _check_parts(part, found)
-        return found
-    found = read_release(
-        path,
-        value=value,
-        dimensions=options.names(dimensions),
-        layout=layout,  # type: ignore[arg-type]
-        total=total,
-        marks=tuple(mark) if mark else MARKS,
-        least=least,
-        kind=kind_from_text(published_as),
-        hierarchies=hierarchies(hierarchy, total),
-        absent=absent,  # type: ignore[arg-type]
-        parts=options.parts(part),
-        encoding=encoding,
-        delimiter=delimiter,
-    )
-    _check_parts(part, found)
-    return found
-
-
-def _check_parts(part: list[str] | None, release: Release) -> None:
-    """Refuse the total of a part that the release does not have."""
-    totals = [
-        (name, label, label == figures.part(name))
-        for figures in release.parts()
-        for name in figures.names
-        for label in figures.labels[name]
-        if figures.is_total(name, label)
-    ]
-    options.check_parts(options.parts(part), totals)
 
 
 for _name, _command, _examples in (

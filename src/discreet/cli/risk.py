@@ -8,18 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.core.errors import RequestError, nearest
+from discreet.cli.compose import composed
+from discreet.cli.original_options import OriginalOptions
+from discreet.core.errors import RequestError
 
 EXAMPLES = {
     "discreet risk religion.csv": "before protection: R1, every slice",
     "discreet risk religion.csv --released rounded.csv": "after: R2 and information loss",
     "discreet risk religion.csv --method random-rounding": "what random rounding does, over 1,000 draws",
+    "discreet risk religion.csv --method cell-key:bound=3,variance=1": "any other method, with its parameters",
     "discreet risk --example religion --json": "a bundled table, for programs",
 }
-METHOD = "A random method over its draws"
+in_method = options.panel("What a method would do")
+DRAWING = ("draws", "precision", "exact", "aggregate")
+"""Options of methods that are judged over their draws."""
 
 
+@composed
 def risk(
+    *,
     table: Annotated[Path | None, typer.Argument(help="The original table: CSV or Parquet, long or wide.")] = None,
     released: Annotated[
         Path | None,
@@ -32,42 +39,25 @@ def risk(
     example: options.Example = None,
     weights: options.Weights = "0.1,0.8,0.1",
     form: Annotated[str, typer.Option("--form", help="Form of R2: 2015, or 2014 to replay that paper.")] = "2015",
-    by: options.By = None,
+    slices: options.Slices = None,
     method: Annotated[
         str | None,
-        typer.Option("--method", help="random-rounding or random-sample.", rich_help_panel=METHOD),
-    ] = None,
-    base: Annotated[
-        int | None, typer.Option("--base", help="Base of random-rounding; 3 by default.", rich_help_panel=METHOD)
-    ] = None,
-    n: Annotated[int | None, typer.Option("--n", help="Sample size of random-sample.", rich_help_panel=METHOD)] = None,
-    draws: Annotated[
-        int | None, typer.Option("--draws", help="How many releases to draw; 1,000 by default.", rich_help_panel=METHOD)
-    ] = None,
-    precision: Annotated[
-        float | None,
-        typer.Option("--precision", help="Draw until the Monte Carlo error is at most this.", rich_help_panel=METHOD),
-    ] = None,
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="Enumerate every release instead of drawing.", rich_help_panel=METHOD),
-    ] = False,
-    aggregate: Annotated[
-        str,
-        typer.Option(
-            "--aggregate",
-            help="measure: mean of R2; transition: entropy of the mean.",
-            rich_help_panel=METHOD,
+        in_method(
+            "--method",
+            help="NAME or NAME:KEY=VALUE,KEY=VALUE: a random method over its draws, another one applied once.",
         ),
+    ] = None,
+    base: Annotated[int | None, in_method("--base", help="Base of random-rounding; 3 by default.")] = None,
+    n: Annotated[int | None, in_method("--n", help="Sample size of random-sample.")] = None,
+    draws: Annotated[int | None, in_method("--draws", help="How many releases to draw; 1,000 by default.")] = None,
+    precision: Annotated[
+        float | None, in_method("--precision", help="Draw until the Monte Carlo error is at most this.")
+    ] = None,
+    exact: Annotated[bool, in_method("--exact", help="Enumerate every release instead of drawing.")] = False,
+    aggregate: Annotated[
+        str, in_method("--aggregate", help="measure: mean of R2; transition: entropy of the mean.")
     ] = "measure",
-    dimensions: options.Dimensions = None,
-    count: options.Count = "count",
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    margins: options.Margins = "check",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    impossible: options.Impossible = None,
+    read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
@@ -77,50 +67,49 @@ def risk(
     """Measure the attribute-disclosure risk of a frequency table, from 0 (low) to 1 (high).
 
     Before protection: R1. With --released: R2 of what will be published, and what was lost. With --method: the
-    expected R2 of a random method over its draws.
+    same of what a method makes, and of a random method the expected R2 over its draws.
     """
-    show.check_output(output, table, released, impossible)
+    show.check_output(output, table, released, read.impossible)
     if released is not None and method is not None:
         raise RequestError("give either --released (one release) or --method (a method over its draws), not both")
     if sampled and released is None:
         raise RequestError("--sampled says what the released table is; give it with --released")
-    belongs = {"base": base, "n": n, "draws": draws, "precision": precision, "exact": exact or None}
+    belongs: dict[str, Any] = {
+        "draws": draws,
+        "precision": precision,
+        "exact": exact or None,
+        "aggregate": None if aggregate == "measure" else aggregate,
+        "base": base,
+        "n": n,
+    }
     stray = next((name for name, value in belongs.items() if value is not None), None)
-    stray = stray or (None if aggregate == "measure" else "aggregate")
     if method is None and stray is not None:
         raise RequestError(f"--{stray} belongs to a random method; name it with --method")
-    reading: dict[str, Any] = {
-        "count": count,
-        "dimensions": dimensions,
-        "layout": layout,
-        "total": total,
-        "margins": margins,
-        "encoding": encoding,
-        "delimiter": delimiter,
-    }
-    original = options.load(table, example=example, impossible=impossible, **reading)
+    opened = read.opened(table, example=example)
+    original = opened.table()
     w = options.weights(weights)
-    if method is not None:
+    made: Any = None if method is None else _method(method, base, n)
+    if method is not None and _over_draws(made, stray):
         from discreet.evaluate.expected import expected_risk
 
         with show.Bar() as bar, options.about(table or example):
             expected = expected_risk(
                 original,
-                _method(method, base, n),
+                made,
                 draws=1000 if draws is None else draws,
                 precision=precision,
                 exact=exact,
                 aggregate=aggregate,  # type: ignore[arg-type]
                 weights=w,
                 form=form,  # type: ignore[arg-type]
-                slices=options.names(by),
+                slices=options.names(slices),
                 seed=seed,
                 workers=workers,
                 progress=bar,
             )
 
         def face_of_method(console: Any) -> None:
-            console.print(original.headline, style="dim", markup=False)
+            show.head(console, original.headline, opened.note)
             console.print(f"[bold]R2 = {expected.risk.mean:.4f}[/bold] expected{_scale(form)}")
             console.print(expected.sentence, markup=False)
             header = ["", "risk", "deviation", "MC error", "Hellinger"]
@@ -129,16 +118,19 @@ def risk(
         show.deliver("risk", expected, json, output, face_of_method)
         return
     from discreet.measures.risk import risk as measure
+    from discreet.reading.original import open_released
 
-    figures = None if released is None else _released(released, reading)
+    figures = open_released(released, read.reading(impossible=None))
     loss = None
-    with options.about(table or example, released):
+    with show.Bar() as bar, options.about(table or example, released):
+        if made is not None:
+            figures = made.apply(original, progress=bar).release.table
         result = measure(
             original,
             figures,
             weights=w,
             form=form,  # type: ignore[arg-type]
-            slices=options.names(by),
+            slices=options.names(slices),
             sampled=sampled,
         )
         if figures is not None:
@@ -147,7 +139,7 @@ def risk(
             loss = information_loss(original, figures)
 
     def face(console: Any) -> None:
-        console.print(original.headline, style="dim", markup=False)
+        show.head(console, original.headline, opened.note)
         scale = _scale(form) if figures is not None else _scale("2015")
         console.print(f"[bold]{result.measure} = {result.value:.4f}[/bold]{scale}")
         console.print(result.sentence, markup=False)
@@ -159,16 +151,6 @@ def risk(
             show.table(console, ["information loss", ""], loss.rows())
 
     show.deliver("risk", result if loss is None else _With(result, "loss", loss), json, output, face)
-
-
-def _released(path: Path, reading: dict[str, Any]) -> Any:
-    """Read what is published: a file that says so is a release, with what was merged or hidden in it."""
-    from discreet.table.release_parquet import method_of
-    from discreet.table.release_reader import read_release
-
-    if path.suffix.lower() == ".parquet" and method_of(path):
-        return read_release(path)
-    return options.load(path, **reading)
 
 
 def _scale(form: str) -> str:
@@ -188,20 +170,29 @@ class _With:
         return f"{self.first}\n\n{self.second}"
 
 
-def _method(name: str, base: int | None, n: int | None) -> Any:
-    from discreet.protect import RandomRounding, RandomSample
+def _method(text: str, base: int | None, n: int | None) -> Any:
+    """Return the method that a text names; a base or a size can be given by an option of its own."""
+    from discreet.decide.protections import make_method, parse_method
 
-    if name == RandomRounding.name:
-        if n is not None:
-            raise RequestError("--n is the size of a random-sample; random-rounding takes --base")
-        return RandomRounding(3 if base is None else base)
-    if name == RandomSample.name:
-        if base is not None:
-            raise RequestError("--base is that of random-rounding; random-sample takes --n")
-        if n is None:
-            raise RequestError("random-sample needs its size: give --n")
-        return RandomSample(n)
-    raise RequestError(f"there is no method {name!r}; {nearest(name, [RandomRounding.name, RandomSample.name])}")
+    name, parameters = parse_method(text)
+    given = {"base": base, "n": n}
+    return make_method(name, parameters | {key: value for key, value in given.items() if value is not None})
+
+
+def _over_draws(method: Any, stray: str | None) -> bool:
+    """Say whether a method is judged over its draws; refuse what can be judged neither so nor by one release."""
+    from discreet.protect.base import RandomMethod, is_random
+
+    if isinstance(method, RandomMethod):
+        return True
+    if is_random(method):
+        raise RequestError(
+            f"{method.name} leaves something to chance, but draws one release at a time; protect the table, and "
+            "measure what was made (--released)"
+        )
+    if stray in DRAWING:
+        raise RequestError(f"--{stray} is about draws, but {method.name} leaves nothing to chance; leave it out")
+    return False
 
 
 risk.__doc__ = options.explained(risk, EXAMPLES)

@@ -120,12 +120,12 @@ def _setting(text: str, key: str, value: str) -> Any:
 
 
 def _rule(text: str, name: str, numbers: list[int | float], named: dict[str, Any]) -> Rule:
-    from discreet.rules.registry import rule_class, rule_names
+    from discreet.rules import RULES
 
-    known = [*EXAMPLES, *(one for one in rule_names() if one not in {*EXAMPLES, *SHORT.values()})]
+    known = [*EXAMPLES, *(one for one in RULES if one not in {*EXAMPLES, *SHORT.values()})]
     if name not in known:
         raise RequestError(f"--rule is {text!r}: there is no rule {name!r}; {nearest(name, known)}")
-    made = rule_class(SHORT.get(name, name))
+    made = RULES[SHORT.get(name, name)]
     parameters = inspect.signature(made).parameters
     wanted = [one.name for one in parameters.values() if one.default is inspect.Parameter.empty]
     if len(numbers) != len(wanted):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import options, show
+from discreet.cli.compose import composed
+from discreet.cli.original_options import OriginalOptions
 from discreet.cli.rule_texts import PANEL, Rules, rules_and_group
 from discreet.core.errors import RequestError
-
-if TYPE_CHECKING:
-    from discreet.table.tabulation import Tabulation
 
 EXAMPLES = {
     "discreet rules table.parquet --rule p=10 --rule dominance=2,85 --rule threshold=3": "sensitive by any of three",
@@ -21,47 +20,26 @@ EXAMPLES = {
     "discreet rules counts.csv --rule threshold=3,zeros=unsafe --rule group=0": "a frequency table, with empty cells",
     "discreet rules table.parquet --rule p=10 --explain region=North,activity=A": "one cell in words",
 }
-SHORT = "Short for --rule"
+in_short, in_rules = options.panel("Short for --rule"), options.panel(PANEL)
 GIVE = "give one, for example --rule p=10, --rule dominance=2,85 or --rule threshold=3"
 
 
+@composed
 def rules(
+    *,
     table: Annotated[Path, typer.Argument(help="A table from discreet tabulate, .tab, or a CSV table of counts.")],
     rule: Rules = None,
-    combine: Annotated[
-        str, typer.Option("--combine", help="any or all rules make a cell sensitive.", rich_help_panel=PANEL)
-    ] = "any",
-    p_percent: Annotated[
-        str | None, typer.Option("--p-percent", metavar="P", help="--rule p=P", rich_help_panel=SHORT)
-    ] = None,
-    dominance: Annotated[
-        list[str] | None,
-        typer.Option("--dominance", metavar="N,K", help="--rule dominance=N,K", rich_help_panel=SHORT),
-    ] = None,
-    threshold: Annotated[
-        str | None, typer.Option("--threshold", metavar="M", help="--rule threshold=M", rich_help_panel=SHORT)
-    ] = None,
-    value: Annotated[str | None, typer.Option("--value", help="The magnitude to judge; the only one.")] = None,
+    combine: Annotated[str, in_rules("--combine", help="any or all rules make a cell sensitive.")] = "any",
+    p_percent: Annotated[str | None, in_short("--p-percent", metavar="P", help="--rule p=P")] = None,
+    dominance: Annotated[list[str] | None, in_short("--dominance", metavar="N,K", help="--rule dominance=N,K")] = None,
+    threshold: Annotated[str | None, in_short("--threshold", metavar="M", help="--rule threshold=M")] = None,
     explain: Annotated[
         str | None, typer.Option("--explain", help="Explain one cell: dimension=code, with commas.")
     ] = None,
-    rda: Annotated[
-        Path | None,
-        typer.Option("--rda", help="The metadata of a .tab file.", rich_help_panel=options.READING),
-    ] = None,
-    count: options.Count = "count",
-    dimensions: options.Dimensions = None,
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    margins: options.Margins = "check",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
+    read: OriginalOptions,
     json: options.Json = False,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Also write it: .json, .csv, .txt or .tab.", rich_help_panel=options.OUTPUT
-        ),
+        Path | None, options.in_output("--output", "-o", help="Also write it: .json, .csv, .txt or .tab.")
     ] = None,
     top: Annotated[int, typer.Option("--top", help="How many sensitive cells to show.", min=0)] = 20,
 ) -> None:
@@ -85,16 +63,8 @@ def rules(
     chosen, group = rules_and_group([*(rule or ()), *texts])
     if not chosen and group is None:
         raise RequestError(f"no rule is given; {GIVE}")
-    reading: dict[str, Any] = {
-        "count": count,
-        "dimensions": dimensions,
-        "layout": layout,
-        "total": total,
-        "margins": margins,
-        "encoding": encoding,
-        "delimiter": delimiter,
-    }
-    cells = _load(table, rda, reading)
+    opened = read.opened(table)
+    cells, value = opened.tabulation(), opened.response
     with options.about(table):
         cells = judged_cells(cells, chosen)
         found = sensitivity(cells, chosen, response=value, combine=combine) if chosen else None  # type: ignore[arg-type]
@@ -107,6 +77,7 @@ def rules(
     result = _Result(found, lines, told)
 
     def face(console: Any) -> None:
+        show.head(console, "", opened.note)
         if told is not None:
             console.print(str(told), markup=False)
             return
@@ -187,23 +158,6 @@ def _reasons(console: Any, header: list[str], rows: list[list[str]]) -> None:
     for row in rows:
         grid.add_row(*(escape(text) for text in row))
     console.print(grid)
-
-
-def _load(table: Path, rda: Path | None, reading: dict[str, Any]) -> Tabulation:
-    """Read a tabulation, a tabular file of τ-ARGUS, or a frequency table."""
-    from discreet.table.tabulation import Tabulation
-
-    suffix = table.suffix.lower()
-    if suffix == ".tab" or rda is not None:
-        from discreet.tabulation.argus_tab import read_tab
-
-        return read_tab(table, rda, encoding=reading["encoding"], check=reading["margins"] == "check").tabulation
-    if suffix == ".parquet":
-        from discreet.table.tabulation_reader import is_tabulation, read_tabulation
-
-        if is_tabulation(table):
-            return read_tabulation(table)
-    return Tabulation.from_table(options.load(table, **reading), total=reading["total"] or "Total")
 
 
 def _cell(text: str) -> list[tuple[str, str]]:

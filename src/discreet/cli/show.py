@@ -116,6 +116,13 @@ def deliver(command: str, result: Result, as_program: bool, output: Path | None,
         console.print(f"\nWritten: {output}", style="dim", markup=False)
 
 
+def head(console: Any, headline: str, note: str) -> None:
+    """Print what was read, and what was assumed in reading it."""
+    for line in (headline, note):
+        if line:
+            console.print(line, style="dim", markup=False)
+
+
 def table(
     console: Any, header: list[str], rows: list[list[str]], bar: int | None = None, left: tuple[int, ...] = (0,)
 ) -> None:

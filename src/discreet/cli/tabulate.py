@@ -22,8 +22,7 @@ EXAMPLES = {
     ),
     "discreet tabulate firms.duckdb --table firms --by region --margins 1 -o table.parquet": "a DuckDB database",
 }
-RECORDS = "What the records hold"
-READING = "Reading the records"
+in_records, in_reading = options.panel("What the records hold"), options.panel("Reading the records")
 ENDINGS = (".parquet", ".csv", ".tab")
 
 
@@ -33,84 +32,39 @@ def tabulate(
         str,
         typer.Option("--by", help="Dimensions, with commas; name=coarse/finer for nested columns.", show_default=False),
     ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="The table: .parquet keeps all, .csv, or .tab.", rich_help_panel=options.OUTPUT
-        ),
-    ],
-    value: Annotated[
-        str | None, typer.Option("--value", help="Magnitudes to add up, with commas.", rich_help_panel=RECORDS)
-    ] = None,
+    output: Annotated[Path, options.in_output("--output", "-o", help="The table: .parquet keeps all, .csv, or .tab.")],
+    value: Annotated[str | None, in_records("--value", help="Magnitudes to add up, with commas.")] = None,
     contributor: Annotated[
-        str | None,
-        typer.Option("--contributor", help="Whose record it is; each its own by default.", rich_help_panel=RECORDS),
+        str | None, in_records("--contributor", help="Whose record it is; each its own by default.")
     ] = None,
-    holding: Annotated[
-        str | None, typer.Option("--holding", help="Which holding it belongs to.", rich_help_panel=RECORDS)
-    ] = None,
-    weight: Annotated[
-        str | None, typer.Option("--weight", help="Sampling weights, above 0.", rich_help_panel=RECORDS)
-    ] = None,
+    holding: Annotated[str | None, in_records("--holding", help="Which holding it belongs to.")] = None,
+    weight: Annotated[str | None, in_records("--weight", help="Sampling weights, above 0.")] = None,
     estimates: Annotated[
-        bool,
-        typer.Option("--estimates", help="Add up weight × magnitude, or weights: to publish.", rich_help_panel=RECORDS),
+        bool, in_records("--estimates", help="Add up weight × magnitude, or weights: to publish.")
     ] = False,
-    shadow: Annotated[
-        str | None, typer.Option("--shadow", help="What the rules judge instead.", rich_help_panel=RECORDS)
-    ] = None,
+    shadow: Annotated[str | None, in_records("--shadow", help="What the rules judge instead.")] = None,
     hierarchy: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hierarchy",
-            help="dimension=file (.hrc, .csv, .parquet) or dimension=prefix:1,3; repeat it.",
-            rich_help_panel=RECORDS,
-        ),
+        in_records("--hierarchy", help="dimension=file (.hrc, .csv, .parquet) or dimension=prefix:1,3; repeat it."),
     ] = None,
-    lead: Annotated[
-        str, typer.Option("--lead", help="What indents the lines of a .hrc file.", rich_help_panel=RECORDS)
-    ] = "@",
-    outside: Annotated[
-        str, typer.Option("--outside", help="Codes in no hierarchy: error or total.", rich_help_panel=RECORDS)
-    ] = "error",
+    lead: Annotated[str, in_records("--lead", help="What indents the lines of a .hrc file.")] = "@",
+    outside: Annotated[str, in_records("--outside", help="Codes in no hierarchy: error or total.")] = "error",
     missing_code: Annotated[
-        list[str] | None,
-        typer.Option("--missing-code", help="dimension=code that means missing; repeat it.", rich_help_panel=RECORDS),
+        list[str] | None, in_records("--missing-code", help="dimension=code that means missing; repeat it.")
     ] = None,
-    missing: Annotated[
-        str, typer.Option("--missing", help="Missing codes: error, category or drop.", rich_help_panel=RECORDS)
-    ] = "error",
-    negative: Annotated[
-        str, typer.Option("--negative", help="In the rules: absolute or error.", rich_help_panel=RECORDS)
-    ] = "absolute",
+    missing: Annotated[str, in_records("--missing", help="Missing codes: error, category or drop.")] = "error",
+    negative: Annotated[str, in_records("--negative", help="In the rules: absolute or error.")] = "absolute",
     margins: Annotated[str, typer.Option("--margins", help="all, a number of dimensions, or a+b,a+c.")] = "all",
     top: Annotated[int, typer.Option("--top", help="How many of the largest contributions to keep.")] = 2,
     total: Annotated[str, typer.Option("--total", help="The code of the totals.")] = "Total",
-    table: Annotated[
-        str | None, typer.Option("--table", help="The table of a DuckDB database.", rich_help_panel=READING)
-    ] = None,
-    query: Annotated[
-        str | None, typer.Option("--query", help="A query on a DuckDB database.", rich_help_panel=READING)
-    ] = None,
-    rda: Annotated[
-        Path | None,
-        typer.Option("--rda", help="The τ-ARGUS metadata of a .asc or .csv file.", rich_help_panel=READING),
-    ] = None,
-    encoding: Annotated[
-        str, typer.Option("--encoding", help="Encoding of CSV files.", rich_help_panel=READING)
-    ] = "utf-8",
-    delimiter: Annotated[
-        str | None, typer.Option("--delimiter", help="Separator; found by itself.", rich_help_panel=READING)
-    ] = None,
-    decimal: Annotated[
-        str, typer.Option("--decimal", help="Decimal sign of CSV files.", rich_help_panel=READING)
-    ] = ".",
-    engine: Annotated[
-        str, typer.Option("--engine", help="duckdb, spark or reference.", rich_help_panel=READING)
-    ] = "duckdb",
-    memory: Annotated[
-        str, typer.Option("--memory", help="What the engine may use before it works on disk.", rich_help_panel=READING)
-    ] = "2GB",
+    table: Annotated[str | None, in_reading("--table", help="The table of a DuckDB database.")] = None,
+    query: Annotated[str | None, in_reading("--query", help="A query on a DuckDB database.")] = None,
+    rda: Annotated[Path | None, in_reading("--rda", help="The τ-ARGUS metadata of a .asc or .csv file.")] = None,
+    encoding: Annotated[str, in_reading("--encoding", help="Encoding of CSV files.")] = "utf-8",
+    delimiter: Annotated[str | None, in_reading("--delimiter", help="Separator; found by itself.")] = None,
+    decimal: Annotated[str, in_reading("--decimal", help="Decimal sign of CSV files.")] = ".",
+    engine: Annotated[str, in_reading("--engine", help="duckdb, spark or reference.")] = "duckdb",
+    memory: Annotated[str, in_reading("--memory", help="What the engine may use before it works on disk.")] = "2GB",
     workers: options.Workers = None,
     json: options.Json = False,
 ) -> None:
@@ -123,12 +77,11 @@ def tabulate(
 
     show.check_output(output, *(Path(name) for name in records), endings=ENDINGS)
     dimensions: Any = _dimensions(by)
-    trees: dict[str, list[Any]] = {}
-    for name, where in _pairs(hierarchy, "--hierarchy", "region=nuts.hrc"):
-        trees.setdefault(name, []).append(_prefixes(where) or read_hierarchy(where, lead=lead, total=total))
-    codes: dict[str, list[str]] = {}
-    for name, code in _pairs(missing_code, "--missing-code", "region=99"):
-        codes.setdefault(name, []).append(code)
+    trees = {
+        name: [_prefixes(where) or read_hierarchy(where, lead=lead, total=total) for where in files]
+        for name, files in options.named_files(hierarchy).items()
+    }
+    codes = options.pairs(missing_code, "--missing-code", "give it as region=99")
     source: Any = records[0] if len(records) == 1 else records
     if rda is not None:
         from discreet.tabulation.argus_microdata import read_microdata
@@ -212,16 +165,6 @@ def _dimensions(by: str) -> dict[str, str | list[str]]:
             raise RequestError(f"dimension {name!r} is named twice in --by; name each once")
         found[name] = columns.split("/") if columns else name
     return found
-
-
-def _pairs(given: list[str] | None, option: str, example: str) -> list[tuple[str, str]]:
-    pairs = []
-    for one in given or []:
-        name, sign, rest = one.partition("=")
-        if not sign or not name or not rest:
-            raise RequestError(f"{option} is {one!r}; give it as {example}")
-        pairs.append((name, rest))
-    return pairs
 
 
 def _prefixes(text: str) -> Any:

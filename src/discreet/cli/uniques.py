@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperGroup
 
 from discreet.cli import options, show
+from discreet.cli.compose import composed
+from discreet.cli.original_options import OriginalOptions
 from discreet.core.errors import RequestError
 
 SAMPLE_EXAMPLES = {
@@ -22,7 +24,6 @@ SIZE_EXAMPLES = {
     "discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve": "the same for τ̃, with the curve",
     "discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg": "the curves as a picture",
 }
-SIZE = "Sample sizes"
 
 
 class SampleOrCommand(TyperGroup):
@@ -44,13 +45,11 @@ uniques = typer.Typer(
 )
 
 
+@composed
 def sample(
+    *,
     path: Annotated[Path, typer.Argument(metavar="SAMPLE", help="A sample table, or records with --by.")],
     population: Annotated[int, typer.Option("--population", "-N", help="N, the number of people in the population.")],
-    by: Annotated[
-        str | None, typer.Option("--by", help="The file holds records; the columns that classify them, with commas.")
-    ] = None,
-    weight: Annotated[str | None, typer.Option("--weight", help="The records' column of survey weights.")] = None,
     prior: Annotated[
         list[str] | None,
         typer.Option("--prior", help="uniform, multinomial or dirichlet:A; may be repeated. Both first ones."),
@@ -66,34 +65,20 @@ def sample(
     b: Annotated[float, typer.Option("--b", help="Loss when a population unique is taken for safe.")] = 1.0,
     c: Annotated[float, typer.Option("--c", help="Loss when somebody is protected for nothing.")] = 1.0,
     records: Annotated[
-        Path | None,
-        typer.Option("--records", help="Write the risk of every record to this .csv.", rich_help_panel=options.OUTPUT),
+        Path | None, options.in_output("--records", help="Write the risk of every record to this .csv.")
     ] = None,
     slices: Annotated[
         str | None, typer.Option("--slices", help="Dimensions for which τ̃ is given by category; all by default.")
     ] = None,
-    dimensions: options.Dimensions = None,
-    count: options.Count = "count",
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    margins: options.Margins = "check",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    impossible: options.Impossible = None,
+    read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Also write the result: .json, .csv (cells) or .txt.", rich_help_panel=options.OUTPUT
-        ),
+        Path | None, options.in_output("--output", "-o", help="Also write the result: .json, .csv (cells) or .txt.")
     ] = None,
     top: Annotated[
-        int,
-        typer.Option(
-            "--top", help="How many of the riskiest sample uniques to show.", min=0, rich_help_panel=options.OUTPUT
-        ),
+        int, options.in_output("--top", help="How many of the riskiest sample uniques to show.", min=0)
     ] = 10,
 ) -> None:
     """Estimate how many sample uniques are alone in the population, and which ones.
@@ -101,32 +86,14 @@ def sample(
     Under the uniform and the multinomial prior: Q, τ̃ with its credible interval and the Bayes test. Under a log-linear
     model: τ₁, τ₂ and the riskiest cells.
     """
+    from discreet.reading.sample import open_sample
+
     show.check_output(output, path)
-    if records is not None and (records.suffix.lower() != ".csv" or by is None):
+    if records is not None and (records.suffix.lower() != ".csv" or read.by is None):
         raise RequestError(f"{records}: the risk of records goes to a .csv file, and needs --by to tell records apart")
     if records is not None:
         show.check_output(records, path)
-    if weight is not None and by is None:
-        raise RequestError("--weight is a column of records; name the columns that classify them with --by")
-    data: Any
-    if by is not None:
-        from discreet.table.records import read_records
-
-        data = read_records(path, options.names(by) or [], weight=weight, encoding=encoding, delimiter=delimiter)
-        if impossible is not None:
-            data = data.with_structural_zeros(impossible, encoding=encoding, delimiter=delimiter)
-    else:
-        data = options.load(
-            path,
-            count=count,
-            dimensions=dimensions,
-            layout=layout,
-            total=total,
-            margins=margins,
-            encoding=encoding,
-            delimiter=delimiter,
-            impossible=impossible,
-        )
+    data = open_sample(path, read.reading())
     from discreet.uniques.population_uniques import population_uniques
 
     with show.Bar() as bar, options.about(path):
@@ -199,7 +166,9 @@ def _model(name: str, fit: list[str] | None) -> Any:
     return name
 
 
+@composed
 def size(
+    *,
     population: Annotated[int, typer.Option("--population", "-N", help="N, the number of people in the population.")],
     bound: Annotated[float, typer.Option("--bound", help="The bound of Q, or of τ̃.")],
     cells: Annotated[int | None, typer.Option("--cells", "-K", help="K, the number of cells that can occur.")] = None,
@@ -213,18 +182,9 @@ def size(
         typer.Option("--prior", help="uniform, multinomial or dirichlet:A; may be repeated. Both first ones."),
     ] = None,
     curve: Annotated[bool, typer.Option("--curve", help="Show Q and τ̃ over the sample size.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the curves to a .svg or .png.", rich_help_panel=options.OUTPUT)
-    ] = None,
+    plot: Annotated[Path | None, options.in_output("--plot", help="Draw the curves to a .svg or .png.")] = None,
     points: Annotated[int, typer.Option("--points", help="How many sizes the curve has.", min=2)] = 12,
-    dimensions: options.Dimensions = None,
-    count: options.Count = "count",
-    layout: options.Layout = "auto",
-    total: options.Total = "Total",
-    margins: options.Margins = "check",
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    impossible: options.Impossible = None,
+    read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     output: options.Output = None,
@@ -235,21 +195,11 @@ def size(
     show.check_output(output, table)
     if (cells is None) == (table is None):
         raise RequestError("give the number of cells with --cells, or a sample table with --table, one of the two")
-    if table is None and impossible is not None:
+    if table is None and read.impossible is not None:
         raise RequestError("--impossible is about a sample table; with --cells give the number without impossible ones")
     data = None
     if table is not None:
-        data = options.load(
-            table,
-            count=count,
-            dimensions=dimensions,
-            layout=layout,
-            total=total,
-            margins=margins,
-            encoding=encoding,
-            delimiter=delimiter,
-            impossible=impossible,
-        )
+        data = read.opened(table, released=True).table()
     result = plan_size(
         prior or ("uniform", "multinomial"),
         bound,

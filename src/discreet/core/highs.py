@@ -14,13 +14,13 @@ Outcome = Literal["optimal", "infeasible", "stopped"]
 
 
 class Program:
-    """Least costs·x with x between ``lower`` and ``upper`` and every row of A·x between ``least`` and ``most``.
+    """Least costs·x with x between ``lower`` and ``upper`` and every row of A·x within ``sums``.
 
     Ends may be infinite. Costs and ranges can be changed, and rows and columns added, between runs: HiGHS goes on from
     its last corner. What a run found is asked for afterwards.
 
     >>> rows = Rows(np.array([0, 2]), np.array([0, 1]), np.array([1, 1]))
-    >>> program = Program(rows, costs=[1.0, 2.0], lower=[0, 0], upper=[2, np.inf], least=[5], most=[5])
+    >>> program = Program(rows, costs=[1.0, 2.0], lower=[0, 0], upper=[2, np.inf], sums=([5], [5]))
     >>> program.run(), program.point.tolist(), program.objective
     ('optimal', [2.0, 3.0], 8.0)
     """
@@ -32,8 +32,7 @@ class Program:
         costs: npt.ArrayLike = (),
         lower: npt.ArrayLike = (),
         upper: npt.ArrayLike = (),
-        least: npt.ArrayLike = (),
-        most: npt.ArrayLike = (),
+        sums: tuple[npt.ArrayLike, npt.ArrayLike] = ((), ()),
         whole: bool | IntArray = False,
         options: dict[str, Any] | None = None,
     ) -> None:
@@ -50,7 +49,7 @@ class Program:
         lp = highspy.HighsLp()
         lp.col_cost_ = prices
         lp.col_lower_, lp.col_upper_ = np.asarray(lower, np.float64), np.asarray(upper, np.float64)
-        lp.row_lower_, lp.row_upper_ = np.asarray(least, np.float64), np.asarray(most, np.float64)
+        lp.row_lower_, lp.row_upper_ = (np.asarray(ends, np.float64) for ends in sums)
         lp.num_col_, lp.num_row_ = prices.size, 0 if rows is None else rows.starts.size - 1
         if rows is not None:
             lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
@@ -79,14 +78,13 @@ class Program:
 
     def add_columns(self, costs: FloatArray, lower: FloatArray, upper: FloatArray, entries: Rows | None = None) -> None:
         """Add columns, with their entries in the rows there are."""
-        none = np.zeros(costs.size + 1, np.int64)
-        index, value = none[:0], np.zeros(0)
-        starts, index, value = (none, index, value) if entries is None else entries
-        self.solver.addCols(costs.size, costs, lower, upper, index.size, *_compressed(starts, index, value))
+        none = np.zeros(0, np.int64)
+        added = entries or Rows(np.zeros(costs.size + 1, np.int64), none, none)
+        self.solver.addCols(costs.size, costs, lower, upper, added.columns.size, *_compressed(added))
 
     def add_rows(self, least: FloatArray, most: FloatArray, rows: Rows) -> None:
         """Add rows over the columns there are."""
-        self.solver.addRows(least.size, least, most, rows.columns.size, *_compressed(*rows))
+        self.solver.addRows(least.size, least, most, rows.columns.size, *_compressed(rows))
 
     def run(self, seconds: float | None = None) -> Outcome:
         """Solve, for some seconds at most."""
@@ -133,6 +131,6 @@ class Program:
         return float(self.solver.getInfo().mip_gap)
 
 
-def _compressed(starts: Any, index: Any, value: Any) -> tuple[Any, Any, Any]:
+def _compressed(added: Rows) -> tuple[Any, Any, FloatArray]:
     """Return the arrays that HiGHS takes for rows or columns that are added: it wants no last end."""
-    return starts[:-1].astype(np.int32), index.astype(np.int32), value.astype(np.float64)
+    return added.starts[:-1].astype(np.int32), added.columns.astype(np.int32), added.values.astype(np.float64)

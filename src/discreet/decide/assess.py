@@ -24,6 +24,8 @@ from discreet.evaluate.certified import AuditedSuppression
 from discreet.measures.risk import risk
 from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
 
@@ -82,15 +84,15 @@ def assess(
     ('protect', 'random-rounding')
     """
     from discreet.core.random import release_seed
-    from discreet.decide.sources import open_source
 
     asked = Policy.load(policy)
     if isinstance(protection, Release) and not trial:
         protection.refuse_trial("judged for publication")
     chosen = release_seed(seed, trial=trial)
-    source = open_source(original, name=name, response=response, **{"top": asked.top, **reading})
+    how = Reading.of({"top": asked.top, "response": response, **reading})
+    source = open_original(original, how, name=name)
     request = Request(asked, protection, chosen, draws, population, time_limit, trial)
-    return assess_subject(source.subject, request, source=source, workers=workers, progress=progress)
+    return assess_subject(Subject.opened(source), request, source=source, workers=workers, progress=progress)
 
 
 @dataclass(frozen=True)
@@ -277,7 +279,6 @@ def _method_of(protection: Any, found: Sensitivity | None, time_limit: float | N
         return make_method(str(given.pop("name")), given, found, time_limit)
     if isinstance(protection, Suppression):
         return AuditedSuppression.of(protection)
-    if hasattr(protection, "apply") and hasattr(protection, "name"):
-        method: Method = protection
-        return method
+    if isinstance(protection, Method):
+        return protection
     raise RequestError(f"a {type(protection).__name__} is no protection; give a method, its name, or a release")

@@ -25,8 +25,10 @@ from discreet.decide.policy import Policy
 from discreet.decide.protection_grid import NONE, GridPoint, grid_of
 from discreet.decide.record import digest, make_record, versions
 from discreet.decide.result import SCHEMA
-from discreet.decide.sources import Source, open_source
 from discreet.decide.subject import Subject
+from discreet.reading.opened import Opened
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
 from discreet.rules.sensitivity import Sensitivity
 
 
@@ -252,8 +254,9 @@ def compare(
     if draws < 2 or audits < 1:
         raise RequestError(f"draws is {draws} and audits {audits}; give 2 or more draws and 1 or more audits")
     rules = Policy.load(policy)
-    source = open_source(original, name=name, response=response, **{"top": rules.top, **reading})
-    points = grid_of(grid, rules, source.subject.magnitudes)
+    how = Reading.of({"top": rules.top, "response": response, **reading})
+    source = open_original(original, how, name=name)
+    points = grid_of(grid, rules, Subject.opened(source).magnitudes)
     return compare_points(
         source,
         rules,
@@ -269,7 +272,7 @@ def compare(
 
 
 def compare_points(
-    source: Source,
+    source: Opened,
     policy: Policy,
     points: Sequence[GridPoint],
     *,
@@ -282,7 +285,7 @@ def compare_points(
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare the points of a grid, the table as it is first, on an original that is laid out."""
-    subject, start = source.subject, time.monotonic()
+    subject, start = Subject.opened(source), time.monotonic()
     points = (NONE, *(point for point in points if point != NONE))
     found = sensitive_cells(subject, policy)
     kept = None if resume is None else _Kept(Path(resume), subject, policy, draws, audits, seed, time_limit)

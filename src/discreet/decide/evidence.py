@@ -168,7 +168,7 @@ class _Listed:
         parts = release.parts()
         places = [subject.positions(part) for part in parts]
         exact = [lower == upper for lower, upper in (part.ranges() for part in parts)]
-        added = [np.array([kind.name == "added" for kind in part.kinds])[part.kind] for part in parts]
+        added = [np.array([kind.summed for kind in part.kinds])[part.kind] for part in parts]
         names = set(subject.tabulation.names)
         return cls(
             parts,

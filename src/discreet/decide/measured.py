@@ -19,7 +19,7 @@ from discreet.decide.protections import make_method
 from discreet.decide.record import digest
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import check, failed
-from discreet.protect.base import Method
+from discreet.protect.base import Method, RandomMethod, is_random
 from discreet.rules.sensitivity import Sensitivity
 
 
@@ -134,11 +134,6 @@ def measure(
         return Measured(point, faults=(str(error),), error=str(error))
 
 
-def is_random(method: Any) -> bool:
-    """Say whether a method leaves something to chance: it has draws, or rounds without bias, which takes chance."""
-    return hasattr(method, "draws") or bool(getattr(method, "unbiased", False))
-
-
 def _released(
     subject: Subject,
     policy: Policy,
@@ -162,12 +157,11 @@ def _released(
         )
     figures: dict[str, Figure | None] = {}
     table = subject.table
-    if hasattr(method, "draws") and table is not None and draws > 1:
+    if isinstance(method, RandomMethod) and table is not None and draws > 1:
         from discreet.evaluate.expected import expected_risk
 
-        random: Any = method
         expected: Any = expected_risk(
-            table, random, draws=draws, weights=policy.weights, slices=(), seed=streams[-1], workers=1
+            table, method, draws=draws, weights=policy.weights, slices=(), seed=streams[-1], workers=1
         )
         figures["r2"] = Figure(expected.risk.mean, expected.risk.mc_error)
         for name in ("utility", "hellinger", "mean_absolute_error", "mean_squared_error"):

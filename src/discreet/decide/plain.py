@@ -71,7 +71,7 @@ def release_data(subject: Subject, release: Release) -> dict[str, Any]:
                 "upper": None if part.upper is None else part.upper.tolist(),
                 "kind": part.kind.tolist(),
                 "kinds": [kind.phrase for kind in part.kinds],
-                "hides": [kind.name == "suppressed" for kind in part.kinds],
+                "hides": [kind.hidden for kind in part.kinds],
                 "decimals": part.decimals,
                 "total": part.total,
                 "absent": part.absent,

@@ -13,6 +13,7 @@ from discreet.core.errors import RequestError
 from discreet.decide.plain import plain
 from discreet.decide.policy import Policy, make_text
 from discreet.decide.protections import make_method, parse_method
+from discreet.protect.base import Method
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _expanded(item: Any) -> list[GridPoint]:
         name = str(given.pop("name"))
         choices = [value if isinstance(value, list) else [value] for value in given.values()]
         return [GridPoint(name, dict(zip(given, picked, strict=True))) for picked in product(*choices)]
-    if hasattr(item, "name") and hasattr(item, "parameters"):
+    if isinstance(item, Method):
         return [GridPoint(item.name, dict(item.parameters))]
     raise RequestError(f"a {type(item).__name__} is no method; give names, as random-rounding:base=3")
 

@@ -32,13 +32,11 @@ def make_method(
     from discreet.evaluate.certified import AuditedSuppression
     from discreet.protect import METHODS, Suppression
 
-    known: dict[str, Any] = dict(METHODS)
-    if name not in known:
-        raise RequestError(f"there is no protection {name!r}; {nearest(name, list(known))}")
+    METHODS.check(name)
     if name in MAKERS:
         return MAKERS[name](parameters)
-    method = AuditedSuppression if name == Suppression.name else known[name]
-    allowed = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
+    method = AuditedSuppression if name == Suppression.name else METHODS[name]
+    allowed: list[str] = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
     given = {key: _tuples(value) for key, value in parameters.items()}
     for key, value in {**_from_rules(found), **({"time_limit": time_limit} if time_limit else {})}.items():
         if key in allowed:

@@ -87,7 +87,7 @@ def make_record(made: Recorded, request: Mapping[str, Any], source: Any) -> dict
             "name": made.subject.name,
             "original_sha256": made.subject.sha256(),
             "files": [] if source is None else source.files(),
-            "reading": {} if source is None else plain(source.reading),
+            "reading": {} if source is None else plain(source.said),
         },
         "policy": made.policy.to_dict(),
         "policy_sha256": made.policy.sha256,

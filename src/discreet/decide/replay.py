@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,12 @@ from discreet.decide.policy import Policy
 from discreet.decide.protection_grid import GridPoint
 from discreet.decide.record import canonical, read_record, record_text, results_of, versions
 from discreet.decide.result import Assessment
-from discreet.decide.sources import Source, open_source
+from discreet.decide.subject import Subject
+from discreet.reading.opened import Opened
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
+from discreet.table import Table
+from discreet.table.tabulation import Tabulation
 
 SHOWN = 20
 """How many differences are listed."""
@@ -89,9 +94,9 @@ def replay(
     kept = read_record(path)
     differences: list[str] = []
     source = _source(kept, path, original, differences)
-    if source.subject.sha256() != kept["input"]["original_sha256"]:
+    if (found := Subject.opened(source).sha256()) != kept["input"]["original_sha256"]:
         differences.append(
-            f"the original is another one: its cells have the hash {source.subject.sha256()[:16]}…, recorded is "
+            f"the original is another one: its cells have the hash {found[:16]}…, recorded is "
             f"{kept['input']['original_sha256'][:16]}…"
         )
     made = _again(kept, path, source, differences, workers, progress)
@@ -120,7 +125,7 @@ def replay(
 def _again(
     kept: dict[str, Any],
     record: Path,
-    source: Source,
+    source: Opened,
     differences: list[str],
     workers: int | None,
     progress: Progress | None,
@@ -132,7 +137,7 @@ def _again(
         return compare_points(source, policy, points, **request, workers=workers, progress=progress)
     request["protection"] = _protection(kept, record, differences)
     asked = Request(policy, **request)
-    return assess_subject(source.subject, asked, source=source, workers=workers, progress=progress)
+    return assess_subject(Subject.opened(source), asked, source=source, workers=workers, progress=progress)
 
 
 def _verdict(results: dict[str, Any]) -> str:
@@ -156,7 +161,7 @@ def _check_hash(role: str, path: Path, kept: dict[str, Any], differences: list[s
         differences.append(f"{path} was changed: its hash is {found[:16]}…, recorded is {stated[:16]}…")
 
 
-def _source(kept: dict[str, Any], record: Path, original: Any, differences: list[str]) -> Source:
+def _source(kept: dict[str, Any], record: Path, original: Any, differences: list[str]) -> Opened:
     """Read the original again, as it was read for the record."""
     about = kept["input"]
     reading = dict(about["reading"])
@@ -173,11 +178,10 @@ def _source(kept: dict[str, Any], record: Path, original: Any, differences: list
     if original is None and "example" not in reading:
         raise RequestError(f"the original of {record} was not in a file; hand it over (original=, --original)")
     given = original if "example" not in reading else None
-    response = reading.pop("response", None)
-    if isinstance(given, str | Path) or given is None:
-        return open_source(given, name=about["name"], response=response, **reading)
-    found = open_source(given, name=about["name"], response=response)
-    return Source(found.subject, None, about["reading"])
+    if isinstance(given, Table | Tabulation):
+        reading = {name: value for name, value in reading.items() if name == "response"}
+    found = open_original(given, Reading.of(reading), name=about["name"])
+    return replace(found, said=about["reading"])
 
 
 def _protection(kept: dict[str, Any], record: Path, differences: list[str]) -> Any:

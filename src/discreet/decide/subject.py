@@ -11,6 +11,7 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.base import Original
+from discreet.reading.opened import Opened
 from discreet.table import Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.grid import recode
@@ -30,6 +31,12 @@ class Subject:
     tabulation: Tabulation
     table: Table | None
     response: str | None = None
+
+    @classmethod
+    def opened(cls, source: Opened) -> Subject:
+        """Lay out an original that was read."""
+        found = cls.of(source.original, name=source.name, response=source.response)
+        return found if source.counts is None else replace(found, table=source.counts)
 
     @classmethod
     def of(cls, original: Original, *, name: str = "table", response: str | None = None) -> Subject:

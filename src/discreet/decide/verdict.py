@@ -143,7 +143,7 @@ def reader_of(evidence: Evidence) -> str:
     if evidence.told:
         return "figures"
     for part in evidence.release.parts():
-        known = [stated or kind.name == "added" for stated, kind in zip(part.stated, part.kinds, strict=True)]
+        known = [stated or kind.summed for stated, kind in zip(part.stated, part.kinds, strict=True)]
         if not all(known[i] for i in np.unique(part.kind)):
             return "figures"
     return "method"

@@ -26,10 +26,13 @@ from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
 from discreet.protect.suppression.insider_knowledge import at_least
+from discreet.protect.suppression.marking import marked
+from discreet.reading.original import open_originals
+from discreet.reading.reading import Reading
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
-from discreet.table.stakes import contributes, joint_stakes
+from discreet.table.stakes import ONE_CELL, contributes, joint_stakes
 
 if TYPE_CHECKING:
     from discreet.auditing.result import Audit
@@ -87,6 +90,8 @@ def safe_against(pattern: Pattern) -> str:
     many = len(known) - len(known.named)
     who = f" and {len(known):,} insider{'' if len(known) == 1 else 's'}" if len(known) else ""
     said = f"The audit finds it safe against outsiders{who}."
+    if many and not known.identified:
+        return f"{said} {ONE_CELL.capitalize()}."
     cells = pattern.problem.cells
     # Whoever is counted in a cell knows that it is not 0, which is news where zeros may be hidden.
     news = any(contributes(table) for table in cells.tables) or bool((cells.lower[pattern.positions] < 1).any())
@@ -96,7 +101,7 @@ def safe_against(pattern: Pattern) -> str:
 
 
 def suppress(
-    originals: Original | Sequence[Original],
+    originals: Any,
     rules: Any = (),
     *,
     form: Form = "marks",
@@ -107,18 +112,22 @@ def suppress(
     """Suppress the sensitive cells of a table, or of linked tables, and have the result audited.
 
     Args:
-        originals: one table or tabulation, or several that are linked by the dimensions that they share.
+        originals: one table, tabulation, file or frame, or several that are linked by the dimensions that they share.
         rules: what makes a cell sensitive; see :class:`~discreet.protect.suppression.Suppression` for all options.
         form: suppressed cells are published as ``"marks"``, ``"intervals"`` or ``"synthetic"`` values.
         workers: threads of the audit.
         progress: told how far the work is.
-        options: ``method``, ``cost``, ``wishes`` and the other parameters of the method.
+        options: ``method``, ``cost``, ``wishes`` and the other parameters of the method; and how files or frames are
+            read, as for :func:`discreet.assess`.
 
     Raises:
         InfeasibleError: if the sensitive cells cannot be protected as asked; it names the cells in conflict.
         UnsafeError: if the audit does not find the pattern safe.
     """
-    return certify(Suppression(rules, **options), originals, form=form, workers=workers, progress=progress)
+    reading, rest = Reading.among(options, ("response",))
+    method = Suppression(rules, **rest)
+    first, *others = open_originals(originals, reading)
+    return certify(method, [first, *others] if others else first, form=form, workers=workers, progress=progress)
 
 
 @dataclass(frozen=True)
@@ -157,7 +166,7 @@ def certify(
     """Apply a method of suppression and audit what it releases, in the form in which it is published."""
     check_form(form)
     pattern = method.pattern(originals, progress=progress)
-    protected = method.publish(pattern)
+    protected = marked(method, pattern)
     release = show_as(protected.release, form, least=method.least, progress=progress)
     found = inspect(pattern, release, least=method.least, workers=workers, progress=progress)
     wrong = faults(pattern, found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from discreet.measures.entropy import (
 from discreet.measures.risk import check_measurable, risk
 from discreet.measures.transition import LIMIT as MATRIX_LIMIT
 from discreet.measures.transition import transition_entropy
+from discreet.protect.base import EnumerableMethod, RandomMethod
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
 from discreet.table import Table
 
 ENUMERATION_LIMIT = 2**20
@@ -42,36 +45,6 @@ FEWEST = 100
 """Fewer draws do not tell their own error."""
 BLOCK_CELLS = 2_000_000
 """Draws are made in blocks of about this many figures; the blocks do not depend on the workers."""
-
-
-class RandomMethod(Protocol):
-    """What a random protection offers to be judged over its draws.
-
-    A method whose releases can fill empty cells also has ``support(table)``, the positions of all cells that can be
-    filled; without it, they are the table's non-empty cells. A method whose releases can be gone through one by one
-    has ``outcomes(table)``, their number, and ``law(table)``, all of them in blocks with their probabilities.
-    """
-
-    @property
-    def name(self) -> str:
-        """The method's name."""
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """Its parameters."""
-
-    def check(self, table: Table) -> None:
-        """Refuse a table that it cannot protect."""
-
-    def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
-        """Return released counts of the cells of the support, one draw per row."""
-
-
-def support_of(table: Table, method: RandomMethod) -> IntArray:
-    """Return the cells that a method's releases are about: those that are, or can become, other than empty."""
-    support = getattr(method, "support", None)
-    cells: IntArray = table.cells if support is None else support(table)
-    return cells
 
 
 @dataclass(frozen=True)
@@ -83,7 +56,7 @@ class _View:
 
 
 def expected_risk(
-    table: Table,
+    table: Any,
     method: RandomMethod,
     *,
     draws: int = 1000,
@@ -96,11 +69,12 @@ def expected_risk(
     seed: Seed = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    **reading: Any,
 ) -> ExpectedRisk:
     """Return the expected R2 and information loss of a random method on a table.
 
     Args:
-        table: the original.
+        table: the original: a table, a tabulation, a file or a frame.
         method: a random protection, such as ``discreet.protect.RandomRounding(3)``.
         draws: how many releases are drawn; the largest number when a precision is asked for is 1,000 times it.
         precision: draw until the Monte Carlo error of the whole table's R2 is at most this.
@@ -113,6 +87,7 @@ def expected_risk(
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
         progress: told how far the work is.
+        reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
     >>> from discreet.protect import RandomRounding
@@ -122,6 +97,7 @@ def expected_risk(
     """
     w = check_weights(weights)
     check_form(form)
+    table = open_original(table, Reading.of(reading)).table()
     check_measurable(table)
     method.check(table)
     if aggregate not in ("measure", "transition"):
@@ -137,7 +113,7 @@ def expected_risk(
     along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
     if aggregate == "transition":
         along = ()
-    support = support_of(table, method)
+    support = method.support(table)
     cells = sorted_union(table.cells, support)
     views = [_View(WHOLE, np.array([table.possible]))]
     for name in along:
@@ -221,8 +197,8 @@ class _Judge:
         return averaged
 
 
-def _enumerate(table: Table, method: Any, judge: _Judge, progress: Progress | None) -> _Summary:
-    if not hasattr(method, "outcomes") or not hasattr(method, "law"):
+def _enumerate(table: Table, method: RandomMethod, judge: _Judge, progress: Progress | None) -> _Summary:
+    if not isinstance(method, EnumerableMethod):
         raise RequestError(f"the releases of {method.name} cannot be gone through one by one; use draws")
     count = method.outcomes(table)
     if count > ENUMERATION_LIMIT:

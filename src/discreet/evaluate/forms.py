@@ -17,7 +17,7 @@ from discreet.feasible.bounds import Bounds, bounds
 from discreet.protect.suppression.completion import fit
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
-from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.kinds import UNBOUNDED, Interval, Simulated, Unshown
 from discreet.table.release import Release
 
 Form: TypeAlias = Literal["marks", "intervals", "synthetic"]
@@ -54,10 +54,10 @@ def show_as(release: Release, form: Form, *, least: float = 0.0, progress: Progr
     equations = equations_of(marked, least=least, asked={})
     found = bounds(equations, np.flatnonzero(equations.hidden), progress=progress)
     if form == "intervals":
-        lower, upper, kind = found.lower, found.upper, Kind("interval")
+        lower, upper = found.lower, found.upper
     else:
         lower = upper = fit(equations, _middle(found))
-        kind = Kind("simulated")
+    kind = Interval if form == "intervals" else Simulated
     shown = [
         _filled(part, equations.rows_of(part), lower, upper, kind, 10 ** (equations.decimals - part.decimals))
         for part in marked
@@ -73,15 +73,20 @@ def _middle(found: Bounds) -> IntArray:
     return middle
 
 
-def _filled(figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, kind: Kind, scale: int) -> Figures:
-    """Return figures with the suppressed ones shown as intervals or made-up values; without an end they stay hidden."""
+def _filled(
+    figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, kind: type[Unshown], scale: int
+) -> Figures:
+    """Return figures with the suppressed ones shown as intervals or made-up values; without an end they stay hidden.
+
+    What is shown keeps what the mark in its place says, which readers know.
+    """
     low, high = -(-lower[place] // scale), upper[place] // scale
     rest = figures.values if figures.upper is None else figures.upper
     shown = figures.hidden & (low > -UNBOUNDED // scale) & (high < UNBOUNDED // scale)
     return replace(
         figures,
         values=np.where(shown, low, figures.values),
-        kind=np.where(shown, len(figures.kinds), figures.kind),
-        kinds=(*figures.kinds, kind),
-        upper=np.where(shown, high, rest) if kind.name == "interval" else figures.upper,
+        kind=np.where(shown, len(figures.kinds) + figures.kind, figures.kind),
+        kinds=(*figures.kinds, *(kind(least=mark.floor, most=mark.ceiling) for mark in figures.kinds)),
+        upper=np.where(shown, high, rest) if kind.spans else figures.upper,
     )

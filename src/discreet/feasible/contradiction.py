@@ -38,7 +38,8 @@ def explain(equations: Equations) -> InfeasibleError:
 
     Without any one of them the others could be true together. It is found by asking which figures have to move, least
     in sum, for the equations to hold, and then by letting go of figures one after another as long as the rest still
-    conflicts. Whether fewer figures conflict is then asked for some seconds.
+    conflicts. Whether fewer figures conflict is then asked for some seconds. An irreducible subsystem by HiGHS (getIis)
+    takes a fiftieth of the time, but names as few in 2 of 30 spoiled tables only.
     """
     found = conflict(equations)
     named = [

@@ -46,8 +46,7 @@ class GroupProgram:
             costs=np.zeros(group.variables.size),
             lower=group.lower,
             upper=np.where(group.upper >= UNBOUNDED, np.inf, group.upper),
-            least=group.rhs,
-            most=group.rhs,
+            sums=(group.rhs, group.rhs),
             whole=whole,
             options=INTEGERS if whole else CORNERS,
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
@@ -23,11 +23,12 @@ from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_for
 from discreet.measures.lookup import SampleLookup
 from discreet.measures.result import TERMS
 from discreet.measures.risk import check_measurable
-from discreet.models import Goodness, LogLinear, PolyaUrn, goodness_of_fit
+from discreet.models import MODELS, Goodness, LogLinear, PopulationModel, goodness_of_fit
 from discreet.models.population import Population
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
 from discreet.table import Table
 
-MODELS: dict[str, type[LogLinear] | type[PolyaUrn]] = {"loglinear": LogLinear, "polya": PolyaUrn}
 BLOCK_CELLS = 2_000_000
 """Draws are made in blocks of about this many figures; the blocks do not depend on the workers."""
 
@@ -134,10 +135,10 @@ class Estimate:
 
 
 def estimate(
-    sample: Table,
+    sample: Any,
     population: int,
     *,
-    model: str | LogLinear | PolyaUrn = "loglinear",
+    model: str | PopulationModel = "loglinear",
     draws: int = 1000,
     weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
     form: Form = "2015",
@@ -146,11 +147,12 @@ def estimate(
     seed: Seed = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    **reading: Any,
 ) -> Estimate:
     """Estimate R2 of a sample table from a population of known size N and unknown counts.
 
     Args:
-        sample: the sample table f that will be published.
+        sample: the sample table f that will be published: a table, a tabulation, a file or a frame.
         population: N, the number of people in the population.
         model: ``"loglinear"`` (independence), ``"polya"``, or a model with parameters of its own, such as
             ``LogLinear((("area", "sex"), ("age",)))`` or ``PolyaUrn(population_zeros=25)``.
@@ -162,6 +164,7 @@ def estimate(
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
         progress: told how far the work is.
+        reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
     >>> sample = discreet.protect.random_sample(discreet.datasets.religion(), 245, seed=1).table
@@ -171,18 +174,13 @@ def estimate(
     """
     w = check_weights(weights)
     check_form(form)
+    sample = open_original(sample, Reading.of(reading), released=True).table()
     check_measurable(sample, "sample table")
     if draws < 2:
         raise RequestError(f"draws is {draws}; a Monte Carlo error needs 2 or more")
     if isinstance(model, str):
-        if model not in MODELS:
-            raise RequestError(f"there is no population model {model!r}; {nearest(model, list(MODELS))}")
-        law: LogLinear | PolyaUrn = MODELS[model]()
-    else:
-        law = model
-    fitted = law.population(sample, population)
-    urn = isinstance(law, PolyaUrn)
-    margins = [list(margin) for margin in law.margins or ()] if isinstance(law, LogLinear) else []
+        model = MODELS[model]()
+    fitted = model.population(sample, population)
     along = tuple(sample.names if slices is None else slices) if len(sample.shape) > 1 else ()
     judge = _Judge.of(sample, fitted, along, w, form)
     block = max(1, min(draws, BLOCK_CELLS // sample.size))
@@ -196,9 +194,13 @@ def estimate(
     moments = parts[0]
     for part in parts[1:]:
         moments = moments.join(part)
+    # Only log-linear models have a test against the sample.
+    tested = (
+        goodness_of_fit(model, sample, seed=seed, workers=workers) if test and isinstance(model, LogLinear) else None
+    )
     return Estimate(
-        model="polya" if urn else "loglinear",
-        details={"theta": fitted.theta} if urn else {"margins": margins or [[name] for name in sample.names]},
+        model=model.name,
+        details=model.details(sample, fitted),
         mean=float(moments.mean[0]),
         sd=float(moments.sd[0]),
         mc_error=float(moments.error[0]),
@@ -208,7 +210,7 @@ def estimate(
         sample=sample.total,
         form=form,
         slices=_slices(sample, along, moments),
-        fit=goodness_of_fit(law, sample, seed=seed, workers=workers) if test and isinstance(law, LogLinear) else None,
+        fit=tested,
     )
 
 

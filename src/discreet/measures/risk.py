@@ -8,6 +8,7 @@ the measure averages over the people in it; it says nothing of what an insider o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,9 @@ from discreet.measures.entropy import (
     r2_terms,
 )
 from discreet.measures.result import TERMS, Risk, Slices
-from discreet.table import Release, Table
+from discreet.reading.original import open_original, open_released
+from discreet.reading.reading import Reading
+from discreet.table import Table
 from discreet.table.coarsen import coarsened_table, recoding_of
 from discreet.table.pair import Pair, pair
 
@@ -42,13 +45,14 @@ def check_measurable(table: Table, which: str = "table") -> None:
 
 
 def risk(
-    table: Table,
-    released: Table | Release | None = None,
+    table: Any,
+    released: Any = None,
     *,
     weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
     form: Form = "2015",
     slices: Sequence[str] | None = None,
     sampled: bool = False,
+    **reading: Any,
 ) -> Risk:
     """Measure the attribute-disclosure risk of a table: R1 before protection, R2 given the released table.
 
@@ -59,14 +63,16 @@ def risk(
     is there to replay antal2014 only.
 
     Args:
-        table: the original table F.
+        table: the original table F: a table, a tabulation, a file or a frame.
         released: the released table G on the same categories, in any order, or a release whose ``recoding`` says
             how categories were merged; both are then compared on the merged ones, so that R2 is at most R1 of the
-            original on those. Merging can raise R1: it may make an even table uneven.
+            original on those. Merging can raise R1: it may make an even table uneven. A file or frame is read as the
+            original is.
         weights: w1, w2, w3 for zeros, concentration and size; they sum to 1.
         form: ``"2015"`` or ``"2014"``.
         slices: the dimensions along which every slice is measured; by default all of them.
         sampled: the released table is a sample from the original, so that no cell may be larger in it.
+        reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
     >>> result = risk(discreet.datasets.religion())
@@ -75,6 +81,8 @@ def risk(
     """
     w = check_weights(weights)
     check_form(form)
+    how = Reading.of(reading)
+    table, released = open_original(table, how).table(), open_released(released, how)
     check_measurable(table)
     # A table of one dimension has slices of one cell each, which have no risk of their own.
     for name in slices or ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -62,6 +63,8 @@ class LogLinear:
     np.int64(1000)
     """
 
+    name: ClassVar[str] = "loglinear"
+
     margins: tuple[tuple[str, ...], ...] | None = None
     tolerance: float = ipf.TOLERANCE
     max_iterations: int = ipf.MAX_ITERATIONS
@@ -120,3 +123,7 @@ class LogLinear:
         if probabilities is None:
             probabilities = self.fit(sample).probabilities
         return Population(sample, population, probabilities=probabilities)
+
+    def details(self, sample: Table, fitted: Population) -> dict[str, Any]:
+        """Return the margins that are fitted."""
+        return {"margins": [list(margin) for margin in self.margins or ((name,) for name in sample.names)]}

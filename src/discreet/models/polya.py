@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +55,8 @@ class PolyaUrn:
     >>> PolyaUrn().population(sample, 100).draw(seed=1, size=2).sum(axis=1).tolist()
     [100, 100]
     """
+
+    name: ClassVar[str] = "polya"
 
     population_zeros: int | None = None
     theta: float | None = None
@@ -111,6 +114,10 @@ class PolyaUrn:
             population: N.
         """
         return Population(sample, population, theta=self.solve(sample, population))
+
+    def details(self, sample: Table, fitted: Population) -> dict[str, Any]:
+        """Return θ."""
+        return {"theta": fitted.theta}
 
 
 def expected_zeros(sample: Table, population: int, model: LogLinear | None = None) -> float:

@@ -7,6 +7,8 @@ function of the same name that releases a table in one call. Suppression release
 
 from typing import Any
 
+from discreet.core.registry import Registry
+from discreet.protect.base import Method
 from discreet.protect.bernoulli_sample import BernoulliSample, bernoulli_sample
 from discreet.protect.cell_key import CellKey, KeyedTable, PTable, cell_key, design_ptable, read_ptable, record_keys
 from discreet.protect.controlled_rounding import ControlledRounding, controlled_rounding
@@ -24,27 +26,32 @@ from discreet.protect.swapping import RecordSwapping, record_swapping, swap_reco
 from discreet.protect.table_swapping import TableSwapping, table_swapping
 from discreet.protect.tabular_adjustment import TabularAdjustment, tabular_adjustment
 
-METHODS = {
-    method.name: method
-    for method in (
-        ConventionalRounding,
-        RandomRounding,
-        SemiControlledRounding,
-        ControlledRounding,
-        SmallCountRounding,
-        HideAndRound,
-        TabularAdjustment,
-        RandomSample,
-        StratifiedSample,
-        BernoulliSample,
-        RecordSwapping,
-        TableSwapping,
-        Simulation,
-        CellKey,
-        Redesign,
-        Suppression,
-    )
-}
+METHODS: Registry[type[Method]] = Registry(
+    "discreet.protections",
+    "protection",
+    {
+        method.name: method
+        for method in (
+            Suppression,
+            ConventionalRounding,
+            RandomRounding,
+            SemiControlledRounding,
+            ControlledRounding,
+            SmallCountRounding,
+            HideAndRound,
+            CellKey,
+            Redesign,
+            TabularAdjustment,
+            RandomSample,
+            StratifiedSample,
+            BernoulliSample,
+            RecordSwapping,
+            TableSwapping,
+            Simulation,
+        )
+    },
+)
+"""The methods by name; other packages add theirs through the entry points ``discreet.protections``."""
 
 __all__ = [
     "METHODS",

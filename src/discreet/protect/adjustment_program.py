@@ -116,7 +116,8 @@ def _directions(
         (at + n, -fall[at], -np.inf, fall[at]),
     ]
     balanced = _rises_and_falls(sums, n)
-    index, value, lengths = [balanced.columns], [balanced.values], [np.diff(balanced.starts)]
+    index, lengths = [balanced.columns], [np.diff(balanced.starts)]
+    value: list[FloatArray] = [balanced.values.astype(np.float64)]
     row_low, row_high = [np.zeros(m)], [np.zeros(m)]
     for columns, factor, least, largest in pairs:
         index.append(np.stack([columns, z], axis=1).ravel())
@@ -129,8 +130,7 @@ def _directions(
         costs=np.concatenate([weights, weights, np.zeros(s)]),
         lower=np.concatenate([np.zeros(2 * n), np.where(downward, 0.0, 1.0)]),
         upper=np.concatenate([rise, fall, np.where(upward, 1.0, 0.0)]),
-        least=np.concatenate(row_low),
-        most=np.concatenate(row_high),
+        sums=(np.concatenate(row_low), np.concatenate(row_high)),
         whole=z,
     )
     if program.run(seconds) == "infeasible":
@@ -160,8 +160,7 @@ def _amounts(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray)
         costs=np.concatenate([weights, weights]),
         lower=np.concatenate([np.maximum(low, 0.0), np.maximum(-high, 0.0)]),
         upper=np.concatenate([np.maximum(high, 0.0), np.maximum(-low, 0.0)]),
-        least=np.zeros(m),
-        most=np.zeros(m),
+        sums=(np.zeros(m), np.zeros(m)),
     )
     outcome = program.run()
     if outcome == "infeasible":
@@ -228,8 +227,7 @@ def _whole(sums: Sums, moves: FloatArray, weights: FloatArray, seconds: float) -
         costs=weights[open_] * (1 - 2 * share),
         lower=np.zeros(open_.size),
         upper=np.ones(open_.size),
-        least=-sums.gaps(floor),
-        most=-sums.gaps(floor),
+        sums=(-sums.gaps(floor), -sums.gaps(floor)),
         whole=True,
     )
     program.run(seconds)

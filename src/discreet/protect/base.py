@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
 from discreet.core.text import html_table
@@ -175,12 +175,9 @@ def drawn(apply: Apply) -> Apply:
     return cast("Apply", marked)
 
 
+@runtime_checkable
 class Method(Protocol):
-    """A protection with its parameters.
-
-    A random one also has ``draws(table, rng, size)``, which returns released counts of a table, one draw per row, for
-    the cells of ``support(table)``.
-    """
+    """A protection with its parameters: a frozen data class, whose fields are its options."""
 
     name: ClassVar[str]
 
@@ -190,3 +187,50 @@ class Method(Protocol):
 
     def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Protect an original."""
+
+
+@runtime_checkable
+class RandomMethod(Protocol):
+    """What a random protection offers to be judged over its draws."""
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Its parameters."""
+
+    def check(self, table: Table) -> None:
+        """Refuse a table that it cannot protect."""
+
+    def support(self, table: Table) -> IntArray:
+        """Return the cells that a release can show as other than empty."""
+
+    def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
+        """Return released counts of the cells of the support, one draw per row."""
+
+
+@runtime_checkable
+class EnumerableMethod(RandomMethod, Protocol):
+    """A random method whose releases can be enumerated."""
+
+    def outcomes(self, table: Table) -> int:
+        """Return the number of releases."""
+
+    def law(self, table: Table) -> Iterator[tuple[FloatArray, IntArray]]:
+        """Return all releases in blocks, with their probabilities."""
+
+
+@runtime_checkable
+class SometimesRandom(Protocol):
+    """A method of which a parameter says whether it leaves something to chance."""
+
+    @property
+    def random(self) -> bool:
+        """Whether a release depends on the seed."""
+
+
+def is_random(method: object) -> bool:
+    """Say whether a method leaves something to chance."""
+    return method.random if isinstance(method, SometimesRandom) else isinstance(method, RandomMethod)

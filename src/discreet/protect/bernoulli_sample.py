@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,10 +17,12 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import check_share, counts_of
+from discreet.protect.inner_counts import PUBLISH_TOTAL, check_share, counts_of
 from discreet.protect.random_sample import sampled
 from discreet.protect.record_rows import arrow_records, like
 from discreet.protect.stratified_sample import crossed
+from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 
 
@@ -36,9 +38,13 @@ class BernoulliSample:
     12
     """
 
-    rate: float
-    known_total: bool = False
+    rate: float = field(metadata=option("The probability of everybody to be in the sample."))
+    known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "bernoulli-sample"
+    usage: ClassVar[Usage] = Usage(
+        "Take everybody into the sample with the same probability, independently of all others.",
+        {"discreet protect bernoulli-sample table.csv --rate 0.1 -o s.csv": "everybody with probability 0.1"},
+    )
 
     def __post_init__(self) -> None:
         """Check the rate."""
@@ -89,6 +95,7 @@ class BernoulliSample:
         yield from crossed(parts, block)
 
 
+@reads_original
 def bernoulli_sample(original: Original, rate: float, *, known_total: bool = False, seed: Seed = None) -> Release:
     """Take everybody into a sample with probability ``rate`` and return the sample's table.
 

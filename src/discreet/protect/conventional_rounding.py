@@ -8,7 +8,7 @@ is published alike everywhere and always.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from discreet.core.numerics import IntArray
@@ -16,9 +16,11 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
 from discreet.protect.linked import protect_linked
-from discreet.protect.rounding import check_base, check_counts, rounded_table, rounded_tabulation
+from discreet.protect.rounding import BASE, WITH_MARGINS, check_base, check_counts, rounded_table, rounded_tabulation
+from discreet.protect.usage import Usage
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Conventional
 from discreet.table.tabulation import Tabulation
 
 
@@ -44,9 +46,15 @@ class ConventionalRounding:
     ([0, 5, 10], 2)
     """
 
-    base: int = 5
-    margins: bool = False
+    base: int = field(default=5, metadata=BASE)
+    margins: bool = field(default=False, metadata=WITH_MARGINS)
     name: ClassVar[str] = "conventional-rounding"
+    usage: ClassVar[Usage] = Usage(
+        "Round every figure to the nearest multiple of the base, the upper one of two that are as near.",
+        {"discreet protect conventional-rounding religion.csv --base 5 -o rounded.csv": "to the nearest 5"},
+        random=False,
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check the base."""
@@ -64,7 +72,7 @@ class ConventionalRounding:
         if not isinstance(original, Table | Tabulation):
             return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
-        kind = Kind("conventional", base=int(self.base))
+        kind = Conventional(base=int(self.base))
         if isinstance(original, Table) and not self.margins:
             return rounded_table(original, round_nearest(original.counts, self.base), self.name, self.parameters, kind)
         return rounded_tabulation(
@@ -72,6 +80,7 @@ class ConventionalRounding:
         )
 
 
+@reads_original
 def conventional_rounding(original: Original | Sequence[Original], base: int = 5, *, margins: bool = False) -> Release:
     """Round every figure to the nearest multiple of the base.
 

@@ -9,7 +9,7 @@ it down further, which the audit works out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -21,9 +21,11 @@ from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.conventional_rounding import round_nearest
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import check_base, check_counts, laid_out
+from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.figures import Figures
-from discreet.table.kinds import EXACT, INTERVAL, Kind
+from discreet.table.kinds import EXACT, INTERVAL, Conventional
 from discreet.table.tabulation import Tabulation
 
 
@@ -39,9 +41,16 @@ class HideAndRound:
     ['55', '0', '1 to 7', '10', '45']
     """
 
-    limit: int = 7
-    base: int = 5
+    limit: int = field(default=7, metadata=option("Counts from 1 to this are hidden."))
+    base: int = field(default=5, metadata=option("What the other figures are multiples of."))
     name: ClassVar[str] = "hide-and-round"
+    usage: ClassVar[Usage] = Usage(
+        "Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base, margins too.\n\n"
+        "The mark of a hidden count says that it lies from 1 to the limit.",
+        {"discreet protect hide-and-round table.csv --limit 7 --base 5 -o release.csv": "1 to 7 hidden, others to 5"},
+        random=False,
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check limit and base."""
@@ -76,7 +85,7 @@ class HideAndRound:
             np.stack([full.codes(axis.name)[kept] for axis in full.axes], axis=1),
             np.where(small, 1, rounded),
             np.where(small, 1, np.where(counts == 0, 2, 0)),
-            (Kind("conventional", base=int(self.base), hides=int(self.limit)), INTERVAL, EXACT),
+            (Conventional(base=int(self.base), hides=int(self.limit)), INTERVAL, EXACT),
             name=self.name,
             total=full.axes[0].codes[0],
             hierarchies={axis.name: axis.hierarchies for axis in full.axes},
@@ -87,6 +96,7 @@ class HideAndRound:
         return Protected(release, replace(changes, hidden=int(small.sum())))
 
 
+@reads_original
 def hide_and_round(original: Original | Sequence[Original], limit: int = 7, base: int = 5) -> Release:
     """Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base.
 

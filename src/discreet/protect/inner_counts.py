@@ -11,10 +11,16 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.protect.base import Changes, Original, Protected, check_single
 from discreet.protect.rounding import laid_out, released
+from discreet.protect.usage import option
 from discreet.table import Release, Table
 from discreet.table.grid import look_up
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.tabulation import Tabulation
+
+FRACTION = option("The share of all people in the sample.")
+PUBLISH_TOTAL = option(
+    "The number of all people, or of every stratum, is public: state it in the release.", "--publish-total"
+)
 
 Margin = tuple[str, ...]
 

@@ -8,7 +8,7 @@ margins that are published beside them, rounded independently or exact, can narr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,8 @@ from discreet.core.random import Seed, spawn
 from discreet.protect.base import Original, Protected, drawn
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import (
+    BASE,
+    WITH_MARGINS,
     check_base,
     check_counts,
     inner_and_sums,
@@ -29,8 +31,10 @@ from discreet.protect.rounding import (
     rounded_table,
     rounded_tabulation,
 )
+from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Random
 from discreet.table.tabulation import Tabulation
 
 BLOCK = 1 << 18
@@ -79,10 +83,25 @@ class RandomRounding:
     4
     """
 
-    base: int = 3
-    margins: bool = False
-    additive: bool = False
+    base: int = field(default=3, metadata=BASE)
+    margins: bool = field(default=False, metadata=WITH_MARGINS)
+    additive: bool = field(
+        default=False, metadata=option("Margins of records are sums of what is published, and tell nothing more.")
+    )
     name: ClassVar[str] = "random-rounding"
+    usage: ClassVar[Usage] = Usage(
+        "Round every figure at random to a multiple of the base, up with probability r/b for a residual r: no "
+        "bias.\n\n"
+        "Figures are rounded independently, so that cells need not add up to totals, which then tell more about "
+        "the cells.",
+        {
+            "discreet protect random-rounding religion.csv --base 3 -o rounded.csv": "the inner counts",
+            "discreet protect random-rounding people.csv --by area,sex -o rounded.csv": "records: all margins too",
+            "discreet protect random-rounding people.csv --by area,sex --additive -o r.csv": "margins are sums",
+            "discreet protect random-rounding a.csv --linked b.csv --with-margins -o r.csv": "two tables, one total",
+        },
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check the base."""
@@ -111,7 +130,7 @@ class RandomRounding:
         if not isinstance(original, Table | Tabulation):
             return protect_linked(self, original, seed, progress=progress)
         check_counts(original)
-        kind = Kind("random", base=int(self.base))
+        kind = Random(base=int(self.base))
         if isinstance(original, Table) and not self.margins:
             rounded = round_once(original.counts, self.base, seed)
             return rounded_table(original, rounded, self.name, self.parameters, kind)
@@ -145,6 +164,7 @@ class RandomRounding:
             yield np.where(up, chance, 1 - chance).prod(axis=1), released
 
 
+@reads_original
 def random_rounding(
     original: Original | Sequence[Original],
     base: int = 3,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
@@ -19,10 +19,12 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
+from discreet.protect.inner_counts import FRACTION, PUBLISH_TOTAL, check_share, counts_of, release_counts, release_inner
 from discreet.protect.record_rows import arrow_records, like
+from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Sampled
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,17 @@ class RandomSample:
     2
     """
 
-    n: int | None = None
-    fraction: float | None = None
-    known_total: bool = False
+    n: int | None = field(default=None, metadata=option("How many people are in the sample."))
+    fraction: float | None = field(default=None, metadata=FRACTION)
+    known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "random-sample"
+    usage: ClassVar[Usage] = Usage(
+        "Draw a simple random sample without replacement: every set of n people is equally likely.",
+        {
+            "discreet protect random-sample religion.csv --n 245 -o sample.csv": "245 people",
+            "discreet protect random-sample people.csv --by area,sex --fraction 0.1 -o s.csv": "a tenth, all margins",
+        },
+    )
 
     def __post_init__(self) -> None:
         """Check the sample size or the share."""
@@ -147,9 +156,9 @@ def sampled(
 
     The fraction is what the release says of it; where the total is public, it is what was drawn of that.
     """
-    kind = Kind("sample", fraction=fraction)
+    kind = Sampled(fraction=fraction)
     if known_total:
-        kind = Kind("sample", fraction=int(counts.sum()) / table.total, size=table.total)
+        kind = Sampled(fraction=int(counts.sum()) / table.total, size=table.total)
     inner = table.with_counts(table.cells, counts)
     if inner == table and not notes:
         notes = ("Everybody is in the sample, so that its counts are the true ones; sample less.",)
@@ -157,7 +166,7 @@ def sampled(
     if isinstance(original, Table):
         return release_inner(Release(inner, method, parameters, kind=kind), original, notes=told)
     # What the inner counts of a sample say about a sum, the sum itself does not say again.
-    return release_counts(original, inner, method, parameters, kinds=(kind,), sums=Kind("sample"), notes=told)
+    return release_counts(original, inner, method, parameters, kinds=(kind,), sums=Sampled(), notes=told)
 
 
 def draw_samples(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray:
@@ -228,6 +237,7 @@ def _hypergeometric(rng: np.random.Generator, good: int, bad: int, sample: IntAr
     return rng.hypergeometric(good, bad, sample)
 
 
+@reads_original
 def random_sample(
     original: Original,
     n: int | None = None,

@@ -10,10 +10,14 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.protect.base import Changes, Original, Protected, check_anybody
+from discreet.protect.usage import option
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
-from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+from discreet.table.kinds import EXACT, SUPPRESSED, Added, Kind
 from discreet.table.tabulation import Tabulation
+
+BASE = option("What the published figures are multiples of.")
+WITH_MARGINS = option("Publish the margins of a table too, each rounded on its own.", "--with-margins")
 
 WITHOUT_MARGINS = (
     "Margins are not published with the cells; each is published with a change of its own if asked for (margins=, "
@@ -113,7 +117,7 @@ def inner_and_sums(
     values = full.records.copy()
     values[rows] = published(rows)
     values = inner_sums(full, values)
-    kinds = (kind, Kind("added"))
+    kinds = (kind, Added())
     return released(original, full, kept, values, method, parameters, kinds, np.where(inner, 0, 1), **more)
 
 

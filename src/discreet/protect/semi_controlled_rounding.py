@@ -13,7 +13,7 @@ lead to it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
 
@@ -26,10 +26,12 @@ from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected, drawn
 from discreet.protect.linked import protect_linked
 from discreet.protect.random_rounding import round_randomly
-from discreet.protect.rounding import check_base, check_counts, laid_out, released
+from discreet.protect.rounding import BASE, check_base, check_counts, laid_out, released
+from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.grid import locate
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Controlled
 from discreet.table.tabulation import Tabulation
 
 
@@ -78,9 +80,17 @@ class SemiControlledRounding:
     [15, 9, 6, 6, 3, 3, 9, 6, 3]
     """
 
-    base: int = 3
-    totals: tuple[str, ...] = ()
+    base: int = field(default=3, metadata=BASE)
+    totals: tuple[str, ...] = field(
+        default=(), metadata=option("Dimensions from coarse to fine whose totals are kept, with commas.")
+    )
     name: ClassVar[str] = "semi-controlled-rounding"
+    usage: ClassVar[Usage] = Usage(
+        "Round at random and without bias, so that cells add up to the published totals of some dimensions.\n\n"
+        "The grand total is always kept. Margins that are not are rounded on their own.",
+        {"discreet protect semi-controlled-rounding t.csv --totals area -o rounded.csv": "cells add up to areas"},
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check the base and the names."""
@@ -126,7 +136,7 @@ class SemiControlledRounding:
             values[level.rows] = rounded
         rest = np.flatnonzero(values < 0)
         values[rest] = round_randomly(full.records[rest], self.base, rng, 1)[0]
-        kinds = (Kind("controlled", base=int(self.base)),)
+        kinds = (Controlled(base=int(self.base)),)
         kept_totals = ["the grand total", *(" × ".join(self.totals[:i]) for i in range(1, len(self.totals) + 1))]
         note = f"What is published adds up to {', '.join(kept_totals)}; other margins are rounded on their own."
         return released(original, full, kept, values, self.name, self.parameters, kinds, notes=(note,))
@@ -210,6 +220,7 @@ def round_nested(
     return drawn
 
 
+@reads_original
 def semi_controlled_rounding(
     original: Original | Sequence[Original], base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
 ) -> Release:

@@ -10,7 +10,7 @@ published count equal to the base was at least 1 and at most the base, and every
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -21,9 +21,11 @@ from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
 from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
-from discreet.protect.rounding import check_base, check_counts, inner_sums, laid_out, released
+from discreet.protect.rounding import BASE, check_base, check_counts, inner_sums, laid_out, released
+from discreet.protect.usage import Usage
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
-from discreet.table.kinds import EXACT, Kind
+from discreet.table.kinds import EXACT, Perturbed, Small
 from discreet.table.tabulation import Tabulation
 
 
@@ -38,8 +40,15 @@ class SmallCountRounding:
     [[0, 3, 7], [4, 0, 3]]
     """
 
-    base: int = 3
+    base: int = field(default=3, metadata=BASE)
     name: ClassVar[str] = "small-count-rounding"
+    usage: ClassVar[Usage] = Usage(
+        "Round inner counts below the base to 0 or the base; all margins are sums of what is published, and near.\n\n"
+        "Counts of the base and more do not change.",
+        {"discreet protect small-count-rounding t.csv --base 3 -o rounded.csv": "no 1 and no 2 is published"},
+        random=False,
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check the base."""
@@ -72,7 +81,7 @@ class SmallCountRounding:
             values = inner_sums(full, values)
         away = np.abs(values - full.records)[kept[~inner[kept]]]
         largest = int(away.max(initial=0))
-        margins = Kind("perturbed", bound=largest) if largest else EXACT
+        margins = Perturbed(bound=largest) if largest else EXACT
         details = {
             "rounded": int(rows.size),
             "margins": {
@@ -92,13 +101,14 @@ class SmallCountRounding:
             values,
             self.name,
             self.parameters,
-            (Kind("small", base=base), margins),
+            (Small(base=base), margins),
             np.where(inner, 0, 1),
             notes=(note,),
             details=details,
         )
 
 
+@reads_original
 def small_count_rounding(original: Original | Sequence[Original], base: int = 3) -> Release:
     """Round the inner counts below the base to 0 or the base; all margins are sums of what is published.
 

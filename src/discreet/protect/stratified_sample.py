@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,13 +18,15 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import check_share, counts_of, release_counts, release_inner
+from discreet.protect.inner_counts import FRACTION, PUBLISH_TOTAL, check_share, counts_of, release_counts, release_inner
 from discreet.protect.random_sample import RandomSample, count_samples, draw_samples, sampled
 from discreet.protect.record_rows import arrow_records, column_codes, like
+from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid
-from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+from discreet.table.kinds import EXACT, SUPPRESSED, Sampled
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,20 @@ class StratifiedSample:
     [5, 10]
     """
 
-    by: str
-    fraction: float | None = None
-    sizes: Mapping[str, int] | None = None
-    known_total: bool = False
+    by: str = field(metadata=option("The dimension whose categories are sampled one by one.", "--strata"))
+    fraction: float | None = field(default=None, metadata=FRACTION)
+    sizes: Mapping[str, int] | None = field(
+        default=None, metadata=option("CATEGORY=N for every stratum, instead of a fraction.", "--size")
+    )
+    known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "stratified-sample"
+    usage: ClassVar[Usage] = Usage(
+        "Draw a simple random sample within every category of one dimension, of a share or of a size of its own.",
+        {
+            "discreet protect stratified-sample t.csv --strata area --fraction 0.1 -o s.csv": "a tenth of every area",
+            "discreet protect stratified-sample t.csv --strata sex --size m=50 --size f=60 -o s.csv": "sizes of each",
+        },
+    )
 
     def __post_init__(self) -> None:
         """Check the shares or sizes."""
@@ -90,17 +101,17 @@ class StratifiedSample:
         inner = table.with_counts(table.cells, counts)
         kinds = tuple(
             # In a stratum that is known to have nobody, every cell is known to be empty.
-            Kind("sample", fraction=take / N, size=N) if N else EXACT
+            Sampled(fraction=take / N, size=N) if N else EXACT
             for take, N in zip(n.tolist(), people.tolist(), strict=True)
         )
         if isinstance(original, Table):
-            plain = Figures.of_table(inner, Kind("sample"), name=self.name)
+            plain = Figures.of_table(inner, Sampled(), name=self.name)
             stratum = plain.codes[:, table.axis(self.by)]
             figures = replace(plain, kind=stratum, kinds=(*kinds, SUPPRESSED))
             return release_inner(Release(inner, self.name, self.parameters, (figures,)), original, notes=notes)
         group = table.codes(self.by, np.arange(table.size))
         return release_counts(
-            original, inner, self.name, self.parameters, kinds=kinds, group=group, sums=Kind("sample"), notes=notes
+            original, inner, self.name, self.parameters, kinds=kinds, group=group, sums=Sampled(), notes=notes
         )
 
     def _findings(self, table: Table, people: IntArray, n: IntArray) -> tuple[str, ...]:
@@ -206,6 +217,7 @@ def crossed(parts: Sequence[tuple[FloatArray, IntArray]], block: int) -> Iterato
         yield chance, np.concatenate(rows[::-1], axis=1)
 
 
+@reads_original
 def stratified_sample(
     original: Original,
     by: str,

@@ -8,7 +8,7 @@ and that no cell is further off than the number of moves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,9 +20,11 @@ from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import check_share, counts_of, release_counts
 from discreet.protect.simulation.model import Model
+from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.frequencies import DENSE_LIMIT
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Swapped
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,14 @@ class TableSwapping:
     ([6, 8], 2)
     """
 
-    keep: int = 1
-    rate: float = 0.05
+    keep: int = field(default=1, metadata=option("All margins of this many dimensions are kept."))
+    rate: float = field(default=0.05, metadata=option("The share of all people that moves."))
     name: ClassVar[str] = "table-swapping"
+    usage: ClassVar[Usage] = Usage(
+        "Move people between cells at random so that all margins of some number of dimensions stay exactly as "
+        "they are.",
+        {"discreet protect table-swapping t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay"},
+    )
 
     def __post_init__(self) -> None:
         """Check the rate and the margins."""
@@ -86,7 +93,7 @@ class TableSwapping:
             notes.append(f"{wanted:,} were wanted: the margins leave too little room for the others.")
         margins = [tuple(table.names[i] for i in margin) for margin in Model.of_table(table, self.keep).margins]
         # Each move takes 2ᵏ people to other cells; moves that were not made protect nobody.
-        kind = Kind("swapped", bound=made, fraction=min(2**self.keep * made / table.total, 1.0))
+        kind = Swapped(bound=made, fraction=min(2**self.keep * made / table.total, 1.0))
         return release_counts(
             original,
             table.with_counts(np.arange(table.size), x),
@@ -94,7 +101,7 @@ class TableSwapping:
             self.parameters,
             kept=margins,
             kinds=(kind,),
-            sums=Kind("swapped", bound=made),
+            sums=Swapped(bound=made),
             notes=tuple(notes),
             details={"moves": made, "wanted": wanted},
         )
@@ -117,6 +124,7 @@ class TableSwapping:
         return x, made
 
 
+@reads_original
 def table_swapping(original: Original, keep: int = 1, *, rate: float = 0.05, seed: Seed = None) -> Release:
     """Move a share of a table's people between cells so that all margins of ``keep`` dimensions stay as they are.
 

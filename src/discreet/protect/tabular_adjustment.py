@@ -10,7 +10,7 @@ changes).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -23,12 +23,14 @@ from discreet.protect.additive import Sums, sums_of
 from discreet.protect.adjustment_program import ProtectionLevels, adjust
 from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.protect.rounding import grand_totals, inner_of
+from discreet.protect.usage import UNLISTED, Usage, option
+from discreet.reading.reads import reads_original
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
 from discreet.table.decimals import decimal_text
 from discreet.table.figures import Figures, units_of
-from discreet.table.kinds import EXACT, Kind
+from discreet.table.kinds import EXACT, Perturbed
 from discreet.table.tabulation import Tabulation
 
 Norm: TypeAlias = Literal["absolute", "squared"]
@@ -51,13 +53,26 @@ class TabularAdjustment:
     """
 
     rules: tuple[Rule, ...]
-    response: str | None = None
-    norm: Norm = "absolute"
-    weights: Weights = "equal"
-    radius: float | None = None
-    combine: Combine = "any"
-    time_limit: float = 60.0
+    response: str | None = field(default=None, metadata=UNLISTED)
+    norm: Norm = field(default="absolute", metadata=option("absolute or squared changes are least."))
+    weights: Weights = field(default="equal", metadata=option("equal, or inverse: changes relative to figures."))
+    radius: float | None = field(
+        default=None, metadata=option("Largest change of figures that are not sensitive, in %.")
+    )
+    combine: Combine = field(default="any", metadata=UNLISTED)
+    time_limit: float = field(default=60.0, metadata=option("Seconds for the search."))
     name: ClassVar[str] = "tabular-adjustment"
+    usage: ClassVar[Usage] = Usage(
+        "Publish every sensitive figure at a safe distance from its value, and change the others as little as can "
+        "be.\n\n"
+        "For magnitudes: nothing is hidden, and all sums hold.",
+        {
+            "discreet protect tabular-adjustment table.parquet --rule p=10 -o adjusted.csv": "by the p% rule",
+            "discreet protect tabular-adjustment firms.csv --by region,activity --value turnover --rule p=10 -o "
+            "adjusted.csv": "from records",
+        },
+        random=False,
+    )
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -104,7 +119,7 @@ class TabularAdjustment:
     ) -> Protected:
         changes = Changes.between(values, adjusted, total=grand_totals(cells, values, adjusted), decimals=decimals)
         # The worst case for the audit: a reader is told how far a figure moved at most.
-        kind = Kind("perturbed", bound=changes.largest) if changes.largest else EXACT
+        kind = Perturbed(bound=changes.largest) if changes.largest else EXACT
         figures = Figures.of_tabulation(cells, response=self.response, values=adjusted, kind=kind, name=self.name)
         inner = None if cells.responses else inner_of(original, cells, adjusted)
         others = np.abs(adjusted - values)[~found.sensitive]
@@ -155,6 +170,7 @@ def _check_sums(cells: Tabulation, sums: Sums, values: IntArray, decimals: int) 
         )
 
 
+@reads_original
 def tabular_adjustment(
     original: Original,
     rules: Sequence[Rule],

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.report.numbers import amount, between, measure
-from discreet.report.scale import knowledge
+from discreet.report.scale import is_shown, knowledge
 from discreet.report.table_pages import Details
 
 LISTED = 25
@@ -32,7 +32,7 @@ def _panel(row: Mapping[str, Any], internal: bool, levels: bool) -> dict[str, An
         "known": _known(row),
         "lower": row["lower"],
         "upper": row["upper"],
-        "bits": row["bits"],
+        "bits": row["bits"] if is_shown(row) else "not shown",
         "dr": _risk(row),
         "proof": proof_lines(row.get("proof"), _raw_name(row)),
     }
@@ -115,6 +115,8 @@ def _known(row: Mapping[str, Any]) -> str:
 def _risk(row: Mapping[str, Any]) -> str:
     if knowledge(dict(row)) == 5:
         return "∞, it is known"
+    if not is_shown(row):
+        return "not shown"
     return measure(row["dr"], 3) if row["dr"] is not None else "0"
 
 

@@ -17,7 +17,7 @@ EDITIONS = ("internal", "public")
 SCHEMA = 1
 """The version of the plain data of assessments and comparisons that is read."""
 KINDS = ("assessment", "sample", "comparison")
-FROM_AUDIT = ("cell", "lower", "upper", "values", "bits", "dr", "determined", "proof", "finished")
+FROM_AUDIT = ("cell", "lower", "upper", "values", "bits", "dr", "basis", "determined", "proof", "finished")
 """What an audit says of a figure without the original."""
 _FROM_RECORD = ("versions",)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,10 +42,27 @@ def step_of(bits: float | None, known: bool) -> int:
     return 4 if bits <= 1 + 1e-9 else 3 if bits <= 2 + 1e-9 else 2 if bits <= 4 + 1e-9 else 1
 
 
-def knowledge(row: dict[str, Any]) -> int:
+def knowledge(row: Mapping[str, Any]) -> int:
     """Return the step of a row of the worst cells, or of an audit."""
     if "state" in row:
         if row["state"] == "unpublished":
             return 1
-        return step_of(row["bits"], row["state"] in ("exact", "determined"))
-    return step_of(row["bits"], bool(row["determined"]))
+        return step_of(bits_of(row), row["state"] in ("exact", "determined"))
+    return step_of(bits_of(row), bool(row["determined"]))
+
+
+def is_shown(row: Mapping[str, Any]) -> bool:
+    """Say whether it is known how many bits are left; they may be without bound."""
+    return row.get("basis") != "not shown"
+
+
+def bits_of(row: Mapping[str, Any]) -> float | None:
+    """Return how many bits are left, None for no bound; where that is not shown, at most those of the interval.
+
+    >>> bits_of({"bits": None, "basis": "not shown", "lower": 1, "upper": 4})
+    2.0
+    """
+    if is_shown(row) or row["lower"] is None or row["upper"] is None:
+        bits: float | None = row["bits"]
+        return bits
+    return math.log2(row["upper"] - row["lower"] + 1)

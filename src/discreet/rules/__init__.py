@@ -4,16 +4,22 @@ Each rule is one file and one entry of :data:`RULES`; other packages add theirs 
 ``discreet.rules``.
 """
 
+from typing import Any
+
+from discreet.core.registry import Registry
 from discreet.rules.dominance import Dominance
 from discreet.rules.explain import Explanation, explain
 from discreet.rules.figures import CellFigures, cell_figures
 from discreet.rules.group_disclosure import GroupDisclosure, group_disclosure
 from discreet.rules.p_percent import PPercent
 from discreet.rules.pq import PQ
-from discreet.rules.registry import RULES, get_rule
 from discreet.rules.rule import CustomRule, Finding, Rule
 from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.rules.threshold import Threshold
+
+RULES: Registry[type[Any]] = Registry(
+    "discreet.rules", "rule", {rule.name: rule for rule in (Threshold, Dominance, PPercent, PQ)}
+)
 
 __all__ = [
     "PQ",
@@ -34,3 +40,13 @@ __all__ = [
     "group_disclosure",
     "sensitivity",
 ]
+
+
+def get_rule(name: str, *parameters: Any, **named: Any) -> Rule:
+    """Make a rule by its name.
+
+    >>> get_rule("dominance", 2, 85)
+    Dominance(n=2, k=85, level='contributor', weighted=False)
+    """
+    rule: Rule = RULES[name](*parameters, **named)
+    return rule

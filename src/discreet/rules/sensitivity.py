@@ -11,6 +11,8 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
 from discreet.rules.figures import CellFigures, cell_figures
 from discreet.rules.rule import CustomRule, Finding, Mask, Rule, amount
 from discreet.table.tabulation import Tabulation
@@ -149,19 +151,21 @@ def judged_cells(tabulation: Tabulation, rules: Sequence[Rule | Callable[[CellFi
 
 
 def sensitivity(
-    tabulation: Tabulation,
+    tabulation: Any,
     rules: Sequence[Rule | Callable[[CellFigures], Any]] | Rule,
     *,
     response: str | None = None,
     combine: Combine = "any",
+    **reading: Any,
 ) -> Sensitivity:
     """Judge every cell and margin of a tabulation by the agency's rules.
 
     Args:
-        tabulation: the cells with their largest contributions.
+        tabulation: the cells with their largest contributions: a tabulation, a table of counts, a file or a frame.
         rules: rules with their parameters; a function of the figures is a rule of one's own.
         response: the magnitude to judge; the only one by default.
         combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
+        reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import pandas as pd
     >>> from discreet.rules import Dominance, PPercent
@@ -178,7 +182,9 @@ def sensitivity(
         raise RequestError("no rule is given; name at least one, for example the p% rule")
     if combine not in ("any", "all"):
         raise RequestError(f"combine is {combine!r}; it is 'any' or 'all'")
-    judges: list[Any] = [rule if hasattr(rule, "judge") else CustomRule(rule) for rule in listed]
+    opened = open_original(tabulation, Reading.of({**reading, "response": response}))
+    tabulation, response = opened.tabulation(), opened.response
+    judges: list[Any] = [CustomRule(rule) if callable(rule) else rule for rule in listed]
     seen: dict[Any, CellFigures] = {}
     figures, findings = [], []
     for rule in judges:

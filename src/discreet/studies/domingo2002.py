@@ -14,7 +14,7 @@ from discreet.studies.comparison import Comparison, Study, published
 from discreet.table.attacker import Attacker
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Conventional, Kind, Marked
 
 Section = tuple[str, list[str], list[list[str]]]
 SIZES = ("4", "5", "6", "7", "8", "Total")
@@ -92,7 +92,7 @@ def table_1(margin: int | None = None) -> Figures:
         rows.setdefault(line["activity"], []).append(int(line["value"]) if line["value"] else None)
     if margin is not None:
         rows["Total"][0] = margin
-    mark = Kind("suppressed", least=0)
+    mark = Marked(least=0)
     return Figures.from_array(list(rows.values()), {"activity": list(rows), "size": SIZES}, mark=mark, name="Table 1")
 
 
@@ -122,7 +122,7 @@ def _row_total(activity: str) -> float:
 
 def _insider() -> list[Comparison]:
     """Return what an outsider and the second largest contributor know of 995 ≤ z ≤ 1004."""
-    shown = Figures.from_array([1000], {"cell": ["z"]}, kind=Kind("conventional", base=BASE), name="z")
+    shown = Figures.from_array([1000], {"cell": ["z"]}, kind=Conventional(base=BASE), name="z")
     result = audit(shown, attackers=[Attacker.insider({"cell": "z"}, 400, name="company A")])
     outside, inside = result.cell("outsider", cell="z"), result.cell("company A", cell="z")
     group = "Insider, section 4.4"
@@ -156,7 +156,7 @@ def _rounding() -> Section:
     """Return what rounding to base 10 leaves of rows of Table 2, without its margins and with them."""
     cells = {"2,3": [80, 253, 54], "5,6": [649, 406, 1275]}
     rounded = {name: [BASE * ((value + BASE // 2) // BASE) for value in row] for name, row in cells.items()}
-    kind = Kind("conventional", base=BASE)
+    kind = Conventional(base=BASE)
     labels: dict[str, tuple[str, ...]] = {"activity": (*cells, "Total"), "size": ("4", "5", "6", "Total")}
     array = np.array(list(cells.values()))
     margins = np.concatenate([array.sum(axis=1), array.sum(axis=0), [array.sum()]])

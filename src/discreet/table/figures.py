@@ -15,7 +15,7 @@ from discreet.core.numerics import IntArray
 from discreet.table.decimals import decimal_text
 from discreet.table.frequencies import Frequencies
 from discreet.table.hierarchy import TOTAL, Hierarchy
-from discreet.table.kinds import EXACT, ROUNDINGS, SUPPRESSED, Kind
+from discreet.table.kinds import EXACT, SUPPRESSED, Kind
 from discreet.table.tabulation import Tabulation
 
 Absent: TypeAlias = Literal["empty", "unpublished"]
@@ -105,7 +105,7 @@ class Figures:
     def _check_values(self) -> None:
         for i, kind in enumerate(self.kinds):
             rows = np.flatnonzero(self.kind == i)
-            if kind.name == "interval" and rows.size:
+            if kind.spans and rows.size:
                 ends = None if self.upper is None or self.upper.shape != self.values.shape else self.upper
                 wrong = rows if ends is None else rows[ends[rows] < self.values[rows]]
                 if wrong.size:
@@ -114,13 +114,13 @@ class Figures:
                     raise DataError(
                         f"{self.name}: cell {self.describe(row)} {shown}; give the lower, then the upper end"
                     )
-            if kind.name in ROUNDINGS:
-                off = rows[self.values[rows] % kind.base != 0]
+            if kind.step > 1:
+                off = rows[self.values[rows] % kind.step != 0]
                 if off.size:
                     row = int(off[0])
                     raise DataError(
                         f"{self.name}: cell {self.describe(row)} is {self.text(row)}, which is not a multiple of the "
-                        f"rounding base {kind.base}; give the base that was used, or say that the figure is exact"
+                        f"rounding base {kind.step}; give the base that was used, or say that the figure is exact"
                     )
 
     # --- making -------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class Figures:
 
         Empty cells are listed with ``zeros``, and always where a figure of 0 need not mean that a cell is empty.
         """
-        if kind.name == "exact" and not zeros:
+        if kind.exact and not zeros:
             cells, values = table.cells, table.counts
         else:
             # A zero is a figure like any other once values were moved; only structural zeros are known to be empty.
@@ -235,7 +235,7 @@ class Figures:
     @property
     def hidden(self) -> Any:
         """True where the figure is suppressed."""
-        hides = np.array([kind.name == "suppressed" for kind in self.kinds])
+        hides = np.array([kind.hidden for kind in self.kinds])
         return hides[self.kind]
 
     @property
@@ -246,7 +246,7 @@ class Figures:
         by choice do not.
         """
         limit = max((kind.hides for kind in self.kinds), default=0)
-        return tuple(kind.stated or (kind.name == "interval" and limit > 0) for kind in self.kinds)
+        return tuple(kind.stated or (kind.spans and limit > 0) for kind in self.kinds)
 
     @property
     def unsaid(self) -> bool:
@@ -280,7 +280,7 @@ class Figures:
         """
         if not self.unsaid or not (self.shows_zeros if above_zero is None else above_zero):
             return self
-        return replace(self, kinds=tuple(replace(kind, least=1) if kind.unsaid else kind for kind in self.kinds))
+        return replace(self, kinds=tuple(kind.above_zero() for kind in self.kinds))
 
     def telling(self) -> Figures:
         """Return the figures without those that are sums of others, which say nothing that these do not.
@@ -289,7 +289,7 @@ class Figures:
         >>> len(replace(shown, kind=np.array([0, 2]), kinds=(*shown.kinds, Kind("added"))).telling())
         1
         """
-        keep = np.array([kind.name != "added" for kind in self.kinds])[self.kind]
+        keep = np.array([not kind.summed for kind in self.kinds])[self.kind]
         if keep.all():
             return self
         ends = None if self.upper is None else self.upper[keep]
@@ -300,7 +300,7 @@ class Figures:
         lower, upper = np.zeros_like(self.values), np.zeros_like(self.values)
         for i, kind in enumerate(self.kinds):
             rows = self.kind == i
-            if kind.name == "interval" and self.upper is not None:
+            if kind.spans and self.upper is not None:
                 lower[rows], upper[rows] = self.values[rows], self.upper[rows]
             else:
                 lower[rows], upper[rows] = kind.range(self.values[rows])
@@ -313,11 +313,11 @@ class Figures:
 
     def text(self, row: int) -> str:
         """Return a figure as it is published."""
-        kind = self.kinds[int(self.kind[row])].name
-        if kind == "suppressed":
+        kind = self.kinds[int(self.kind[row])]
+        if kind.hidden:
             return "hidden"
         shown = decimal_text(int(self.values[row]), self.decimals)
-        if kind != "interval" or self.upper is None:
+        if not kind.spans or self.upper is None:
             return shown
         return f"{shown} to {decimal_text(int(self.upper[row]), self.decimals)}"
 

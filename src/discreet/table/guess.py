@@ -103,7 +103,7 @@ class _Layout:
                 continue
             trees = part.hierarchies.get(dimension.name) or (Hierarchy.flat(dimension.categories, total=part.total),)
             self.axes[dimension.name] = Axis(dimension.name, tuple(trees))
-        interval = np.array([kind.name == "interval" for kind in part.kinds])[part.kind]
+        interval = np.array([kind.spans for kind in part.kinds])[part.kind]
         self.hidden = part.hidden | interval
         self.interval = interval
         self.codes = {name: self._recode(name) for name in part.names}
@@ -155,7 +155,7 @@ class _Layout:
 
     def sums(self) -> list[_Sums]:
         """Return the published sums, level by level."""
-        exact = np.array([kind.name == "exact" for kind in self.part.kinds])[self.part.kind]
+        exact = np.array([kind.exact for kind in self.part.kinds])[self.part.kind]
         choices = {name: [None, *axis.level_maps()] for name, axis in self.axes.items()}
         found: list[_Sums] = []
         for picked in np.ndindex(*(len(levels) for levels in choices.values())):

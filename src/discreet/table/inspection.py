@@ -229,7 +229,7 @@ def _depths(labels: Sequence[str], trees: Sequence[Hierarchy]) -> list[int] | No
 
 def _intervals(figures: Figures) -> list[list[int]]:
     """Return the figures that are published as intervals: which they are, and both ends."""
-    kinds = np.array([kind.name == "interval" for kind in figures.kinds], bool)[figures.kind]
+    kinds = np.array([kind.spans for kind in figures.kinds], bool)[figures.kind]
     at = np.flatnonzero(kinds)
     if not at.size or figures.upper is None:
         return []

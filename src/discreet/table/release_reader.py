@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from discreet.table.figure_texts import figure_texts, parse_figures
 from discreet.table.figures import Absent, Figures
 from discreet.table.frames import to_arrow, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
-from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind
+from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
 from discreet.table.release_parquet import note_of, release_from_arrow
 from discreet.table.release_writer import TRIAL_MARK, kind_from_text
@@ -175,7 +174,7 @@ def figures_from_arrow(
             }
     _refuse_notes(labels, texts, where)
     stated = beside.get(PUBLISHED_AS)
-    negative = stated is not None or (margins or kind).name == "perturbed"
+    negative = stated is not None or (margins or kind).signed
     ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
     meanings = _meanings(marks, least)
     (numbers, *limits), (hidden, *open_), decimals = parse_figures([texts, *ends], list(meanings), where, negative)
@@ -195,21 +194,24 @@ def figures_from_arrow(
         sums = {total} | {t.codes[p] for t in trees.get(dimension, ()) for p in t.parents if p >= 0}
         is_margin |= np.array([label in sums for label in coded.categories])[coded.codes]
     scale = 10**decimals
-    kinds = [_scaled(k, scale) for k in (kind, SUPPRESSED, margins or kind)]
+    kinds = [k.scaled(scale) for k in (kind, SUPPRESSED, margins or kind)]
     which = np.where(hidden, 1, np.where(is_margin, 2, 0))
     for mark, meaning in meanings.items():
         if meaning != SUPPRESSED:
             which[hidden & (texts == mark)] = len(kinds)
-            kinds.append(_scaled(meaning, scale))
+            kinds.append(meaning.scaled(scale))
     if stated is not None:
         which = _stated(stated, which, hidden, kinds, where)
+    given = ~open_[0] & ~open_[1] if limits else np.zeros(numbers.size, bool)
+    interval = np.array([kind.spans for kind in kinds])[which]
+    # An interval without its ends is a mark.
+    which = np.where(interval & ~given, 1, which)
     if limits:
-        given = ~open_[0] & ~open_[1]
         odd = np.flatnonzero(given & ~hidden)
         if odd.size:
             row = int(odd[0])
             raise DataError(f"{where(row)}: the figure {texts[row]} has an interval beside it; give one of the two")
-        numbers, which = np.where(given, limits[0], numbers), np.where(given, len(kinds), which)
+        numbers, which = np.where(given, limits[0], numbers), np.where(given & ~interval, len(kinds), which)
         kinds.append(INTERVAL)
     return Figures(
         {dimension: tuple(coded.categories) for dimension, coded in labels.items()},
@@ -232,7 +234,7 @@ def _stated(
     """Return the kinds that a file states row by row; they are added to the list of kinds."""
     texts, inverse = np.unique(stated.astype(str), return_inverse=True)
     found = [kind_from_text(text.removesuffix(TRIAL_MARK)) if text else None for text in texts.tolist()]
-    hides = np.array([kind is not None and kind.name in ("suppressed", "interval") for kind in found])[inverse]
+    hides = np.array([kind is not None and (kind.hidden or kind.spans) for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
     wrong = np.flatnonzero(known & (hides != hidden))
     if wrong.size:
@@ -241,8 +243,7 @@ def _stated(
         raise DataError(f"{where(row)}: the figure is said to be {stated[row]!r}, but {shown}; correct one of them")
     first = len(kinds)
     kinds += [kind or EXACT for kind in found]
-    marked = np.array([kind is not None and kind.name == "suppressed" for kind in found])[inverse]
-    return np.where(known & (~hidden | marked), first + inverse, which)
+    return np.where(known, first + inverse, which)
 
 
 def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
@@ -253,29 +254,16 @@ def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
     """
     if least is not None and least != int(least):
         raise RequestError(f"hidden figures are at least {least}; give a whole number (least=, --least)")
-    plain = SUPPRESSED if least is None else Kind("suppressed", least=int(least))
-    found = {}
+    plain = SUPPRESSED if least is None else Marked(least=int(least))
+    found: dict[str, Kind] = {}
     for text in marks:
         said = MEANING.fullmatch(text.strip())
         if said is None:
             found[text.strip()] = plain
         else:
             low, high = (int(end) if end else None for end in said.group(2, 3))
-            found[said[1].strip()] = Kind("suppressed", least=low, most=high)
+            found[said[1].strip()] = Marked(least=low, most=high)
     return found
-
-
-def _scaled(kind: Kind, scale: int) -> Kind:
-    if scale == 1:
-        return kind
-    return replace(
-        kind,
-        base=kind.base * scale,
-        bound=kind.bound * scale,
-        hides=kind.hides * scale,
-        least=None if kind.least is None else kind.least * scale,
-        most=None if kind.most is None else kind.most * scale,
-    )
 
 
 def _refuse_notes(labels: Mapping[str, Coded], texts: npt.NDArray[Any], where: Where) -> None:

@@ -89,8 +89,8 @@ def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, Any
 
 def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, Any]:
     """Return a column per dimension, the figures, ends of intervals, and how the figures were made."""
-    kinds = [kind.name for kind in part.kinds]
-    ends = part.upper is not None and "interval" in kinds
+    spans = np.array([kind.spans for kind in part.kinds])
+    ends = part.upper is not None and bool(spans.any())
     clash = next((name for name in part.names if name in (value, PUBLISHED_AS, *(ENDS if ends else ()))), None)
     if clash is not None:
         raise RequestError(f"dimension {clash!r} has the name of a column of figures; rename it")
@@ -98,7 +98,7 @@ def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[s
     for i, (name, labels) in enumerate(part.labels.items()):
         codes = pa.array(part.codes[:, i].astype(np.int32))
         data[name] = pa.DictionaryArray.from_arrays(codes, pa.array(labels, pa.string()))
-    is_interval = np.array([name == "interval" for name in kinds])[part.kind]
+    is_interval = spans[part.kind]
     covered = part.hidden | is_interval
     if mark is None:
         data[value] = _numbers(part.values, part.decimals, covered)
@@ -141,19 +141,13 @@ def kind_texts(kind: Kind, values: IntArray) -> list[str]:
     >>> kind_texts(Kind("perturbed", bound=1, law=law), np.array([0, 1, 5]))
     ['perturbed bound=1 least=0', 'perturbed bound=1 least=1', 'perturbed bound=1']
     """
-    if not kind.law:
-        return [_kind_text(kind)] * values.size
-    different, which = np.unique(values, return_inverse=True)
-    texts = []
-    for y, low, high in zip(different.tolist(), *(ends.tolist() for ends in kind.range(different)), strict=True):
-        ends = {"least": (low, y - kind.bound), "most": (high, y + kind.bound)}
-        nearer = {name: end for name, (end, far) in ends.items() if end != far}
-        texts.append(_kind_text(Kind(kind.name, bound=kind.bound, **nearer)))
-    return [texts[i] for i in which.ravel().tolist()]
+    return [_kind_text(one) for one in kind.plainly(values)]
 
 
 def _kind_text(kind: Kind) -> str:
     data = kind.to_dict()
+    if not all(isinstance(item, int | float | str) for item in data.values()):
+        raise RequestError(f"figures {kind.phrase} cannot be described in a CSV file; write .parquet")
     return " ".join([data.pop("name"), *(f"{key}={item}" for key, item in data.items())])
 
 
@@ -161,7 +155,7 @@ def kind_from_text(text: str) -> Kind:
     """Return the kind that a CSV file names.
 
     >>> kind_from_text("random base=3")
-    Kind(name='random', base=3, bound=0, fraction=0.0)
+    Random(base=3)
     """
     name, *rest = text.split()
     given: dict[str, Any] = {}
@@ -173,7 +167,4 @@ def kind_from_text(text: str) -> Kind:
             given[key] = number
         if not equals:
             raise RequestError(f"{PUBLISHED_AS} is {text!r}; it is a kind of figure, as 'random base=3'")
-    try:
-        return Kind(name, **given)
-    except TypeError:
-        raise RequestError(f"{PUBLISHED_AS} is {text!r}, with a parameter that kinds do not have") from None
+    return Kind(name, **given)

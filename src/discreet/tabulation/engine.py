@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from importlib.metadata import entry_points
 from types import TracebackType
 from typing import Any, Protocol
 
-from discreet.core.errors import RequestError, nearest
 from discreet.core.progress import Progress
+from discreet.core.registry import Registry
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
-
-ENGINES = {
-    "duckdb": "discreet.tabulation.engines.duckdb",
-    "spark": "discreet.tabulation.engines.spark",
-    "reference": "discreet.tabulation.engines.reference",
-}
-"""The engines and the modules that hold them; others join through the entry points ``discreet.engines``."""
-
 
 MOST = 10_000_000
 """The most entries of respondents that are kept with a tabulation."""
@@ -68,17 +58,8 @@ class Engine(Protocol):
         """Check the records against the specification, and get ready."""
 
 
-def get_engine(name: str) -> Engine:
-    """Return an engine by its name.
-
-    >>> get_engine("duckdb").name
-    'duckdb'
-    """
-    if name in ENGINES:
-        engine: Engine = import_module(ENGINES[name]).ENGINE
-        return engine
-    added = {point.name: point for point in entry_points(group="discreet.engines")}
-    if name in added:
-        loaded: Engine = added[name].load()
-        return loaded
-    raise RequestError(f"there is no engine {name!r}; {nearest(name, [*ENGINES, *added])}")
+_HERE = "discreet.tabulation.engines"
+ENGINES: Registry[Engine] = Registry(
+    "discreet.engines", "engine", {name: f"{_HERE}.{name}:ENGINE" for name in ("duckdb", "spark", "reference")}
+)
+"""The engines by name; other packages add theirs through the entry points ``discreet.engines``."""

@@ -150,6 +150,21 @@ def csv_head(source: Source, path: Path) -> tuple[list[str], str, int]:
     return text.header(), text.separator, content[: len(content) - len(line)].count(b"\n")
 
 
+def columns_of(records: Any, *, encoding: str = "utf-8", delimiter: str | None = None) -> list[str]:
+    """Return the names of the columns of records in a frame, or in a CSV or Parquet file; none of others."""
+    source = source_of(records, encoding=encoding, delimiter=delimiter) if isinstance(records, str | Path) else None
+    if source is None:
+        names: Any = getattr(records, "column_names", None) or getattr(records, "columns", ())
+        return [str(name) for name in names]
+    if source.kind == "csv":
+        return csv_head(source, source.paths[0])[0]
+    if source.kind != "parquet":
+        return []
+    import pyarrow.parquet as pq
+
+    return list(pq.read_schema(source.paths[0]).names)
+
+
 def utf8_copy(path: Path, encoding: str, target: Path) -> Path:
     """Check that a file is in its encoding throughout; return it, or a copy in UTF-8 if it is in another one."""
     plain = plain_encoding(encoding) != encoding

@@ -15,7 +15,7 @@ from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 from discreet.table.respondents import Respondents, respondents_of
 from discreet.table.tabulation import Tabulation
-from discreet.tabulation.engine import get_engine
+from discreet.tabulation.engine import ENGINES
 from discreet.tabulation.plan import Plan, make_plan
 from discreet.tabulation.sources import Source, source_of
 from discreet.tabulation.spec import (
@@ -211,7 +211,7 @@ def _tabulated(
     progress: Progress | None,
 ) -> tuple[Tabulation, Mapping[str, Any]]:
     """Return the tabulation, and the columns that the engine made."""
-    chosen = get_engine(engine or ("spark" if source.kind == "spark" else "duckdb"))
+    chosen = ENGINES[engine or ("spark" if source.kind == "spark" else "duckdb")]
     with chosen.open(source, spec, memory=memory, workers=workers, progress=progress) as session:
         labels = session.labels()
         if not labels[0]:
@@ -277,7 +277,7 @@ def _specification(
             DimensionSpec(
                 base.name,
                 base.columns,
-                (*base.hierarchies, *_hierarchies(hierarchies.get(base.name), total)),
+                (*base.hierarchies, *trees_of(hierarchies.get(base.name), total)),
                 (*base.missing, *([codes] if isinstance(codes, str) else list(codes))),
                 total if base.total == TOTAL else base.total,
                 outside if base.outside == "error" else base.outside,
@@ -289,8 +289,8 @@ def _specification(
     return TableSpec(tuple(dimensions), tuple(ResponseSpec(name, shadow) for name in values), **rest)
 
 
-def _hierarchies(given: Any, total: str) -> list[Hierarchy | Prefixes]:
-    """Read hierarchies that were given as files."""
+def trees_of(given: Any, total: str) -> list[Hierarchy | Prefixes]:
+    """Return hierarchies, read from files where they are named by them."""
     if given is None:
         return []
     found: list[Hierarchy | Prefixes] = []

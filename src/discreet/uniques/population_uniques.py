@@ -14,6 +14,8 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.core.text import columns, figure, html_table
+from discreet.reading.reading import Reading
+from discreet.reading.sample import open_sample
 from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import locate
@@ -259,7 +261,7 @@ class PopulationUniques:
 
 
 def population_uniques(
-    sample: Table | Records,
+    sample: Any,
     population: int,
     *,
     priors: Sequence[str | Prior] = ("uniform", "multinomial"),
@@ -273,11 +275,12 @@ def population_uniques(
     seed: Seed = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    **reading: Any,
 ) -> PopulationUniques:
     """Estimate how many sample uniques are alone in the population, and which ones.
 
     Args:
-        sample: a sample table, or the records behind it (:func:`discreet.count_records`).
+        sample: a sample table, or the records behind it (:func:`discreet.count_records`); a file or a frame of either.
         population: N.
         priors: names (``"uniform"``, ``"multinomial"``, ``"dirichlet:0.5"``) or priors of your own.
         model: the log-linear model: ``"select"`` goes forward from main effects by the B criterion, ``"main"``,
@@ -291,12 +294,14 @@ def population_uniques(
         seed: for drawing.
         workers: threads of the model selection.
         progress: told how far the work is.
+        reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> table = Table.from_array([[4, 8, 1, 15, 12], [6, 7, 5, 11, 9]], ["sex", "years"])
     >>> result = population_uniques(table, 400)
     >>> result.sample_uniques, round(result.priors["uniform"].tau.total.mean, 4)
     (1, 0.0448)
     """
+    sample = open_sample(sample, Reading.of(reading))
     table = sample.table if isinstance(sample, Records) else sample
     known: dict[str, PriorView] = {}
     whole = Sample.from_table(table, population)

@@ -12,6 +12,8 @@ import numpy as np
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, NumberArray
 from discreet.core.text import columns, figure, html_table
+from discreet.reading.original import open_original, open_released
+from discreet.reading.reading import Reading
 from discreet.table import Release, Table
 from discreet.table.coarsen import recoding_of
 from discreet.table.pair import Pair, pair
@@ -153,17 +155,24 @@ class InformationLoss:
         return html_table(["information loss", ""], self.rows(), caption=self.sentence)
 
 
-def information_loss(table: Table, released: Table | Release) -> InformationLoss:
+def information_loss(table: Any, released: Any, **reading: Any) -> InformationLoss:
     """Measure how far a released table is from its original.
 
     Where the release does not publish every inner count, those that it hides count as what a reader guesses
     (:mod:`discreet.table.guess`): as much of the original as can be got back from the release.
+
+    Args:
+        table: the original: a table, a tabulation, a file or a frame.
+        released: the released table, or a release; a file or frame is read as the original is.
+        reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> F = Table.from_array([1, 2, 3, 4, 5, 6], ["k"])
     >>> G = Table.from_array([0, 3, 3, 3, 6, 6], ["k"])
     >>> round(information_loss(F, G).utility, 6)
     0.829681
     """
+    how = Reading.of(reading)
+    table, released = open_original(table, how).table(), open_released(released, how)
     if table.total == 0:
         raise DataError("the original counts nobody (every cell is 0); there is nothing to lose")
     if recoding_of(released):

@@ -12,6 +12,7 @@ from tests.protect.suppression.oracle import MOST, Case, Stated, best, is_safe, 
 from discreet.core.errors import InfeasibleError
 from discreet.evaluate.certified import Suppressed, certify, faults, inspect
 from discreet.protect.suppression import scip
+from discreet.protect.suppression.marking import marked
 from discreet.protect.suppression.primary import Wish
 from discreet.protect.suppression.suppress import Suppression, Zeros
 from discreet.table import Table
@@ -87,7 +88,7 @@ def test_the_oracle_against_every_table_that_fits() -> None:
             found = pattern.pattern(case.tables)
         except InfeasibleError:
             continue
-        figures = Suppression.publish(pattern, found).release.parts()[0]
+        figures = marked(pattern, found).release.parts()[0]
         whole, trees = world([figures])
         if len(whole.cells) > 9 or found.problem.cells.values[0] > 22:
             continue
@@ -107,7 +108,7 @@ def test_the_audit_objects_to_a_pattern_that_is_not_enough() -> None:
     case = next(c for c in map(small_case, range(40)) if c is not None and stated(c).demands.sensitive.any())
     found = case.method.pattern(case.tables)
     alone = replace(found, hidden=found.problem.primary.copy())
-    release = case.method.publish(alone).release
+    release = marked(case.method, alone).release
     assert found.counts["secondary"] > 0
     assert inspect(alone, release).verdict == "unsafe"
 
@@ -134,7 +135,7 @@ def test_the_audit_against_the_oracle_where_insiders_were_forgotten() -> None:
             continue
         s = stated(replace(case, method=replace(case.method, insiders="respondents")))
         judged = replace(found, known=s.known)
-        fine = not faults(judged, inspect(judged, careless.publish(found).release))
+        fine = not faults(judged, inspect(judged, marked(careless, found).release))
         assert fine == is_safe(s, found.positions), seed
         verdicts.append(fine)
     assert 20 < verdicts.count(False) < len(verdicts) - 20
@@ -161,7 +162,7 @@ def test_the_audit_against_the_oracle_where_cells_were_published_after_all() -> 
         # Others are suppressed instead, so that some patterns are safe in another way than the method's.
         hidden |= (rng.random(hidden.size) < 0.3) & ~found.hidden
         judged = replace(found, hidden=hidden)
-        fine = not faults(judged, inspect(judged, case.method.publish(judged).release))
+        fine = not faults(judged, inspect(judged, marked(case.method, judged).release))
         assert fine == is_safe(s, judged.positions), seed
         verdicts.append(fine)
     assert min(verdicts.count(True), verdicts.count(False)) > 20

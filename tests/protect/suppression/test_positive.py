@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.evaluate.certified import inspect
 from discreet.protect import Wish
+from discreet.protect.suppression.marking import marked
 from discreet.rules import Threshold
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
@@ -48,7 +50,7 @@ def test_three_ones_are_not_left_alone_behind_their_marks() -> None:
     shown = found.release.parts()[0]
     hidden = {shown.labels["x"][int(code)] for code in shown.codes[shown.hidden, 0]}
     assert {"a", "b", "c"} < hidden
-    assert {kind.least for kind in shown.kinds if kind.name == "suppressed"} == {1}
+    assert {kind.to_dict()["least"] for kind in shown.kinds if kind.hidden} == {1}
     seen = dc.audit(found.release, proofs=0)
     assert seen.verdict == "safe"
     assert all((cell.lower, cell.upper) != (0, 3) and cell.lower >= 1 and cell.values > 1 for cell in seen.cells)
@@ -58,7 +60,7 @@ def test_the_pattern_that_hides_the_ones_alone_is_called_unsafe() -> None:
     method = dc.protect.Suppression(Threshold(3))
     pattern = method.pattern(row())
     alone = replace(pattern, hidden=pattern.problem.primary.copy())
-    release = method.publish(alone).release
+    release = marked(method, alone).release
     assert inspect(alone, release).verdict == "unsafe"
     cells = dc.audit(release).cells
     assert {(cell.name, cell.lower, cell.upper) for cell in cells} == {(f"x={x}", 1.0, 1.0) for x in "abc"}
@@ -86,7 +88,7 @@ def test_a_least_of_one_can_be_said_and_more_where_it_holds(row_file: Path, tmp_
     assert dc.suppress(row(), Threshold(3), least=1).audit.verdict == "safe"
     larger = dc.Table.from_array([3, 4, 20, 30], {"x": list("abcd")})
     shown = dc.suppress(larger, Threshold(5), least=3).release.parts()[0]
-    assert {kind.least for kind in shown.kinds if kind.name == "suppressed"} == {3}
+    assert {kind.to_dict()["least"] for kind in shown.kinds if kind.hidden} == {3}
     with pytest.raises(RequestError, match=r"at least 4, but cell x=a is 3; give a smaller least"):
         dc.suppress(larger, Threshold(5), least=4)
     with pytest.raises(RequestError, match=r"zeros may be hidden; let zeros be published"):
@@ -101,6 +103,20 @@ def test_what_a_mark_says_is_read_back(name: str, tmp_path: Path) -> None:
     before, after = ({c.name: (c.lower, c.upper) for c in dc.audit(r).cells} for r in (found.release, again))
     assert before == after
     assert {lower for lower, _ in after.values()} == {1.0}
+
+
+@pytest.mark.parametrize("form", ["intervals", "synthetic"])
+@pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
+def test_what_stands_in_place_of_a_mark_says_the_same(form: Any, name: str, row_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / name
+    assert run("protect", "suppress", row_file, "--rule", "threshold=3", "--as", form, "-o", out).code == 0
+    made = dc.suppress(row(), Threshold(3), form=form)
+    expected = {f"x={x}": (1.0, 10.0) for x in "abcd"}
+    for release in (made.release, dc.read_release(out)):
+        assert {cell.name: (cell.lower, cell.upper) for cell in dc.audit(release).cells} == expected
+    # The audit by the rules agrees with the one that let it out.
+    judged = run("audit", out, "--original", row_file, "--rule", "threshold=3")
+    assert judged.code == 0, judged.out
 
 
 # --- releases of others -------------------------------------------------------------------------------------------
@@ -186,7 +202,7 @@ def test_marks_that_may_stand_for_zeros_say_so(tmp_path: Path) -> None:
     release = found.release
     release.write(tmp_path / "release.csv")
     for one in (release, dc.read_release(tmp_path / "release.csv")):
-        assert {kind.least for kind in one.parts()[0].kinds if kind.name == "suppressed"} - {None} == {0}
+        assert {kind.to_dict().get("least") for kind in one.parts()[0].kinds if kind.hidden} - {None} == {0}
         assert "can be 0" not in dc.audit(one).sentence
 
 

@@ -241,7 +241,7 @@ def test_refusals() -> None:
     with pytest.raises(RequestError, match="has no category 'q'"):
         dc.suppress(table(), wishes=(Wish({"area": "q"}, "suppress"),))
     with pytest.raises(RequestError, match="is no table"):
-        dc.suppress([3], Threshold(3))  # type: ignore[list-item]
+        dc.suppress([3], Threshold(3))
     with pytest.raises(RequestError, match="bound on the risk"):
         Suppression(risk=0)
 

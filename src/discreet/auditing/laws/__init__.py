@@ -1,10 +1,26 @@
 """Laws p(x | y): how likely each value of a hidden figure is to somebody who has seen what is published."""
 
-from discreet.auditing.laws.base import Judged
+from discreet.auditing.laws.base import Judged, ReaderLaw
 from discreet.auditing.laws.interval import by_interval
 from discreet.auditing.laws.method import by_method
 from discreet.auditing.laws.tables import by_tables
+from discreet.core.registry import Registry
 
-LAWS = {"interval": by_interval, "tables": by_tables, "method": by_method}
+INTERVAL = ReaderLaw(
+    "interval",
+    "Bits and DR take all values of an interval alike; the law method weighs them as somebody does who knows it (law=, "
+    "--law).",
+    by_interval,
+    even=True,
+)
+TABLES = ReaderLaw("tables", "Bits and DR take all tables that fit alike.", by_tables)
+METHOD = ReaderLaw(
+    "method",
+    "Bits and DR are those of a reader who knows the method and takes all figures together; a dash says that this is "
+    "not shown.",
+    by_method,
+)
+LAWS: Registry[ReaderLaw] = Registry("discreet.laws", "law", {law.name: law for law in (INTERVAL, TABLES, METHOD)})
+"""The laws by name; other packages add theirs through the entry points ``discreet.laws``."""
 
-__all__ = ["LAWS", "Judged", "by_interval", "by_method", "by_tables"]
+__all__ = ["LAWS", "Judged", "ReaderLaw", "by_interval", "by_method", "by_tables"]

@@ -1,7 +1,8 @@
-"""What every law returns."""
+"""What every law is, and what it returns."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,24 @@ class Judged:
     note: str = ""
     finished: npt.NDArray[np.bool_] | None = None
     bound: npt.NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class ReaderLaw:
+    """How likely a reader takes each value of a hidden figure to be.
+
+    Attributes:
+        name: the law's name.
+        text: what its figures mean, in a sentence.
+        weigh: given bounds and the positions asked about, and by name the precision, seed, workers, progress and
+            deadline of the work, returns the uncertainty about each position.
+        even: whether all values of an interval are equally likely, whatever else is published.
+    """
+
+    name: str
+    text: str
+    weigh: Callable[..., Judged]
+    even: bool = False
 
 
 def entropy(weights: FloatArray) -> float:

@@ -135,5 +135,5 @@ def _kinds(equations: Equations) -> tuple[BoolArray, BoolArray]:
     for part in equations.parts:
         at = equations.rows_of(part)
         stated[at] &= np.array(part.stated)[part.kind]
-        keyed[at] |= np.array([bool(kind.law) for kind in part.kinds])[part.kind]
+        keyed[at] |= np.array([kind.keyed for kind in part.kinds])[part.kind]
     return stated | equations.exact, keyed & ~equations.exact

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.protect.common import RECORDS, hierarchies, load, protects
-from discreet.cli.protect.rounding import Additive
+from discreet.cli.original_options import RECORDS
+from discreet.cli.protect.common import opened, protects
 from discreet.core.errors import RequestError
+
+if TYPE_CHECKING:
+    from discreet.reading.reading import Reading
 
 NOISE, AMOUNTS = "Noise", "Magnitudes"
 
@@ -46,7 +49,10 @@ def cell_key(
     with_margins: Annotated[
         bool, typer.Option("--with-margins", help="Publish the margins of a table too, each with its own noise.")
     ] = False,
-    additive: Additive = False,
+    additive: Annotated[
+        bool,
+        typer.Option("--additive", help="Margins of records are sums of what is published, and tell nothing more."),
+    ] = False,
     key: Annotated[
         str | None, typer.Option("--key", help="The column of record keys.", rich_help_panel=RECORDS)
     ] = None,
@@ -116,16 +122,16 @@ def _weights(text: str) -> tuple[float, ...]:
         raise RequestError(f"--weights is {text!r}; give numbers with commas, as 1,0.5") from None
 
 
-def _read(reading: dict[str, Any], given: dict[str, Any]) -> Callable[[], Any]:
+def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callable[[], Any]:
     """Take the options of record keys, and return what reads the original."""
     key, key_range, secret, identify = (given.pop(name) for name in ("key", "key_range", "secret", "identify"))
     if key is None and secret is None:
         if identify is not None or key_range is not None:
             raise RequestError("--identify and --key-range are about record keys; give --secret, or --key")
-        return lambda: load(**reading)
-    if reading["by"] is None or reading["file"] is None:
+        return lambda: opened(file, reading)
+    if reading.by is None or file is None:
         raise RequestError("record keys are of records; name their file, and with --by the columns that classify them")
-    if reading["weight"] is not None:
+    if reading.weight is not None:
         raise RequestError(
             "record keys perturb counts and sums of the records themselves, not weighted ones; leave --weight out, or "
             "the keys"
@@ -142,19 +148,18 @@ def _read(reading: dict[str, Any], given: dict[str, Any]) -> Callable[[], Any]:
 
         with show.Bar() as bar:
             return KeyedTable.from_records(
-                reading["file"],
-                options.names(reading["by"]) or [],
+                file,
+                reading.by,
                 key=key,
                 key_range=KEYS if key_range is None else key_range,
                 identify=options.names(identify) or (),
                 secret=None if secret is None else _secret(secret),
-                value=reading["value"],
-                contributor=reading["contributor"],
-                hierarchies=hierarchies(reading["hierarchy"], reading["total"] or "Total"),
-                total=reading["total"] or "Total",
+                value=reading.value,
+                contributor=reading.contributor,
+                hierarchies=reading.hierarchies,
+                total=reading.total_code,
                 top=most,
-                encoding=reading["encoding"],
-                delimiter=reading["delimiter"],
+                **reading.text,
                 progress=bar,
             )
 

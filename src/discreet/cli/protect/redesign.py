@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from discreet.cli import show
+from discreet.cli import options, show
 from discreet.cli.audit_texts import merged_of
 from discreet.cli.protect.common import protects
 from discreet.cli.rule_texts import Rules, rules_of
@@ -16,38 +14,23 @@ from discreet.core.errors import RequestError
 if TYPE_CHECKING:
     from discreet.protect.base import Original, Protected
 
-HAND, ADVICE = "By hand", "Advised"
+in_hand, in_advice = options.panel("By hand"), options.panel("Advised")
 
 
 def redesign(
     original: Any,
-    merge: Annotated[
-        list[str] | None,
-        typer.Option("--merge", help="DIMENSION:GROUP=CATEGORY+CATEGORY.", rich_help_panel=HAND),
-    ] = None,
+    merge: Annotated[list[str] | None, in_hand("--merge", help="DIMENSION:GROUP=CATEGORY+CATEGORY.")] = None,
     level: Annotated[
-        list[str] | None,
-        typer.Option("--level", help="DIMENSION=LEVEL of its hierarchy; 1 is coarsest.", rich_help_panel=HAND),
+        list[str] | None, in_hand("--level", help="DIMENSION=LEVEL of its hierarchy; 1 is coarsest.")
     ] = None,
     rule: Rules = None,
-    max_risk: Annotated[
-        float | None, typer.Option("--max-risk", help="Merge until R1 is at most this.", rich_help_panel=ADVICE)
-    ] = None,
+    max_risk: Annotated[float | None, in_advice("--max-risk", help="Merge until R1 is at most this.")] = None,
     max_violations: Annotated[
-        int | None,
-        typer.Option("--max-violations", help="Merge until so many cells are sensitive.", rich_help_panel=ADVICE),
+        int | None, in_advice("--max-violations", help="Merge until so many cells are sensitive.")
     ] = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option("--allow", help="DIMENSION=any, neighbours, levels or none.", rich_help_panel=ADVICE),
-    ] = None,
-    order: Annotated[
-        list[str] | None,
-        typer.Option("--order", help="DIMENSION=CATEGORY,CATEGORY,… in order.", rich_help_panel=ADVICE),
-    ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", help="Recodings tried before it gets greedy.", min=1, rich_help_panel=ADVICE)
-    ] = 2000,
+    allow: Annotated[list[str] | None, in_advice("--allow", help="DIMENSION=any, neighbours, levels or none.")] = None,
+    order: Annotated[list[str] | None, in_advice("--order", help="DIMENSION=CATEGORY,CATEGORY,… in order.")] = None,
+    limit: Annotated[int, in_advice("--limit", help="Recodings tried before it gets greedy.", min=1)] = 2000,
 ) -> Any:
     """Merge categories, and publish the coarser table as it is.
 
@@ -146,13 +129,7 @@ def _finish(done: Protected, console: Any) -> None:
 
 
 def _pairs(texts: list[str] | None, option: str) -> dict[str, str]:
-    found = {}
-    for text in texts or ():
-        name, equals, rest = text.partition("=")
-        if not equals or not name or not rest:
-            raise RequestError(f"{option} is {text!r}; give DIMENSION=…")
-        found[name] = rest
-    return found
+    return {name: found[-1] for name, found in options.pairs(texts, option, "give DIMENSION=…").items()}
 
 
 def _whole(name: str, text: str) -> int:

@@ -8,10 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from discreet.cli import options, show
-from discreet.cli.protect.common import load, load_linked, protects
+from discreet.cli.protect.common import opened, protects
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.core.progress import Progress
     from discreet.evaluate.certified import Suppressed
     from discreet.protect.base import Protected
+    from discreet.reading.reading import Reading
 
 EXAMPLES = {
     "discreet protect suppress table.csv --rule threshold=3 -o release.csv": "counts below 3, and what protects them",
@@ -33,7 +32,8 @@ EXAMPLES = {
     ),
     "discreet protect suppress table.csv --rule threshold=3 --as intervals -o release.csv": "intervals, not marks",
 }
-SENSITIVE, SEARCH, KNOWN, FILES = "Which cells are sensitive", "What is suppressed with them", "Who looks", "More files"
+in_sensitive, in_search = options.panel("Which cells are sensitive"), options.panel("What is suppressed with them")
+in_known, in_files = options.panel("Who looks"), options.panel("More files")
 
 
 def suppress(
@@ -41,71 +41,43 @@ def suppress(
     rule: Rules = None,
     apriori: Annotated[
         Path | None,
-        typer.Option(
-            "--apriori",
-            help="CSV of cells (dimensions, then status publish or suppress, cost, lower, upper, sliding).",
-            rich_help_panel=SENSITIVE,
+        in_sensitive(
+            "--apriori", help="CSV of cells (dimensions, then status publish or suppress, cost, lower, upper, sliding)."
         ),
     ] = None,
     risk: Annotated[
-        float | None,
-        typer.Option(
-            "--risk", help="Cells of a disclosure risk 1/H above this are sensitive.", rich_help_panel=SENSITIVE
-        ),
+        float | None, in_sensitive("--risk", help="Cells of a disclosure risk 1/H above this are sensitive.")
     ] = None,
     levels: Annotated[
-        str | None,
-        typer.Option(
-            "--levels",
-            help="LOWER,UPPER: levels of all sensitive cells, not the rules' own.",
-            rich_help_panel=SENSITIVE,
-        ),
+        str | None, in_sensitive("--levels", help="LOWER,UPPER: levels of all sensitive cells, not the rules' own.")
     ] = None,
-    method: Annotated[str, typer.Option("--method", help="fast or optimal.", rich_help_panel=SEARCH)] = "fast",
+    method: Annotated[str, in_search("--method", help="fast or optimal.")] = "fast",
     cost: Annotated[
-        str,
-        typer.Option(
-            "--cost", help="value, cells, log, contributors, records, or another magnitude.", rich_help_panel=SEARCH
-        ),
+        str, in_search("--cost", help="value, cells, log, contributors, records, or another magnitude.")
     ] = "value",
-    zeros: Annotated[
-        str, typer.Option("--zeros", help="published or suppressible.", rich_help_panel=SEARCH)
-    ] = "published",
+    zeros: Annotated[str, in_search("--zeros", help="published or suppressible.")] = "published",
     time_limit: Annotated[
-        float | None,
-        typer.Option("--time-limit", help="Seconds for optimal; the best safe pattern then.", rich_help_panel=SEARCH),
+        float | None, in_search("--time-limit", help="Seconds for optimal; the best safe pattern then.")
     ] = None,
     insiders: Annotated[
         str,
-        typer.Option(
+        in_known(
             "--insiders",
             help="Respondents, each with all that they contributed: auto (all who are known), respondents, singletons "
             "or none.",
-            rich_help_panel=KNOWN,
         ),
     ] = "auto",
-    least: Annotated[
-        float, typer.Option("--least", help="What readers know values to be at least.", rich_help_panel=KNOWN)
-    ] = 0.0,
-    form: Annotated[str, typer.Option("--as", help="marks, intervals or synthetic.", rich_help_panel=FILES)] = "marks",
+    least: Annotated[float, in_known("--least", help="What readers know values to be at least.")] = 0.0,
+    form: Annotated[str, in_files("--as", help="marks, intervals or synthetic.")] = "marks",
     linked: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--linked", help="A further table, read as FILE is and protected together with it.", rich_help_panel=FILES
-        ),
+        list[Path] | None, in_files("--linked", help="A further table, read as FILE is and protected together with it.")
     ] = None,
     part: options.Part = None,
     status: Annotated[
-        Path | None,
-        typer.Option(
-            "--status", help="CSV of every cell's status and reason, for the agency only.", rich_help_panel=FILES
-        ),
+        Path | None, in_files("--status", help="CSV of every cell's status and reason, for the agency only.")
     ] = None,
     tab: Annotated[
-        Path | None,
-        typer.Option(
-            "--tab", help="The table with statuses for τ-ARGUS (.tab), for the agency only.", rich_help_panel=FILES
-        ),
+        Path | None, in_files("--tab", help="The table with statuses for τ-ARGUS (.tab), for the agency only.")
     ] = None,
 ) -> Any:
     """Suppress sensitive cells, and as many others as it takes that nobody can work them out.
@@ -132,21 +104,23 @@ def suppress(
     return _Audited(made, list(linked or ()), form, status, tab)
 
 
-def _read(reading: dict[str, Any], given: dict[str, Any]) -> Any:
+def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Any:
     """Read FILE and, in the same way, the tables that are linked with it."""
     stated = options.parts(given.pop("part"))
-    paths = given["linked"] or []
+    paths, how = given["linked"] or [], replace(reading, parts=stated or None)
 
     def read() -> Any:
-        table = load(parts=stated, **reading)
-        given["linked"] = [load_linked(path, reading, stated) for path in paths]
-        totals = []
-        for one in (table, *given["linked"]):
+        from discreet.reading.original import open_linked
+
+        found = opened(file, how)
+        given["linked"] = [open_linked(path, how) for path in paths]
+        totals: list[tuple[str, str, bool]] = []
+        for one in (found.original, *given["linked"]):
             # A table of counts has no margins any more; what they were called is said by --total.
             totals += [(axis.name, axis.total, axis.part) for axis in getattr(one, "axes", ())]
-            totals += [(axis.name, reading["total"], False) for axis in getattr(one, "dimensions", ())]
+            totals += [(axis.name, how.total or "", False) for axis in getattr(one, "dimensions", ())]
         options.check_parts(stated, totals)
-        return table
+        return found
 
     return read
 

@@ -72,8 +72,8 @@ def _publications(found: Bounds, i: int, sheets: Sequence[Sheet]) -> list[Term]:
         part = sheet.figures
         for row in (equations.rows_of(part) == i).nonzero()[0].tolist():
             kind = part.kinds[int(part.kind[row])]
-            if kind.name != "suppressed":
-                made = "" if kind.name == "exact" else f" ({kind.phrase})"
+            if not kind.hidden:
+                made = "" if kind.exact else f" ({kind.phrase})"
                 terms.append(Term("1", equations.describe(i), f"{part.text(row)}{made}", sheet.entry.title))
     return terms
 

@@ -43,9 +43,11 @@ def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: b
     >>> [change.where for change in changes(now, then, "2023", 3)]
     ['area=n']
     """
-    cells = _compared(new, old, amounts)
-    if cells is None:
+    laid = equations_of(old), equations_of(new)
+    names = _shared(*laid)
+    if not names:
         return []
+    cells = _laid(*laid, names, amounts)
     found = cells.change("the whole table", np.ones(cells.known.size, bool), earlier, fewest)
     if found is not None:
         return [found]
@@ -76,31 +78,37 @@ def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> Inside | N
     """Return a small count that would follow if one table's people were among the other's, None if none would.
 
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
+    Where cells are hidden, sums of them are compared: those of every dimension, and the total.
     """
-    cells = _compared(new, old, False)
-    if cells is None or (cells.moved.min() < 0 < cells.moved.max()):
+    laid = equations_of(old), equations_of(new)
+    names = _shared(*laid)
+    faces = [_laid(*laid, face, False) for face in dict.fromkeys([names, *((name,) for name in names), ()])]
+    moved = np.concatenate([cells.moved for cells in faces])
+    if moved.min() < 0 < moved.max():
         return None
-    more = abs(cells.moved)
-    chosen = np.flatnonzero(cells.known & settings.small(more, more, cells.unit))
-    if not chosen.size:
-        return None
-    i = int(chosen[0])
-    less, most = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])))
-    return Inside(f"{cells.name(i)} has {most:,} − {less:,} = {most - less:,} between them", bool(cells.moved[i] > 0))
+    for cells in faces:
+        more = abs(cells.moved)
+        for i in np.flatnonzero(cells.known & settings.small(more, more, cells.unit))[:1].tolist():
+            less, most = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])))
+            text = f"{cells.name(i)} has {most:,} − {less:,} = {most - less:,} between them"
+            return Inside(text, bool(cells.moved[i] > 0))
+    return None
 
 
-def _compared(new: Figures, old: Figures, amounts: bool) -> _Cells | None:
-    """Lay the finest cells of shared dimensions side by side; None where no dimension has the same categories."""
-    first, second = equations_of(old), equations_of(new)
-    scales = [10 ** (max(old.decimals, new.decimals) - part.decimals) for part in (old, new)]
-    names = [name for name in new.names if name in old.names and _leaves(first, name) == _leaves(second, name)]
-    if not names:
-        return None
-    one, other = _values(first, names), _values(second, names)
+def _shared(old: Equations, new: Equations) -> tuple[str, ...]:
+    """Return the dimensions whose categories are the same in both."""
+    names = (name for name in new.space.names if name in old.space.names)
+    return tuple(name for name in names if _leaves(old, name) == _leaves(new, name))
+
+
+def _laid(old: Equations, new: Equations, names: Sequence[str], amounts: bool) -> _Cells:
+    """Lay the finest cells of shared dimensions side by side."""
+    decimals = max(old.decimals, new.decimals)
+    scales = [10 ** (decimals - side.decimals) for side in (old, new)]
+    one, other = _values(old, names), _values(new, names)
     known = (one[0] == one[1]) & (other[0] == other[1])
     before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
-    unit = 10 ** max(old.decimals, new.decimals)
-    return _Cells(names, [_leaves(second, name) for name in names], before, after, known, unit, amounts)
+    return _Cells(names, [_leaves(new, name) for name in names], before, after, known, 10**decimals, amounts)
 
 
 class _Cells:
@@ -143,6 +151,8 @@ class _Cells:
 
     def name(self, cell: int) -> str:
         """Return a cell as a phrase."""
+        if not self.names:
+            return "the total"
         return Grid.of(dict(zip(self.names, self.labels, strict=True))).describe(cell)
 
 
@@ -158,6 +168,7 @@ def _values(equations: Equations, names: Sequence[str]) -> tuple[IntArray, IntAr
     leaves = Grid(tuple(code.size for code in codes))
     placed = leaves.decode(np.arange(leaves.size))
     columns = {name: code[place] for name, code, place in zip(names, codes, placed, strict=True)}
-    at = equations.locate(space.grid.encode([columns.get(name, 0) for name in space.names]))
+    total = np.zeros(leaves.size, np.int64)
+    at = equations.locate(space.grid.encode([columns.get(name, total) for name in space.names]))
     found = bounds(equations, at)
     return found.lower[at], found.upper[at]

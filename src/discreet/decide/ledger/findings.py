@@ -156,16 +156,15 @@ class Check:
             parts.append(f"{_many(len(self.changes), 'change')} can be traced to very few people")
         if self.unfinished:
             parts.append(f"{_many(self.unfinished, 'figure')} could not be bounded in time, and none is called safe")
+        old = sum(finding.cause == "before" and finding.sensitive for finding in self.findings)
         if not parts:
-            parts.append(
-                "nothing that is protected can be worked out" + (", as far as judged" if self.unjudged else "")
-            )
+            what = "nothing more that is protected" if old else "nothing that is protected"
+            parts.append(f"{what} can be worked out{', as far as judged' if self.unjudged else ''}")
         if self.zeros:
             more = ", and more that are not listed" if self.more_zeros else ""
             follow = "follows" if len(self.zeros) == 1 else "follow"
             parts.append(f"{_many(len(self.zeros), 'figure')} of 0 {follow}{more}")
         found = "; ".join(parts)
-        old = sum(finding.cause == "before" and finding.sensitive for finding in self.findings)
         known = f" Without it, {_many(old, 'figure')} can be worked out from earlier releases already." if old else ""
         aside = (
             f" {_many(self.apart, 'release')} about something else {_was(self.apart)} left aside." if self.apart else ""

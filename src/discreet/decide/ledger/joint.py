@@ -187,7 +187,7 @@ def lay(sheets: Sequence[Sheet]) -> list[Sheet]:
 class Given:
     """Something that is given away: a cell, a union of cells (``held``, as positions), a cell between tables, a line.
 
-    ``joint`` says that it counts only if no release gives it away by itself.
+    ``joint`` says that it counts only if no release gives it away by itself, and ``bits`` how many are left at most.
     """
 
     cell: dict[str, str]
@@ -202,6 +202,7 @@ class Given:
     sensitive: bool = True
     joint: bool = False
     line: Line | None = None
+    bits: float = math.nan
 
 
 class Work:
@@ -280,7 +281,14 @@ class Work:
         reason = f"no release shows it; {reason}" if asked and lower < upper else reason
         cell = self.equations.cell(i)
         sensitive = not asked or lower > 0 or self.settings.zeros == "unsafe"
-        return Given(cell, self.equations.describe(i), lower, upper, reason, self._key(i), (i,), sensitive=sensitive)
+        name, bits = self.equations.describe(i), sum(self._bits(i))
+        return Given(cell, name, lower, upper, reason, self._key(i), (i,), sensitive=sensitive, bits=bits)
+
+    def _bits(self, i: int) -> tuple[float, float]:
+        """Return how many bits are left of a figure, and their error; NaN where it was not judged."""
+        f = self.judged
+        k = int(np.searchsorted(f.at, i))
+        return (float(f.bits[k]), float(f.error[k])) if k < len(f) and f.at[k] == i else (math.nan, math.nan)
 
     def reasons(self, i: int) -> tuple[str, ...]:
         """Say what is wrong with a figure that was judged."""
@@ -444,7 +452,10 @@ class Work:
                 found.append(None)
                 continue
             told = bool(plain[i]) or (bool(self.exact[i]) and not one.sensitive)
-            found.append((*_ends(self.found, i, self.scale), told))
+            ends, (bits, error) = _ends(self.found, i, self.scale), self._bits(i)
+            # What leaves less open than these tables do gives something away that they do not.
+            less = ends != (one.lower, one.upper) or one.bits < bits - error
+            found.append((*ends, told and not less))
         sums = [k for k, one in enumerate(given[:PROOFS]) if one.units and found[k] is None]
         held = {k: [self._find(unit) for unit in given[k].units] for k in sums}
         asked = {k: [i for i in at if i is not None] for k, at in held.items() if None not in at}

@@ -25,6 +25,7 @@ from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.sheets import sheets_of
 from discreet.decide.ledger.store import WAIT, Store
 from discreet.decide.policy import Policy
+from discreet.reading.published import open_release
 from discreet.table.release import Release
 
 COLUMNS = (
@@ -99,7 +100,7 @@ class Ledger:
 
     def add(
         self,
-        release: Release,
+        release: Any,
         *,
         title: str,
         population: str = "",
@@ -112,7 +113,7 @@ class Ledger:
         """Record a release as published. When this returns, it is on the disk.
 
         Args:
-            release: what is published.
+            release: what is published: a release, or a file or frame of it.
             title: what to call it.
             population: whom the figures are about; releases about one population are checked together. One inside
                 another is written behind it, as ``residents > 18+``.
@@ -122,6 +123,7 @@ class Ledger:
             original: the confidential table, to be kept beside the ledger.
             revises: the ids or titles of the releases that it corrects.
         """
+        release = open_release(release)
         release.refuse_trial("entered in a ledger, which holds what is published", "")
         entry = _described(release, title, population, period, variable, published)
         entry = replace(entry, revises=self._named(revises))
@@ -212,7 +214,7 @@ class Ledger:
 
     def check(
         self,
-        release: Release,
+        release: Any,
         *,
         title: str = "the new release",
         population: str = "",
@@ -238,7 +240,7 @@ class Ledger:
         figures, whatever is said about them.
 
         Args:
-            release: what is to be published.
+            release: what is to be published: a release, or a file or frame of it.
             title: what to call it.
             population: whom its figures are about; one inside another is written behind it: ``residents > 18+``.
             period: when.
@@ -257,6 +259,7 @@ class Ledger:
             workers: threads.
             progress: told how far the work is.
         """
+        release = open_release(release)
         entry = _described(release, title, population, period, variable, None)
         rules = Settings.of(policy, width, dr, threshold, amounts=not entry.counts)
         rules = replace(rules, time_limit=time_limit, workers=workers, progress=progress)

@@ -58,8 +58,9 @@ def same_values(
         pass
     found = carried([*earlier, *new], theirs, settings, why)
     if earlier and found.findings:
-        known = {finding.name for finding in carried(earlier, theirs, settings, why).findings}
-        found = replace(found, findings=tuple(f for f in found.findings if f.name not in known))
+        known = {(f.name, f.lower, f.upper) for f in carried(earlier, theirs, settings, why).findings}
+        more = tuple(f for f in found.findings if (f.name, f.lower, f.upper) not in known)
+        found = replace(found, findings=more)
     others = _not_repeated([*earlier, *new], theirs)
     if not others:
         return found

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.numerics import IntArray
-from discreet.feasible.network.flow import DONE, network_bounds
+from discreet.feasible.network.flow import DONE, Batch, Found, network_bounds
 from discreet.feasible.network.orientation import orient
 from discreet.feasible.reduction import Group
 
@@ -44,21 +44,10 @@ def network_batch(
         least, most = np.maximum(least, aims[0]), np.minimum(most, aims[1])
     out = np.stack([least, most])
     settled, status = np.zeros_like(least), np.zeros(len(batch), np.int64)
+    tail, head = (np.concatenate([ends[side] for _, ends in batch]) for side in (0, 1))
     network_bounds(
-        edges,
-        nodes,
-        np.concatenate([tail for _, (tail, _, _) in batch]),
-        np.concatenate([head for _, (_, head, _) in batch]),
-        balance,
-        lower,
-        upper,
-        least,
-        most,
-        np.concatenate(wanted),
-        out[0],
-        out[1],
-        settled,
-        status,
+        Batch(edges, nodes, tail, head, balance, lower, upper, least, most, np.concatenate(wanted)),
+        Found(out[0], out[1], settled, status),
         (clock or Clock()).rung,
     )
     spans = [slice(edges[i], edges[i + 1]) for i in range(len(batch))]

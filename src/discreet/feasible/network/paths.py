@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
 
 
+class Network(NamedTuple):
+    """Unknowns as edges between equations: their ends and ranges, and the edges around each node.
+
+    The edges of node n stand in ``around`` from ``begin[n]`` to ``begin[n + 1]``; the last node is the ground.
+    """
+
+    tail: IntArray
+    head: IntArray
+    lower: IntArray
+    upper: IntArray
+    begin: IntArray
+    around: IntArray
+
+
+class Flow(NamedTuple):
+    """The values of all edges, what each node has too much, the extremes that values took, and room for a search.
+
+    A node was seen in the present search if ``seen`` has its ``stamp[0]``; ``via`` is the edge that led there. Work
+    ends when ``stop[0]`` is set.
+    """
+
+    x: IntArray
+    excess: IntArray
+    least_seen: IntArray
+    most_seen: IntArray
+    seen: IntArray
+    stamp: IntArray
+    via: IntArray
+    queue: IntArray
+    stop: IntArray
+
+
 @compiled
-def path(
-    source: int,
-    target: int,
-    deficit: IntArray,
-    skip: int,
-    tail: IntArray,
-    head: IntArray,
-    x: IntArray,
-    lower: IntArray,
-    upper: IntArray,
-    begin: IntArray,
-    around: IntArray,
-    seen: IntArray,
-    stamp: int,
-    via: IntArray,
-    queue: IntArray,
-) -> int:
+def path(net: Network, flow: Flow, source: int, target: int, skip: int) -> int:
     """Search breadth first for the target, or for any node in deficit when there is none; return it, or -1."""
+    tail, head, x, lower, upper = net.tail, net.head, flow.x, net.lower, net.upper
+    begin, around, seen, via, queue = net.begin, net.around, flow.seen, flow.via, flow.queue
+    flow.stamp[0] += 1
+    stamp = flow.stamp[0]
     first, last = 0, 1
     queue[0] = source
     seen[source] = stamp
@@ -47,7 +69,7 @@ def path(
                     continue
             seen[other] = stamp
             via[other] = edge
-            if other == target or (target < 0 and deficit[other] < 0):
+            if other == target or (target < 0 and flow.excess[other] < 0):
                 return int(other)
             queue[last] = other
             last += 1
@@ -55,93 +77,67 @@ def path(
 
 
 @compiled
-def push(
-    source: int,
-    node: int,
-    most: int,
-    tail: IntArray,
-    head: IntArray,
-    x: IntArray,
-    lower: IntArray,
-    upper: IntArray,
-    via: IntArray,
-    least_seen: IntArray,
-    most_seen: IntArray,
-) -> int:
-    """Send as much as fits along the path found, and remember the extremes that values took."""
+def push(net: Network, flow: Flow, source: int, node: int, most: int, record: bool) -> int:
+    """Send as much as fits along the path found, and remember the extremes that values took if asked to."""
+    tail, head, x, via = net.tail, net.head, flow.x, flow.via
     amount = most
     at = node
     while at != source:
         edge = via[at]
         if head[edge] == at:
-            amount = min(amount, upper[edge] - x[edge])
+            amount = min(amount, net.upper[edge] - x[edge])
             at = tail[edge]
         else:
-            amount = min(amount, x[edge] - lower[edge])
+            amount = min(amount, x[edge] - net.lower[edge])
             at = head[edge]
     at = node
     while at != source:
         edge = via[at]
         if head[edge] == at:
             x[edge] += amount
-            most_seen[edge] = max(most_seen[edge], x[edge])
+            if record:
+                flow.most_seen[edge] = max(flow.most_seen[edge], x[edge])
             at = tail[edge]
         else:
             x[edge] -= amount
-            least_seen[edge] = min(least_seen[edge], x[edge])
+            if record:
+                flow.least_seen[edge] = min(flow.least_seen[edge], x[edge])
             at = head[edge]
     return amount
 
 
 @compiled
-def complete(
-    excess: IntArray,
-    t: IntArray,
-    h: IntArray,
-    x: IntArray,
-    low: IntArray,
-    up: IntArray,
-    begin: IntArray,
-    around: IntArray,
-    seen: IntArray,
-    stamp: int,
-    via: IntArray,
-    queue: IntArray,
-    least_seen: IntArray,
-    most_seen: IntArray,
-    stop: IntArray,
-) -> int:
+def complete(net: Network, flow: Flow) -> int:
     """Send what nodes have too much to where it is missing: to neighbours first, then along paths.
 
-    Return the last stamp, -1 where that cannot be done, -2 when it is told to stop.
+    Return 0 when that is done, -1 where it cannot be, -2 when it is told to stop.
     """
+    x, excess, begin, around = flow.x, flow.excess, net.begin, net.around
+    tail, head, lower, upper = net.tail, net.head, net.lower, net.upper
     size = begin.size - 1
     for n in range(size):
         k = begin[n]
         while excess[n] > 0 and k < begin[n + 1]:
             e = around[k]
             k += 1
-            other = h[e] if t[e] == n else t[e]
+            other = head[e] if tail[e] == n else tail[e]
             if excess[other] >= 0:
                 continue
-            room = up[e] - x[e] if t[e] == n else x[e] - low[e]
-            sent = min(min(excess[n], -excess[other]), room)
-            x[e] += sent if t[e] == n else -sent
+            sent = min(min(excess[n], -excess[other]), (upper[e] - x[e] if tail[e] == n else x[e] - lower[e]))
+            x[e] += sent if tail[e] == n else -sent
             excess[n] -= sent
             excess[other] += sent
     for n in range(size):
         while excess[n] > 0:
-            if stop[0] != 0:
+            if flow.stop[0] != 0:
                 return -2
-            stamp += 1
-            end = path(n, -1, excess, -1, t, h, x, low, up, begin, around, seen, stamp, via, queue)
+            end = path(net, flow, n, -1, -1)
             if end < 0:
                 return -1
-            limit = min(excess[n], -excess[end])
-            sent = push(n, end, limit, t, h, x, low, up, via, least_seen, most_seen)
+            sent = push(net, flow, n, end, min(excess[n], -excess[end]), True)
             excess[n] -= sent
             excess[end] += sent
-    return stamp
+    return 0
 
 
 @compiled

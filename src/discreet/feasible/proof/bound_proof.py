@@ -51,7 +51,7 @@ class Proof:
         own = equations.upper[self.position] if self.upper else equations.lower[self.position]
         if self.terms == ((self.position, Fraction(1)),):
             kind = equations.kind(self.position)
-            if kind is not None and kind.name != "suppressed":
+            if kind is not None and not kind.hidden:
                 where = equations.parts[int(equations.source[self.position])].name
                 return f"{name} {sign} {value}: published in {where}, {kind.phrase}"
             if int(own) == 0 and not self.upper:

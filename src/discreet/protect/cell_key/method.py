@@ -26,10 +26,11 @@ from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
 from discreet.protect.linked import protect_linked
 from discreet.protect.rounding import inner_and_sums, laid_out, released, rounded_table
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.grid import Grid, look_up
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Relative
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.spec import KEYS
 
@@ -187,7 +188,7 @@ class CellKey:
         noise = magnitude_noise(largest.top, keys, self.ptable, share=self.share, weights=self.weights)
         values = units + np.rint(noise * 10**decimals).astype(np.int64)
         parameters = {**self.parameters, "share": self.share, "weights": list(self.weights)}
-        kind = Kind("relative", fraction=float(self.share))
+        kind = Relative(fraction=float(self.share))
         figures = Figures.of_tabulation(cells, values=values, kind=kind, name=self.name)
         changes = Changes.between(units, values, total=(int(units[0]), int(values[0])), decimals=decimals)
         return Protected(Release(None, self.name, parameters, (figures,)), changes, notes)
@@ -226,6 +227,7 @@ class CellKey:
             yield chance, released_counts
 
 
+@reads_original
 def cell_key(
     original: Original | KeyedTable,
     ptable: PTable | None = None,

@@ -14,7 +14,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
 from discreet.protect.cell_key.entropy import max_entropy, span, variance_range
 from discreet.protect.cell_key.ptable_writer import write_law
-from discreet.table.kinds import Kind, Noise
+from discreet.table.kinds import Kind, Noise, Perturbed
 
 SUM = 1e-6
 """How far the probabilities of one count may be from 1 in a file, where they are printed to a few digits."""
@@ -71,7 +71,7 @@ class PTable:
     def kind(self) -> Kind:
         """What a reader who knows the table knows of a count behind a figure."""
         law = tuple(tuple((v, p) for v, p in row if p > 0) for row in self.law)
-        return Kind("perturbed", bound=self.bound, law=law)
+        return Perturbed(bound=self.bound, law=law)
 
     def probabilities(self, count: int) -> FloatArray:
         """Return the probabilities of the noises −D … D for a count."""

@@ -8,7 +8,7 @@ published totals, the totals tell nothing that the cells do not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,9 +24,11 @@ from discreet.protect.controlled_rounding.rounding_problem import RoundingProble
 from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
 from discreet.protect.linked import protect_linked
 from discreet.protect.margin_fit import round_for_margins
-from discreet.protect.rounding import check_base, check_counts, inner_sums, laid_out, released
+from discreet.protect.rounding import BASE, check_base, check_counts, inner_sums, laid_out, released
+from discreet.protect.usage import Usage, option
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Controlled, Kind, Perturbed
 from discreet.table.tabulation import Tabulation
 
 
@@ -44,16 +46,32 @@ class ControlledRounding:
     [[0, 0], [5, 5], [10, 20]]
     """
 
-    base: int = 5
-    unbiased: bool = False
-    time_limit: float = 60.0
+    base: int = field(default=5, metadata=BASE)
+    unbiased: bool = field(default=False, metadata=option("Draw a rounding at random whose mean is the original."))
+    time_limit: float = field(default=60.0, metadata=option("Seconds for the search."))
     name: ClassVar[str] = "controlled-rounding"
+    usage: ClassVar[Usage] = Usage(
+        "Round every figure to a neighbouring multiple of the base so that all sums hold, as near as can be.\n\n"
+        "All margins, and groups of hierarchies, are published. Where no such rounding exists, figures may move "
+        "further; the answer says so.",
+        {
+            "discreet protect controlled-rounding t.csv --base 5 -o rounded.csv": "all sums hold",
+            "discreet protect controlled-rounding t.csv --hierarchy region=nuts.hrc -o r.csv": "groups of regions too",
+            "discreet protect controlled-rounding t.csv --unbiased -o r.csv": "at random, without bias",
+        },
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check the base and the time."""
         check_base(self.base)
         if not self.time_limit > 0:
             raise RequestError(f"the time limit is {self.time_limit!r}; give seconds above 0")
+
+    @property
+    def random(self) -> bool:
+        """Only the unbiased rounding draws anything."""
+        return self.unbiased
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -74,7 +92,7 @@ class ControlledRounding:
             values = unbiased_rounding(problem, generator(seed), self.time_limit, progress)
             # A single figure x becomes y with probability 1 − |x − y|/b, as by random rounding, but the figures of one
             # draw depend on each other.
-            law = Kind("controlled", base=base)
+            law = Controlled(base=base)
             done = self._made(original, full, kept, values, law, (), {"zero_restricted": True})
             return done.as_trial() if is_short(seed) else done
         found, bound = nearest_rounding(problem, self.time_limit, progress)
@@ -94,11 +112,11 @@ class ControlledRounding:
             notes: tuple[str, ...] = (
                 () if found.proved else (f"A nearer rounding may exist: the distance is within {gap:.2%} of a bound.",)
             )
-            return self._made(original, full, kept, found.values, Kind("controlled", base=base), notes, details)
+            return self._made(original, full, kept, found.values, Controlled(base=base), notes, details)
         largest = int(np.abs(found.values - full.records).max())
         beyond = int(np.count_nonzero(np.abs(found.values - full.records) >= base))
         note = f"{reason}: {beyond:,} figures move by a base or more, by {largest} at most. All sums hold."
-        return self._made(original, full, kept, found.values, Kind("perturbed", bound=largest), (note,), details)
+        return self._made(original, full, kept, found.values, Perturbed(bound=largest), (note,), details)
 
     def _made(
         self,
@@ -129,6 +147,7 @@ class ControlledRounding:
         return Rounded(values, largest // base, False)
 
 
+@reads_original
 def controlled_rounding(
     original: Original | Sequence[Original],
     base: int = 5,

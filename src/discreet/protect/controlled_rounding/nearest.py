@@ -52,8 +52,7 @@ def cheapest_rounding(
         costs=costs,
         lower=np.zeros(n),
         upper=np.ones(n) if upper is None else upper,
-        least=problem.rhs,
-        most=problem.rhs,
+        sums=(problem.rhs, problem.rhs),
         whole=whole,
         options=options,
     )

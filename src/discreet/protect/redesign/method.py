@@ -18,6 +18,7 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Changes, Original, Protected, check_anybody
 from discreet.protect.redesign.recode import categories, coarsened, joined, merging, to_levels
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.coarsen import Recoding, groups_of
 from discreet.table.figures import Figures, units_of
@@ -174,6 +175,7 @@ def _sentence(name: str, groups: Mapping[str, str]) -> str:
     return f"{name}: {len(groups)} categories became {len(below)} ({'; '.join(merged)})."
 
 
+@reads_original
 def redesign(
     original: Original,
     merge: Mapping[str, Mapping[str, Sequence[object]]] | None = None,

@@ -21,9 +21,10 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import counts_of, release_counts
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.frequencies import DENSE_LIMIT
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Simulated
 
 Law: TypeAlias = Literal["hypergeometric", "uniform"]
 Engine: TypeAlias = Literal["auto", "sequential", "counting", "chain"]
@@ -113,8 +114,8 @@ class Simulation:
             self.name,
             self.parameters,
             kept=names,
-            kinds=(Kind("simulated"),),
-            sums=Kind("simulated"),
+            kinds=(Simulated(),),
+            sums=Simulated(),
             notes=tuple(notes),
             details={"engine": engine, "chain": None if diagnostics is None else diagnostics.to_dict()},
         )
@@ -188,6 +189,7 @@ def _dense(table: Table) -> IntArray:
     return table.to_array().ravel()
 
 
+@reads_original
 def simulation(
     original: Original,
     margins: Sequence[Sequence[str]] | int | None = None,

@@ -9,7 +9,7 @@ sensitive cell is ever looked at, however large the table is.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,75 +57,55 @@ class Room(NamedTuple):
     up: FloatArray
 
 
+COLUMN = np.dtype([(name, np.float64) for name in ("value", "slope", "price", "less", "more")] + [("held", np.int64)])
+"""Of a column of the tableau: the value of its cell, the slope of the costs, the price of a whole move, how far it goes
+down and up, and the row in which it is basic."""
+ROW = np.dtype([(name, np.float64) for name in ("level", "low", "high", "side")] + [("holds", np.int64)])
+"""Of a row: the value of its basic cell, the range of that, its sign, and the column that it holds."""
+
+
+class Extent(NamedTuple):
+    """How many rows and columns a tableau has, and how many of its columns are cleared."""
+
+    rows: int
+    columns: int
+    cleared: int
+
+
 class Workspace(NamedTuple):
     """The memory that all searches of one problem share; the cells that a search found and their moves stand in it.
 
-    ``effort[0]`` counts the changes of tableaus of all searches.
+    Columns and rows are records, since compiled code counts references to every array that it hands on. ``effort[0]``
+    counts the changes of tableaus of all searches.
     """
 
     tableau: FloatArray
+    columns: Any
+    rows: Any
     column_of: IntArray
     row_of: IntArray
     cell_at: IntArray
     equation_at: IntArray
+    touched: IntArray
     found: IntArray
     moves: FloatArray
     effort: IntArray
 
 
-class _Search(NamedTuple):
-    """One search: of every column the value, the price of a whole move and how far it goes; of every row its range.
-
-    ``held`` is the row in which a column is basic, ``holds`` the column that is basic in a row, ``side`` the sign of
-    its value. ``size`` holds the number of rows and columns, and how many columns of the tableau are cleared.
-    """
-
-    value: FloatArray
-    slope: FloatArray
-    price: FloatArray
-    less: FloatArray
-    more: FloatArray
-    held: IntArray
-    holds: IntArray
-    level: FloatArray
-    side: FloatArray
-    low: FloatArray
-    high: FloatArray
-    touched: IntArray
-    size: IntArray
-
-
 def workspace(cells: int, equations: int) -> Workspace:
-    """Return the memory that searches of one problem share."""
+    """Return the memory that searches of one problem share; what enters a tableau is set then."""
     return Workspace(
         np.zeros((ROWS, COLUMNS)),
+        np.zeros(COLUMNS, COLUMN),
+        np.zeros(ROWS, ROW),
         np.full(cells, -1, np.int64),
         np.full(equations, -1, np.int64),
         np.zeros(COLUMNS, np.int64),
         np.zeros(ROWS, np.int64),
         np.zeros(COLUMNS, np.int64),
+        np.zeros(COLUMNS, np.int64),
         np.zeros(COLUMNS),
         np.zeros(1, np.int64),
-    )
-
-
-@compiled
-def _new_search() -> _Search:
-    size = np.array([0, 1, STRIP], np.int64)
-    return _Search(
-        np.zeros(COLUMNS),
-        np.zeros(COLUMNS),
-        np.empty(COLUMNS),
-        np.empty(COLUMNS),
-        np.empty(COLUMNS),
-        np.full(COLUMNS, -1, np.int64),
-        np.full(ROWS, -1, np.int64),
-        np.zeros(ROWS),
-        np.ones(ROWS),
-        np.zeros(ROWS),
-        np.zeros(ROWS),
-        np.empty(COLUMNS, np.int64),
-        size,
     )
 
 
@@ -139,11 +119,11 @@ def _each(cell: int, cost: FloatArray, room: Room, size: float) -> float:
 
 @compiled
 def _enter(
-    s: _Search, work: Workspace, on: Instance, who: int, size: float, cost: FloatArray, room: Room, limit: float
-) -> bool:
-    """Let the equations of a cell that begins to move enter the tableau; false where it is full."""
-    T, column_of, row_of = work.tableau, work.column_of, work.row_of
-    nr, nc, wide = s.size[0], s.size[1], s.size[2]
+    work: Workspace, on: Instance, who: int, size: float, cost: FloatArray, room: Room, limit: float, at: Extent
+) -> tuple[Extent, bool]:
+    """Let the equations of a cell that begins to move enter the tableau; say whether it is full."""
+    T, columns, rows, column_of, row_of = work.tableau, work.columns, work.rows, work.column_of, work.row_of
+    nr, nc, wide = at.rows, at.columns, at.cleared
     full = False
     for k in range(on.begins[who], on.begins[who + 1]):
         e = on.rows[k]
@@ -153,7 +133,8 @@ def _enter(
             full = True
             break
         T[nr, :wide] = 0.0
-        s.level[nr], s.holds[nr], s.side[nr], s.low[nr], s.high[nr] = 0.0, -1, 1.0, 0.0, 0.0
+        r = rows[nr]
+        r.level, r.holds, r.side, r.low, r.high = 0.0, -1, 1.0, 0.0, 0.0
         for i in range(on.starts[e], on.starts[e + 1]):
             j = on.columns[i]
             if column_of[j] < 0:
@@ -161,37 +142,37 @@ def _enter(
                 if cost[j] > limit or not np.isfinite(cost[j]):
                     continue
                 column_of[j] = nc
-                work.cell_at[nc], s.value[nc], s.slope[nc], s.held[nc] = j, 0.0, 0.0, -1
-                s.price[nc] = _each(j, cost, room, size)
-                s.less[nc], s.more[nc] = room.down[j] / size, room.up[j] / size
+                work.cell_at[nc] = j
+                c = columns[nc]
+                c.value, c.slope, c.held, c.price = 0.0, 0.0, -1, _each(j, cost, room, size)
+                c.less, c.more = room.down[j] / size, room.up[j] / size
                 nc += 1
                 if nc == wide:
                     # Rows are cleared in strips: one column at a time would touch every row of the tableau.
                     T[: nr + 1, wide : wide + STRIP] = 0.0
                     wide += STRIP
             T[nr, column_of[j]] += on.signs[i]
-            s.level[nr] -= on.signs[i] * s.value[column_of[j]]
+            r.level -= on.signs[i] * columns[column_of[j]].value
         row_of[e], work.equation_at[nr] = nr, e
         nr += 1
-    s.size[0], s.size[1], s.size[2] = nr, nc, wide
-    return not full
+    return Extent(nr, nc, wide), full
 
 
 @compiled
-def _pivot(s: _Search, T: FloatArray, leaving: int, entering: int, target: float, way: float) -> int:
+def _pivot(work: Workspace, at: Extent, leaving: int, entering: int, target: float, way: float) -> int:
     """Exchange the basic cell of a row, which goes to its target, for another; return how many entries changed."""
-    level, slope, touched = s.level, s.slope, s.touched
-    nr, nc = s.size[0], s.size[1]
+    T, columns, rows, touched = work.tableau, work.columns, work.rows, work.touched
     effort = 0
+    old, new = rows[leaving], columns[entering]
     a = T[leaving, entering]
-    step_by = -(target - level[leaving]) / a
-    for i in range(nr):
+    step_by = -(target - old.level) / a
+    for i in range(at.rows):
         if i != leaving and T[i, entering] != 0.0:
-            level[i] -= T[i, entering] * step_by
-    k = s.holds[leaving]
+            rows[i].level -= T[i, entering] * step_by
+    k = old.holds
     # Rows of the tableau are sparse: only the columns that the pivot row has are touched.
     width = 0
-    for c in range(nc):
+    for c in range(at.columns):
         if T[leaving, c] != 0.0:
             T[leaving, c] /= a
             if c != entering:
@@ -202,60 +183,59 @@ def _pivot(s: _Search, T: FloatArray, leaving: int, entering: int, target: float
         T[leaving, k] = 1.0 / a
         touched[width] = k
         width += 1
-    for i in range(nr):
+    for i in range(at.rows):
         f = T[i, entering]
         if i != leaving and f != 0.0:
             effort += width
             for t in range(width):
                 T[i, touched[t]] -= f * T[leaving, touched[t]]
             T[i, entering] = 0.0
-    q = slope[entering] + s.price[entering] * way
+    q = new.slope + new.price * way
     for t in range(width):
-        slope[touched[t]] -= q * T[leaving, touched[t]]
+        columns[touched[t]].slope -= q * T[leaving, touched[t]]
     if k >= 0:
-        slope[k] = -q / a - s.price[k] * s.side[leaving]
-        s.held[k], s.value[k] = -1, target
-    slope[entering] = 0.0
-    s.held[entering], s.holds[leaving] = leaving, entering
-    level[leaving], s.side[leaving] = s.value[entering] + step_by, way
-    s.low[leaving], s.high[leaving] = (0.0, s.more[entering]) if way > 0 else (-s.less[entering], 0.0)
+        columns[k].slope = -q / a - columns[k].price * old.side
+        columns[k].held, columns[k].value = -1, target
+    new.slope = 0.0
+    new.held, old.holds = leaving, entering
+    old.level, old.side = new.value + step_by, way
+    old.low, old.high = (0.0, new.more) if way > 0 else (-new.less, 0.0)
     return effort
 
 
 @compiled
-def _furthest(s: _Search) -> int:
+def _furthest(rows: Any, count: int) -> int:
     """Return the row that is furthest from where it must be, -1 where none is off."""
-    level, low, high = s.level, s.low, s.high
     leaving, worst = -1, TINY
-    for i in range(s.size[0]):
-        off = max(level[i] - high[i], low[i] - level[i])
+    for i in range(count):
+        off = max(rows[i].level - rows[i].high, rows[i].low - rows[i].level)
         if off > worst:
             leaving, worst = i, off
     return leaving
 
 
 @compiled
-def _entering(s: _Search, row: FloatArray, delta: float) -> tuple[int, float, float]:
+def _entering(columns: Any, count: int, row: FloatArray, delta: float) -> tuple[int, float, float]:
     """Return the column that moves a row most cheaply, -1 where none does, its price, and the way it goes."""
-    value, slope, price, less, more, held = s.value, s.slope, s.price, s.less, s.more, s.held
     entering, best, largest, way = -1, np.inf, 0.0, 1.0
-    for c in range(1, s.size[1]):
+    for c in range(1, count):
         a = row[c]
-        if held[c] >= 0 or abs(a) < TINY:
+        if abs(a) < TINY or columns[c].held >= 0:
             continue
+        one = columns[c]
         rising = delta * a < 0
-        if value[c] == 0.0:
-            if (more[c] if rising else less[c]) <= 0:
+        if one.value == 0.0:
+            if (one.more if rising else one.less) <= 0:
                 continue
-            rate, sign = (price[c] + slope[c], 1.0) if rising else (price[c] - slope[c], -1.0)
-        elif value[c] > 0:
+            rate, sign = (one.price + one.slope, 1.0) if rising else (one.price - one.slope, -1.0)
+        elif one.value > 0:
             if rising:
                 continue
-            rate, sign = -(price[c] + slope[c]), 1.0
+            rate, sign = -(one.price + one.slope), 1.0
         else:
             if not rising:
                 continue
-            rate, sign = slope[c] - price[c], -1.0
+            rate, sign = one.slope - one.price, -1.0
         ratio = max(rate, 0.0) / abs(a)
         if ratio < best - TINY or (ratio < best + TINY and abs(a) > largest + TINY):
             entering, best, largest, way = c, ratio, abs(a), sign
@@ -263,44 +243,45 @@ def _entering(s: _Search, row: FloatArray, delta: float) -> tuple[int, float, fl
 
 
 @compiled
-def _through_zero(s: _Search, row: FloatArray, leaving: int, best: float) -> bool:
+def _through_zero(columns: Any, count: int, row: FloatArray, own: Any, best: float) -> bool:
     """Let the cell of a row that has come to zero go on beyond it, if that is cheaper than another one's move."""
-    j = s.holds[leaving]
-    other = s.less[j] if s.side[leaving] > 0 else s.more[j]
-    if other <= 0 or 2 * s.price[j] > best:
+    j = columns[own.holds]
+    other = j.less if own.side > 0 else j.more
+    if other <= 0 or 2 * j.price > best:
         return False
-    for c in range(s.size[1]):
-        s.slope[c] += 2 * s.price[j] * s.side[leaving] * row[c]
-    s.side[leaving] = -s.side[leaving]
-    s.low[leaving], s.high[leaving] = (0.0, s.more[j]) if s.side[leaving] > 0 else (-s.less[j], 0.0)
+    for c in range(count):
+        columns[c].slope += 2 * j.price * own.side * row[c]
+    own.side = -own.side
+    own.low, own.high = (0.0, j.more) if own.side > 0 else (-j.less, 0.0)
     return True
 
 
 @compiled
-def _proof(s: _Search, work: Workspace, leaving: int) -> int:
+def _proof(work: Workspace, count: int, leaving: int) -> int:
     """Write down the equation that cannot be balanced, a sum of equations over the cells seen; return its length."""
-    count = 0
-    for c in range(s.size[1]):
+    length = 0
+    for c in range(count):
         if abs(work.tableau[leaving, c]) > TINY:
-            work.found[count], work.moves[count] = work.cell_at[c], work.tableau[leaving, c]
-            count += 1
-    j = s.holds[leaving]
+            work.found[length], work.moves[length] = work.cell_at[c], work.tableau[leaving, c]
+            length += 1
+    j = work.rows[leaving].holds
     if j >= 0:
-        work.found[count], work.moves[count] = work.cell_at[j], 1.0
-        count += 1
-    return count
+        work.found[length], work.moves[length] = work.cell_at[j], 1.0
+        length += 1
+    return length
 
 
 @compiled
-def _circuit(s: _Search, work: Workspace, size: float) -> int:
+def _circuit(work: Workspace, count: int, size: float) -> int:
     """Write down the cells that move, and by how much; return how many there are."""
-    count = 0
-    for c in range(s.size[1]):
-        v = s.value[c] if s.held[c] < 0 else s.level[s.held[c]]
+    length = 0
+    for c in range(count):
+        one = work.columns[c]
+        v = one.value if one.held < 0 else work.rows[one.held].level
         if abs(v) > 1e-7:
-            work.found[count], work.moves[count] = work.cell_at[c], v * size
-            count += 1
-    return count
+            work.found[length], work.moves[length] = work.cell_at[c], v * size
+            length += 1
+    return length
 
 
 @compiled
@@ -320,30 +301,33 @@ def cheapest(
     move, and the cost; the cells and their moves stand in the workspace. Where there is no circuit, these hold an
     equation that proves it.
     """
-    T, s = work.tableau, _new_search()
-    work.cell_at[0], work.column_of[cell], s.value[0] = cell, 0, 1.0
+    columns, rows, at = work.columns, work.rows, Extent(0, 1, STRIP)
+    work.cell_at[0], work.column_of[cell] = cell, 0
+    columns[0].value, columns[0].slope, columns[0].held = 1.0, 0.0, -1
     outcome, total, count, effort = LARGE, 0.0, 0, 0
     entering, leaving, target, way = 0, -1, 0.0, 1.0
     for step in range(STEPS):
-        if not _enter(s, work, on, work.cell_at[entering], size, cost, room, limit) or effort > patience:
+        at, full = _enter(work, on, work.cell_at[entering], size, cost, room, limit, at)
+        if full or effort > patience:
             break
         if step > 0:
             # The pivot that the last step decided on, now that all rows are there.
-            effort += _pivot(s, T, leaving, entering, target, way)
+            effort += _pivot(work, at, leaving, entering, target, way)
         while True:
-            leaving = _furthest(s)
+            leaving = _furthest(rows, at.rows)
             if leaving < 0:
                 outcome = FOUND
                 break
-            target = s.high[leaving] if s.level[leaving] > s.high[leaving] else s.low[leaving]
-            delta = target - s.level[leaving]
-            entering, best, way = _entering(s, T[leaving], delta)
-            j = s.holds[leaving]
-            if j >= 0 and target == 0.0 and _through_zero(s, T[leaving], leaving, best):
-                total += 2 * s.price[j] * abs(delta)
+            own, row = rows[leaving], work.tableau[leaving]
+            target = own.high if own.level > own.high else own.low
+            delta = target - own.level
+            entering, best, way = _entering(columns, at.columns, row, delta)
+            j = own.holds
+            if j >= 0 and target == 0.0 and _through_zero(columns, at.columns, row, own, best):
+                total += 2 * columns[j].price * abs(delta)
                 continue
             if entering < 0:
-                outcome, count = NONE, _proof(s, work, leaving)
+                outcome, count = NONE, _proof(work, at.columns, leaving)
                 break
             total += best * abs(delta)
             if total > limit:
@@ -352,10 +336,10 @@ def cheapest(
         if outcome != LARGE:
             break
     if outcome == FOUND:
-        count = _circuit(s, work, size)
-    for c in range(s.size[1]):
+        count = _circuit(work, at.columns, size)
+    for c in range(at.columns):
         work.column_of[work.cell_at[c]] = -1
-    for i in range(s.size[0]):
+    for i in range(at.rows):
         work.row_of[work.equation_at[i]] = -1
     work.effort[0] += effort
     return outcome, count, total

@@ -100,8 +100,7 @@ class _LinkedPart:
                 # Next to the real numbers, whole ones are found in a fraction of the time, where there are any.
                 lower=np.maximum(lower, np.floor(found) - 1) if near else lower,
                 upper=np.minimum(upper, np.ceil(found) + 1) if near else upper,
-                least=rest,
-                most=rest,
+                sums=(rest, rest),
                 whole=whole,
             )
             outcome = program.run()

@@ -48,9 +48,9 @@ def cut_of(
         if j == p or fixed[j]:
             continue
         w = moves[i] / own
-        room = w * down[j] if w > 0 else -w * up[j]
-        if room > 1e-9:
-            found[kept], coefficient[kept] = j, min(room / missing, 1.0)
+        far = w * down[j] if w > 0 else -w * up[j]
+        if far > 1e-9:
+            found[kept], coefficient[kept] = j, min(far / missing, 1.0)
             kept += 1
     return kept, True
 

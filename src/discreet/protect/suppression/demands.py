@@ -74,8 +74,11 @@ class Demanded:
 
     def demands(self) -> Asked:
         """Return the demands as the kernels take them."""
-        columns = (np.array(column, np.int64) for column in (self.cell, self.size, self.way, self.attacker))
-        return Asked(*columns, self.known_start, *self.facts[1:])
+        return self._asked(self.cell, self.size, self.way, self.attacker)
+
+    def _asked(self, *columns: list[int]) -> Asked:
+        cell, size, way, attacker = (np.array(column, np.int64) for column in columns)
+        return Asked(cell, size, way, attacker, self.known_start, *self.facts[1:])
 
     def held(self, cost: FloatArray | None = None) -> Held:
         """Return the pattern as the kernels take it, at other costs than usual if some are given."""
@@ -107,8 +110,7 @@ class Demanded:
         reached, beyond = upper, wide - lower + 1
         while reached < beyond - 1:
             middle = wide - lower if beyond > wide - lower else (reached + beyond) // 2
-            one = [np.array([item], np.int64) for item in (cell, middle, UP, 0)]
-            asked = Asked(*one, self.known_start, *self.facts[1:])
+            asked = self._asked([cell], [middle], [UP], [0])
             outcome = probe(np.zeros(1, np.int64), self.instance, asked, self.cost, self.work)[1][0]
             if outcome == FOUND:
                 reached = middle

@@ -97,8 +97,7 @@ class Master:
             costs=self.price[cells],
             lower=np.zeros(cells.size),
             upper=np.ones(cells.size),
-            least=need,
-            most=np.full(len(cuts), np.inf),
+            sums=(need, np.full(len(cuts), np.inf)),
             whole=True,
             options={"mip_rel_gap": 0.0, "mip_abs_gap": 0.5},
         )

@@ -31,8 +31,8 @@ class _Trial(NamedTuple):
     """What the release of one group needs: ``taken`` are its cells, ``fresh`` those suppressed instead.
 
     ``via`` and ``shift`` are a circuit through the cell that is released: its cells, and the moves of all cells.
-    ``mark`` is the last group that a demand was listed for. ``count`` has the number of cells taken, of fresh ones, and
-    what those cost.
+    ``mark`` is the last group that a demand was listed for. ``counts`` has the number of cells taken and of fresh ones,
+    and what those cost.
     """
 
     taken: IntArray
@@ -40,7 +40,7 @@ class _Trial(NamedTuple):
     via: IntArray
     shift: IntArray
     mark: IntArray
-    count: IntArray
+    counts: IntArray
 
 
 TAKEN, FRESH, SPENT = 0, 1, 2
@@ -94,7 +94,7 @@ def _needed(j: int, exchange: bool, on: Instance, held: Held) -> bool:
 @compiled
 def _take_out(g: int, groups: Groups, on: Instance, held: Held, trial: _Trial) -> int:
     """Release the cells of a group; return what that saves."""
-    trial.count[:] = 0
+    trial.counts[:] = 0
     gain = 0
     first, last = groups.starts[g], groups.starts[g + 1]
     if last - first == 1:
@@ -107,8 +107,8 @@ def _take_out(g: int, groups: Groups, on: Instance, held: Held, trial: _Trial) -
         if held.hidden[j]:
             held.hidden[j], held.cost[j] = False, float(on.price[j]) if groups.exchange else np.inf
             gain += on.price[j]
-            trial.taken[trial.count[TAKEN]] = j
-            trial.count[TAKEN] += 1
+            trial.taken[trial.counts[TAKEN]] = j
+            trial.counts[TAKEN] += 1
     return gain
 
 
@@ -154,9 +154,9 @@ def _nearest_first(todo: IntArray, cell: int, on: Instance, asked: Asked, held: 
 def _hide(j: int, on: Instance, held: Held, trial: _Trial) -> None:
     """Suppress a cell in exchange for what was released."""
     held.hidden[j], held.cost[j] = True, on.slight[j]
-    trial.fresh[trial.count[FRESH]] = j
-    trial.count[FRESH] += 1
-    trial.count[SPENT] += on.price[j]
+    trial.fresh[trial.counts[FRESH]] = j
+    trial.counts[FRESH] += 1
+    trial.counts[SPENT] += on.price[j]
 
 
 @compiled
@@ -259,7 +259,7 @@ def _accept(
     todo: IntArray, where_new: IntArray, begin: int, end: int, on: Instance, held: Held, pool: IntArray, trial: _Trial
 ) -> None:
     """Keep new circuits; what stands near a cell that was suppressed instead may be released again."""
-    for i in range(trial.count[FRESH]):
+    for i in range(trial.counts[FRESH]):
         for k in range(on.begins[trial.fresh[i]], on.begins[trial.fresh[i] + 1]):
             e = on.rows[k]
             held.tried[on.columns[on.starts[e] : on.starts[e + 1]]] = False
@@ -273,11 +273,11 @@ def _accept(
 @compiled
 def _undo(on: Instance, held: Held, trial: _Trial) -> None:
     """Hide again what was released, and publish what was suppressed instead."""
-    for i in range(trial.count[FRESH]):
+    for i in range(trial.counts[FRESH]):
         held.hidden[trial.fresh[i]], held.cost[trial.fresh[i]] = False, float(on.price[trial.fresh[i]])
-    for i in range(trial.count[TAKEN]):
+    for i in range(trial.counts[TAKEN]):
         held.hidden[trial.taken[i]], held.cost[trial.taken[i]] = True, on.slight[trial.taken[i]]
-    if trial.count[TAKEN] == 1:
+    if trial.counts[TAKEN] == 1:
         held.tried[trial.taken[0]] = True
 
 
@@ -303,9 +303,9 @@ def improve(
         if work.effort[0] > groups.most:
             break
         gain = _take_out(g, groups, on, held, trial)
-        if trial.count[TAKEN] == 0:
+        if trial.counts[TAKEN] == 0:
             continue
-        single, cell = trial.count[TAKEN] == 1, trial.taken[0]
+        single, cell = trial.counts[TAKEN] == 1, trial.taken[0]
         if end > pool.shape[1] // 2:
             end = compact(held, pool, end)
         todo = _users(g, groups, held, pool, trial.mark)
@@ -315,7 +315,7 @@ def improve(
         begin, steps, fine = end, 0, True
         if single and todo.size > 0:
             steps = _bypass(todo, gain - 0.5 if groups.exchange else np.inf, on, held, pool, trial, work)
-            fine = steps >= 0 and trial.count[SPENT] < gain
+            fine = steps >= 0 and trial.counts[SPENT] < gain
             steps = max(steps, 0)
         elif not single and todo.size > 1:
             fine, todo = _dearest_first(todo, gain, on, asked, held, work)
@@ -326,20 +326,20 @@ def improve(
                 pool = reserve(pool, end, steps + held.where[q, 1])
                 count = _detour(q, steps, on, asked, held, pool, end, trial)
             if count == 0:
-                limit = gain - trial.count[SPENT] - 0.5 if groups.exchange else np.inf
+                limit = gain - trial.counts[SPENT] - 0.5 if groups.exchange else np.inf
                 outcome, count = settle(q, limit, on, asked, held.cost, work)
                 if outcome != FOUND:
                     fine = False
                     break
                 pool = reserve(pool, end, count)
                 _write(q, count, on, held, pool, end, trial, work)
-                fine = trial.count[SPENT] < gain
+                fine = trial.counts[SPENT] < gain
             where_new[i, 0], where_new[i, 1] = end, count
             end += count
             if not fine:
                 break
         trial.shift[trial.via[:steps]] = 0
-        if fine and trial.count[SPENT] < gain:
+        if fine and trial.counts[SPENT] < gain:
             accepted += 1
             if single and groups.exchange:
                 held.cost[cell] = float(on.price[cell])

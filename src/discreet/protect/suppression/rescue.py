@@ -170,8 +170,7 @@ def _solve(
             costs=np.concatenate([each, each]),
             lower=lower,
             upper=upper,
-            least=zero,
-            most=zero,
+            sums=(zero, zero),
             whole=integers,
             options={"mip_max_nodes": NODES, "mip_max_improving_sols": TRIES, "mip_rel_gap": GAP},
         )

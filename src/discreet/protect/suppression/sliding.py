@@ -49,8 +49,7 @@ def _end(problem: Problem, cell: int, way: float, chosen: BoolArray, wide: int) 
         costs=cost,
         lower=np.where(down >= 2**52, -np.inf, -down),
         upper=np.where(up >= 2**52, np.inf, up),
-        least=np.zeros(rows.size),
-        most=np.zeros(rows.size),
+        sums=(np.zeros(rows.size), np.zeros(rows.size)),
     )
     program.run()
     weight = np.zeros(problem.size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -13,19 +12,17 @@ from discreet.core.clock import Clock
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected
+from discreet.protect.base import Original, Protected
 from discreet.protect.suppression.costs import COSTS, costs_of
 from discreet.protect.suppression.fast import fast
 from discreet.protect.suppression.insider_knowledge import Insiders, knowledge_of
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.primary import Wish, demands_of, primary
-from discreet.protect.suppression.problem import lay_out, name_of, state
+from discreet.protect.suppression.problem import lay_out, state
 from discreet.protect.suppression.unprotectable import UnprotectableError, explain
 from discreet.rules.sensitivity import Combine
-from discreet.table import Release, Table
+from discreet.table import Table
 from discreet.table.attacker import Attacker
-from discreet.table.figures import Figures, units_of
-from discreet.table.kinds import Kind
 from discreet.table.tabulation import Tabulation
 
 Search: TypeAlias = Literal["fast", "optimal"]
@@ -170,39 +167,6 @@ class Suppression:
 
         # What the first pattern took counts, too.
         return optimal(search, time_limit=clock.left, progress=progress)
-
-    def publish(self, pattern: Pattern) -> Protected:
-        """Return the release of a pattern, with marks in place of what it hides: no value of those cells enters it."""
-        cells = pattern.problem.cells
-        marked = []
-        for table, place in zip(cells.tables, cells.places, strict=True):
-            decimals = units_of(table, self.response)[1]
-            floor = max(math.ceil(self.least * 10**decimals), int(self.above_zero)) if self.least >= 0 else None
-            marked.append(
-                Figures.of_tabulation(
-                    table,
-                    response=self.response,
-                    hidden=pattern.positions[place],
-                    mark=Kind("suppressed", least=floor),
-                    name=name_of(table, cells.tables),
-                )
-            )
-        release = Release(None, self.name, self.parameters, tuple(marked))
-        shown = cells.listed
-        total = int(cells.values[0])
-        changes = Changes.between(
-            cells.values[shown],
-            cells.values[shown],
-            pattern.positions[shown],
-            total=(total, total),
-            decimals=cells.equations.decimals,
-        )
-        notes: tuple[str, ...] = (pattern.sentence,)
-        if pattern.limited:
-            notes += ("The time limit ended the search; the pattern is safe, and its gap is what was proved by then.",)
-        details = pattern.to_dict()
-        details["search"] = details.pop("method")
-        return Protected(release, changes, notes, details)
 
     def apply(
         self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None

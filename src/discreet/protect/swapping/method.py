@@ -25,8 +25,10 @@ from discreet.protect.swapping.pairs import Swaps, Units, choose, counts_in
 from discreet.protect.swapping.records import SwappedRecords, swap_arrow, swap_records
 from discreet.protect.swapping.report import SwapReport
 from discreet.protect.swapping.swap_plan import SwapPlan
+from discreet.protect.usage import Usage
+from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Swapped
 from discreet.table.records import count_records
 
 
@@ -50,6 +52,15 @@ class RecordSwapping(SwapPlan):
     """
 
     name: ClassVar[str] = "record-swapping"
+    usage: ClassVar[Usage] = Usage(
+        "Swap people between areas, the rarest first, with others who agree on the matching dimensions.\n\n"
+        "Margins of the area by the matching dimensions, and all without the area, stay exactly as they are. "
+        "Areas and people with nobody to swap with are reported.",
+        {
+            "discreet protect record-swapping t.csv --area region --match sex --rate 0.05 -o s.csv": "one in twenty",
+            "discreet protect record-swapping t.csv --area region --keys origin,age -o s.csv": "rare by origin and age",
+        },
+    )
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -96,8 +107,8 @@ class RecordSwapping(SwapPlan):
             self.name,
             self.parameters,
             kept=kept,
-            kinds=(Kind("swapped", fraction=float(self.rate), bound=bound),),
-            sums=Kind("swapped", bound=bound),
+            kinds=(Swapped(fraction=float(self.rate), bound=bound),),
+            sums=Swapped(bound=bound),
             notes=report.notes,
             details=report.to_dict(),
         )
@@ -148,6 +159,7 @@ class RecordSwapping(SwapPlan):
         return table.with_counts(found, counts)
 
 
+@reads_original
 def record_swapping(
     original: Original,
     area: str,

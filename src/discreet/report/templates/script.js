@@ -54,7 +54,7 @@
     pair("True value", row.original === undefined ? null : show(row.original));
     pair("A reader knows", row.known);
     pair("Values possible", row.values);
-    pair("Left to guess", row.bits === undefined ? null : row.bits === null ? "no bound" : show(Math.round(row.bits * 100) / 100) + " bits");
+    pair("Left to guess", row.bits === undefined ? null : row.bits === null ? "no bound" : typeof row.bits === "string" ? row.bits : show(Math.round(row.bits * 100) / 100) + " bits");
     pair("Risk, DR", row.dr);
     pair("Must reach", row.reach);
     if (row.reason) list.append(make("dt", "Why it is sensitive", "wide"), make("dd", row.reason, "words"));

@@ -8,7 +8,7 @@ import { form } from "./form.js";
 import { Grid, layOut } from "./grid.js";
 import { checkLedger, earlier, learnt } from "./ledger.js";
 import { levelOf } from "./protect.js";
-import { MOST, beyond, bitsLegend, readAs, secrecy, tone } from "./see.js";
+import { MOST, beyond, bitsLegend, bitsText, readAs, secrecy, tone } from "./see.js";
 import { change, state } from "./state.js";
 
 const WHO = {
@@ -119,6 +119,6 @@ function table(cells, a) {
 
 function worst(a) {
   const all = a.counts.safe + a.counts.unsafe + a.counts.incomplete;
-  const rows = a.cells.slice(0, 12).map((c) => [nameOf(c.cell), `${figure(c.lower)} to ${figure(c.upper)}`, c.bits === null ? "∞" : c.bits.toFixed(2), c.attacker, c.verdict, c.proof || ""]);
+  const rows = a.cells.slice(0, 12).map((c) => [nameOf(c.cell), `${figure(c.lower)} to ${figure(c.upper)}`, bitsText(c), c.attacker, c.verdict, c.proof || ""]);
   return rows.length ? el("section", { class: "panel" }, el("h2", {}, "What is known best"), dataTable(["cell", "between", "bits", "by whom", "verdict", "proof"], rows, { words: [3, 4, 5] }), all > rows.length ? el("p", { class: "small quiet" }, `and ${figure(all - rows.length)} more, none of them known better`) : null) : null;
 }

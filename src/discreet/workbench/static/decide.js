@@ -11,6 +11,7 @@ import { change, seedFor, state } from "./state.js";
 
 const WORDS = { release: ["Release it as it is", "good"], protect: ["Release it after protection", "good"], withhold: ["Do not release", "bad"], safe: ["Nothing hidden can be worked out", "good"], unsafe: ["Do not release: too much can be worked out", "bad"], incomplete: ["Not decided", "warn"], given: ["This release may be published", "good"], beside: ["Do not release: beside earlier releases it gives figures away", "bad"], open: ["Not decided: it could not be checked against all earlier releases", "warn"] };
 const MAY = ["release", "protect", "safe"]; // verdicts on which a release can be approved
+const FAILS = ["withhold", "unsafe"]; // verdicts that nothing makes worse
 const [RELEASED, INTERNAL, PUBLIC, RECORD, AUDIT] = ["release.csv", "report-internal.html", "report-public.html", "record.json", "audit.txt"].map(own);
 const SHOWN = 5; // figures of an audit that are told
 
@@ -66,7 +67,7 @@ async function begun(command, values, how) {
 // A release without its original: what any reader can work out, against the policy's limits.
 async function audit(node, how, still) {
   const { limits } = bench.policies.find((p) => p.name === policyName());
-  const asked = { releases: [state.table], ...readAs("audit"), max_dr: limits.dr, min_width: limits.width, output: AUDIT, top: SHOWN };
+  const asked = { releases: [state.table], ...readAs("audit"), max_dr: limits.dr, law: limits.dr == null ? undefined : "method", min_width: limits.width, output: AUDIT, top: SHOWN };
   const job = await begun("audit", asked, how);
   if (!still()) return;
   const a = job.result;
@@ -81,8 +82,10 @@ async function audit(node, how, still) {
 // What earlier releases make of a verdict, every time that they are asked; then who signs.
 async function settle(parts, job, verdict, about, still) {
   const sign = async (check) => {
-    const stands = !MAY.includes(verdict) || !bench.ledger || (check && check.verdict === "safe");
-    const now = stands ? verdict : check && check.verdict === "unsafe" ? "unsafe" : "incomplete";
+    // The worse of both verdicts stands.
+    const beside = bench.ledger ? (check ? check.verdict : "incomplete") : "safe";
+    const now = FAILS.includes(verdict) || beside === "safe" ? verdict : beside;
+    const stands = now === verdict;
     parts.judge(stands ? null : now === "unsafe" ? "beside" : "open", stands ? [] : [check ? check.sentence : "The ledger gave no answer."]);
     await signatures(parts.signing, { ...about, verdict: now }, still);
     if (still()) showCommand(job.command);

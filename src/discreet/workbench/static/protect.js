@@ -18,7 +18,8 @@ export const methods = () => Object.values(bench.commands).filter((c) => c.name.
 export const levelOf = (cell) => {
   if (!cell) return 0;
   if (cell.determined) return 5;
-  const bits = cell.bits ?? 99;
+  // Where bits are not shown, no more than those of the interval are left.
+  const bits = cell.bits ?? (cell.basis === "not shown" && cell.values !== null ? Math.log2(cell.values) : 99);
   return bits < 1.2 ? 4 : bits < 2 ? 3 : bits < 3 ? 2 : 1;
 };
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.table.figures import Figures, units_of
-from discreet.table.kinds import Kind
+from discreet.table.kinds import Marked
 from discreet.table.release import Release
 from discreet.tabulation.argus_tab import read_tab
 from discreet.tabulation.inspecting import HIDDEN
@@ -39,5 +39,5 @@ def read_tab_release(
     table = found.tabulation.as_part(found.tabulation.totals_among(parts or {}))
     units = units_of(table, value)[0]
     # Readers know that what is hidden is above 0, unless zeros are hidden as well.
-    mark = Kind("suppressed", least=int((units[hidden] > 0).all()))
+    mark = Marked(least=int((units[hidden] > 0).all()))
     return Release.of(Figures.of_tabulation(table, response=value, hidden=hidden, mark=mark, name=Path(path).name))

@@ -1,0 +1,78 @@
+"""Members of a family by name: those that come with discreet, and those that other packages add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar, cast
+
+from discreet.core.errors import RequestError, nearest
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T]):
+    """One family: kinds, protections, models, laws, engines or rules.
+
+    A package adds a member by an entry point of the family's group, in its ``pyproject.toml``::
+
+        [project.entry-points."discreet.protections"]
+        noise = "noise:Noise"
+
+    Members that come with discreet cannot be replaced, and a name that two packages claim is refused.
+
+    >>> sizes = Registry("discreet.sizes", "size", {"small": 1, "pi": "math:pi"})
+    >>> list(sizes), sizes["pi"] > 3, "large" in sizes
+    (['small', 'pi'], True, False)
+    """
+
+    def __init__(self, group: str, what: str, members: Mapping[str, T | str]) -> None:
+        """Name the group of entry points, what a member is called, and the members that come with discreet.
+
+        A member given as ``module:attribute`` is imported when it is first asked for.
+        """
+        self.group, self.what = group, what
+        self._own: dict[str, Any] = dict(members)
+
+    def __getitem__(self, name: str) -> T:
+        """Return a member; an unknown name is refused."""
+        found = self._own.get(name)
+        if isinstance(found, str):
+            found = self._own[name] = EntryPoint(name, found, self.group).load()
+        return cast("T", self._added(name) if found is None else found)
+
+    def _added(self, name: str) -> Any:
+        self.check(name)
+        points = entry_points(group=self.group, name=name)
+        places = sorted({point.value for point in points})
+        if len(places) > 1:
+            raise RequestError(
+                f"several packages add the {self.what} {name!r} ({', '.join(places)}); remove all but one"
+            )
+        try:
+            found = next(iter(points)).load()
+        except Exception as error:
+            raise RequestError(
+                f"the {self.what} {name!r} cannot be loaded from {places[0]} ({type(error).__name__}: {error}); mend "
+                "or remove the package that adds it"
+            ) from error
+        if getattr(found, "name", name) != name:
+            raise RequestError(f"{places[0]} calls itself {found.name!r}, but is added as the {self.what} {name!r}")
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names, those of other packages last."""
+        yield from dict.fromkeys([*self._own, *sorted(point.name for point in entry_points(group=self.group))])
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether there is a member of this name."""
+        return name in self._own or any(point.name == name for point in entry_points(group=self.group))
+
+    def check(self, name: str) -> None:
+        """Refuse a name that is not there."""
+        if name not in self:
+            raise RequestError(f"there is no {self.what} {name!r}; {nearest(str(name), list(self))}")
+
+    def __len__(self) -> int:
+        """Return the number of members."""
+        return sum(1 for _ in self)

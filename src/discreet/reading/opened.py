@@ -1,0 +1,77 @@
+"""An original that was read, in the forms that rules, measures and methods take."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import RequestError
+from discreet.table import Table
+from discreet.table.tabulation import Tabulation
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """An original, the file that it came from, and how that was read.
+
+    ``counts`` are the inner counts where the original is a table with groups. ``said`` is how it was read, beyond the
+    defaults; ``note`` says what was assumed where the user did not say it; ``backend`` which frames the user works
+    with; ``others`` are further files, by role.
+    """
+
+    original: Table | Tabulation
+    name: str = "table"
+    path: Path | None = None
+    said: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    backend: str | None = None
+    others: Mapping[str, Path] = field(default_factory=dict)
+    counts: Table | None = None
+    response: str | None = None
+
+    def table(self) -> Table:
+        """Return the counts of the finest cells."""
+        magnitude = self.response or self.said.get("value")
+        if magnitude is not None and isinstance(self.original, Tabulation):
+            raise RequestError(f"counts are measured here, and {magnitude!r} is a magnitude; leave value out")
+        if isinstance(self.original, Table):
+            return self.original
+        return self.counts if self.counts is not None else self.original.table()
+
+    def tabulation(self) -> Tabulation:
+        """Return the cells with all their margins."""
+        if isinstance(self.original, Tabulation):
+            return self.original
+        return Tabulation.from_table(self.original, total=self.said.get("total") or "Total")
+
+    def published(self) -> Table | Tabulation:
+        """Return the original with the magnitude alone that is published, where one is named."""
+        found = self.original
+        if self.response is None or isinstance(found, Table) or not found.responses:
+            return found
+        at = found.response(self.response)
+
+        def alone(level: Any) -> Any:
+            return None if level is None else replace(level, largest=(level.largest[at],))
+
+        return replace(
+            found,
+            responses=(found.responses[at],),
+            contributors=alone(found.contributors),
+            holdings=alone(found.holdings),
+        )
+
+    def with_files(self, others: Mapping[str, Path]) -> Opened:
+        """Return the same with further files that were read."""
+        return replace(self, others={**self.others, **others})
+
+    def files(self) -> list[dict[str, str]]:
+        """Return the files that were read, with their hashes."""
+        paths = {**({} if self.path is None else {"original": self.path}), **self.others}
+        return [
+            {"role": role, "path": str(path), "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
+            for role, path in paths.items()
+        ]

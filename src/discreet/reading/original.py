@@ -1,0 +1,299 @@
+"""What a user hands over, a file, a frame or a table, as the original that rules, measures and methods take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DataError, RequestError
+from discreet.core.progress import Progress
+from discreet.reading.opened import Opened
+from discreet.reading.part_totals import part_totals, trees_of_part
+from discreet.reading.reading import COLUMNS, TABLES, TEXT, Reading
+from discreet.table import Table
+from discreet.table.hierarchy import Hierarchy, Prefixes
+from discreet.table.roles import FIGURES, PUBLISHED_AS
+from discreet.table.tabulation import Tabulation
+
+FRAMES = ("pandas", "polars", "pyarrow")
+
+
+def open_original(
+    original: Any,
+    reading: Reading | None = None,
+    *,
+    name: str | None = None,
+    released: bool = False,
+    progress: Progress | None = None,
+) -> Opened:
+    """Return what a user hands over as an original.
+
+    Args:
+        original: a file, a pandas, polars or Arrow frame, a table or a tabulation; None for a bundled example.
+        reading: how it is read.
+        name: what it is called; by default by its file.
+        released: whether a release will do, as where the table is a sample that was drawn.
+        progress: told how far records are tabulated.
+
+    >>> import pyarrow as pa
+    >>> open_original(pa.table({"area": ["n", "s"], "count": [3, 4]})).table().total
+    7
+    """
+    how = reading or Reading()
+    if isinstance(original, Opened):
+        return original
+    if (original is None) == (how.example is None):
+        raise RequestError("name one table: a CSV or Parquet file, or a bundled one with --example religion")
+    if isinstance(original, Table | Tabulation):
+        _refuse(how, "a table is given", allowed=("top", "response"))
+        return Opened(original, name or "table", response=how.response)
+    if original is None:
+        return _example(how, name)
+    if isinstance(original, str | Path):
+        return _file(Path(original), how, name or Path(original).stem, released, progress)
+    return _frame(original, how, name or "table", released, progress)
+
+
+def open_linked(original: Any, reading: Reading) -> Table | Tabulation:
+    """Return a table that is linked with another, as that one was read."""
+    if isinstance(original, Table | Tabulation):
+        return original
+    how = reading.linked()
+    if isinstance(original, str | Path):
+        if describes_itself(Path(original)):
+            return open_original(original, replace(how, hierarchies=None)).published()
+        _refuse_release(Path(original))
+    tops = part_totals(original, how)
+    return _grouped(_counts(original, how, tops), how, tops, some=True).original
+
+
+def open_originals(originals: Any, reading: Reading) -> list[Table | Tabulation]:
+    """Return one original, or several that are linked and all read as the first."""
+    first, *others = originals if isinstance(originals, list | tuple) else [originals]
+    return [open_original(first, reading).published(), *(open_linked(one, reading) for one in others)]
+
+
+def open_released(released: Any, reading: Reading) -> Any:
+    """Return a released table that is in a file or frame, read as the original is; anything else as it is.
+
+    A Parquet file that says so is a release, with what was merged or hidden in it.
+    """
+    from discreet.table.release_parquet import method_of
+    from discreet.table.release_reader import read_release
+
+    if not isinstance(released, str | Path) and not is_frame(released):
+        return released
+    if isinstance(released, str | Path) and Path(released).suffix.lower() == ".parquet" and method_of(Path(released)):
+        return read_release(released)
+    return _counts(released, reading)
+
+
+def is_frame(given: Any) -> bool:
+    """Say whether something is a frame of a known library."""
+    return type(given).__module__.partition(".")[0] in FRAMES
+
+
+def describes_itself(path: Path) -> bool:
+    """Say whether a file holds cells with all that belongs to them: a tabulation, or a table of τ-ARGUS."""
+    from discreet.table.tabulation_reader import is_tabulation
+
+    suffix = path.suffix.lower()
+    return suffix == ".tab" or (suffix == ".parquet" and os.path.isfile(path) and is_tabulation(path))
+
+
+def _refuse(how: Reading, why: str, *, allowed: Sequence[str] = ()) -> None:
+    """Refuse what is said of a file or frame where there is none."""
+    strange = next((name for name in how.said() if name not in allowed), None)
+    if strange is not None:
+        raise RequestError(f"{strange} says how a file or frame is read, but {why}; leave it out")
+
+
+def _example(how: Reading, name: str | None) -> Opened:
+    from discreet import datasets
+
+    assert how.example is not None
+    table = datasets.load(how.example)
+    _refuse(how, "a bundled table is named", allowed=("example", "top", "impossible", "hierarchies"))
+    said = {key: value for key, value in how.said().items() if key != "top"}
+    if how.impossible is not None:
+        table = table.with_structural_zeros(how.impossible, **how.text)
+    return replace(_grouped(table, how, {}), name=name or how.example, said=said, others=how.companions())
+
+
+def _file(path: Path, how: Reading, name: str, released: bool, progress: Progress | None) -> Opened:
+    about: dict[str, Any] = {"name": name, "path": path, "said": how.said(), "others": how.companions()}
+    if how.rda is not None or describes_itself(path):
+        return replace(_described(path, how), **about)
+    if not released:
+        _refuse_release(path)
+    return _opened(path, how, about, progress)
+
+
+def _refuse_release(path: Path) -> None:
+    """Refuse what was published in place of the original."""
+    from discreet.table.release_parquet import method_of
+
+    if os.path.isfile(path) and (method := method_of(path)) is not None:
+        raise RequestError(
+            f"{path} holds a release ({method}), not the original; name the original, and this as its release "
+            f"(--release {path.name}), or see what the release alone gives away (discreet audit {path.name})"
+        )
+
+
+def _frame(frame: Any, how: Reading, name: str, released: bool, progress: Progress | None) -> Opened:
+    from discreet.tabulation.sources import columns_of
+
+    if not released and PUBLISHED_AS in columns_of(frame):
+        raise RequestError(
+            "the frame holds a release (its figures say how they were made), not the original; hand over the original, "
+            "or see what the release alone gives away (discreet.audit)"
+        )
+    backend = type(frame).__module__.partition(".")[0]
+    about: dict[str, Any] = {"name": name, "said": how.said(), "others": how.companions()}
+    about["backend"] = backend if backend in FRAMES else None
+    return _opened(frame, how, about, progress)
+
+
+def _described(path: Path, how: Reading) -> Opened:
+    """Return the cells of a file that says by itself how they are laid out."""
+    tab = path.suffix.lower() == ".tab" or how.rda is not None
+    if how.hierarchies:
+        raise RequestError("a tabulation has its own hierarchies; leave --hierarchy out, or tabulate anew")
+    allowed = (*TEXT, "value", "response", "top", "parts", "dimensions", *(("rda",) if tab else ()))
+    strange = next((key for key in how.said() if key not in allowed), None)
+    if tab:
+        from discreet.tabulation.argus_tab import read_tab
+
+        found = read_tab(path, how.rda, encoding=how.encoding, check=how.margins == "check").tabulation
+    else:
+        from discreet.table.tabulation_reader import read_tabulation
+
+        found = read_tabulation(path)
+    if how.dimensions is not None and found.responses:
+        strange = "dimensions"
+    if strange is not None:
+        raise RequestError(f"{path} is a tabulation, which needs no {strange}; leave it out")
+    chosen = how.response or how.value
+    if chosen is not None and not found.responses:
+        raise RequestError(f"there is no magnitude {chosen!r}; the table holds counts only")
+    if how.dimensions is not None:
+        return Opened(found.table(*how.dimensions))
+    return Opened(found.as_part(found.totals_among(how.parts or {})), response=chosen)
+
+
+def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progress | None) -> Opened:
+    """Return records that are counted, a table, or what can only be records."""
+    said = how.said()
+    if how.by is not None:
+        return replace(_tabulated(source, how, progress), **about)
+    stray = next((key for key in COLUMNS if key in said), None)
+    if stray is not None:
+        raise RequestError(f"{stray} names a column of records; name the columns that classify them (by=, --by)")
+    if how.value is not None:
+        raise RequestError(
+            f"value {how.value!r} names a magnitude of records or of a tabulation; a table holds counts: name the "
+            "columns that classify records (by=, --by), or leave value out"
+        )
+    tops = part_totals(source, how)
+    try:
+        table = _counts(source, how, tops)
+    except (DataError, RequestError) as error:
+        if any(key in said for key in (*TABLES, "parts")):
+            raise
+        return _guessed(source, how, about, error, progress)
+    return replace(_grouped(table, how, tops), **about)
+
+
+def _guessed(source: Any, how: Reading, about: Mapping[str, Any], error: Any, progress: Progress | None) -> Opened:
+    """Count the rows of what is no table, if they can only be records; otherwise say why it is no table."""
+    from discreet.reading.record_guess import columns_of_records, note_of
+    from discreet.table.arrow_files import read_arrow
+    from discreet.table.frames import to_arrow
+
+    arrow = read_arrow(source, **how.text) if isinstance(source, Path) else to_arrow(source)
+    by = columns_of_records(arrow, str(source) if isinstance(source, Path) else "the frame", error)
+    made = _tabulated(source, replace(how, by=by), progress)
+    return replace(made, **{**about, "said": {**how.said(), "by": by}, "note": note_of(by)})
+
+
+def _tabulated(records: Any, how: Reading, progress: Progress | None) -> Opened:
+    """Count and add up records."""
+    from discreet.tabulation.tabulate import tabulate
+
+    strange = next((key for key in TABLES if key in how.said()), None)
+    if strange is not None:
+        raise RequestError(
+            f"{strange} says how a table is read, but by= names columns of records; leave one of them out"
+        )
+    _refuse_counts(records, how)
+    given = {name: getattr(how, name) for name in (*COLUMNS, "value", "hierarchies", "top")}
+    given = {name: value for name, value in given.items() if value is not None}
+    made = tabulate(
+        str(records) if isinstance(records, Path) else records,
+        how.by,
+        # What is published of records with weights are estimates.
+        estimates=how.weight is not None,
+        total=how.total_code,
+        progress=progress,
+        **how.text,
+        **given,
+    )
+    return Opened(made, response=how.response)
+
+
+def _refuse_counts(records: Any, how: Reading) -> None:
+    """Refuse to count the rows of a table, which are cells, as if each were one record."""
+    from discreet.tabulation.sources import columns_of
+
+    used = [how.by, *(getattr(how, name) for name in (*COLUMNS, "value"))]
+    if FIGURES[0] in columns_of(records, **how.text) and not any(_names(one, FIGURES[0]) for one in used):
+        where = f"{records}: " if isinstance(records, Path) else ""
+        raise RequestError(
+            f"{where}column {FIGURES[0]!r} looks like the counts of a table, but by= counts rows as records; leave by "
+            f"out (and name the dimensions: dimensions=, --dimensions), or add the column up (value={FIGURES[0]!r})"
+        )
+
+
+def _names(given: Any, column: str) -> bool:
+    """Say whether a column is named, alone, in a list or by dimension."""
+    if isinstance(given, Mapping):
+        return any(_names(one, column) for one in given.values())
+    if isinstance(given, list | tuple):
+        return any(_names(one, column) for one in given)
+    return bool(given == column) or column in getattr(given, "columns", ())
+
+
+def _counts(source: Any, how: Reading, tops: Mapping[str, str] | None = None) -> Table:
+    """Return the counts of a table in a file or frame."""
+    same: dict[str, Any] = {"count": how.count, "dimensions": how.dimensions, "layout": how.layout}
+    same |= {"margins": how.margins, "total": how.total or None}
+    if isinstance(source, str | Path):
+        from discreet.table.table_reader import read_table
+
+        return read_table(source, **same, totals=tops, impossible=how.impossible, **how.text)
+    table = Table.from_frame(source, **same)
+    return table if how.impossible is None else table.with_structural_zeros(how.impossible, **how.text)
+
+
+def _grouped(table: Table, how: Reading, tops: Mapping[str, str], *, some: bool = False) -> Opened:
+    """Return a table with the groups of its hierarchies as cells."""
+    trees = {name: _trees(table, name, given, how.total_code) for name, given in (how.hierarchies or {}).items()}
+    for name, codes in (how.parts or {}).items():
+        trees[name] = trees_of_part(name, tops.get(name), trees.pop(name, []), codes)
+    trees = {name: found for name, found in trees.items() if found and (name in table.names or not some)}
+    if not trees and not tops:
+        return Opened(table)
+    laid = Tabulation.from_table(table, hierarchies=trees, total=how.total_code).as_part(tops)
+    return Opened(laid, counts=table)
+
+
+def _trees(table: Table, name: str, given: Any, total: str) -> list[Hierarchy]:
+    """Return the trees of a dimension, from files where they are named by them."""
+    from discreet.tabulation.tabulate import trees_of
+
+    found = trees_of(given, total)
+    known = list(table.dimensions[table.axis(name)].categories) if name in table.names else []
+    return [one.over(known, total) if isinstance(one, Prefixes) else one for one in found]

@@ -1,0 +1,132 @@
+"""How an original is read: what its columns are, how it is written, and whether its rows are records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import RequestError, nearest
+from discreet.table.columns import Margins
+from discreet.table.hierarchy import TOTAL
+from discreet.table.roles import FIGURES, Layout
+
+COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "negative")
+"""What is said of records alone."""
+TABLES = ("count", "layout", "margins", "dimensions", "impossible")
+"""What is said of tables alone."""
+TEXT = ("count", "layout", "total", "margins", "encoding", "delimiter")
+"""What files say themselves that hold more than text."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file or frame is read; what is not said is found out from the file.
+
+    Attributes:
+        top: how many of the largest contributions of records to keep.
+        count: the column of counts of a long table.
+        layout: ``"long"``, ``"wide"`` or ``"auto"``.
+        total: the label of margins; empty or None where there are none.
+        margins: ``"check"`` stated margins, or ``"recompute"`` them from the cells.
+        encoding: the encoding of a text file.
+        dimensions: the columns that classify; all but the counts by default.
+        delimiter: what separates the columns of a CSV file; found from the header by default.
+        impossible: combinations that cannot occur: a file, a frame or a list.
+        by: the columns that classify records; every row is one.
+        value: the magnitude: a column of records, or one of those that a tabulation has.
+        contributor: the column that says whose record it is.
+        holding: the column of holdings.
+        weight: the column of sampling weights; estimates are published.
+        hierarchies: for a dimension its tree, the file of one, or a list of these.
+        example: the name of a bundled table, in place of a file.
+        parts: for a dimension, totals that are of some categories only.
+        rda: the metadata of a ``.tab`` file.
+        shadow: the column of records by which the rules judge the magnitude.
+        missing: what becomes of records without a category.
+        outside: what becomes of codes that no hierarchy has.
+        negative: what becomes of negative contributions.
+        response: the magnitude, where a tabulation has several.
+    """
+
+    top: int | None = None
+    count: str = FIGURES[0]
+    layout: Layout = "auto"
+    total: str | None = TOTAL
+    margins: Margins = "check"
+    encoding: str = "utf-8"
+    dimensions: Sequence[str] | None = None
+    delimiter: str | None = None
+    impossible: Any = None
+    by: Any = None
+    value: Any = None
+    contributor: str | None = None
+    holding: str | None = None
+    weight: str | None = None
+    hierarchies: Mapping[str, Any] | None = None
+    example: str | None = None
+    parts: Mapping[str, Sequence[str]] | None = None
+    rda: str | Path | None = None
+    shadow: str | None = None
+    missing: str | None = None
+    outside: str | None = None
+    negative: str | None = None
+    response: str | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Reading:
+        """Return how to read, from options by name; None is not said.
+
+        >>> Reading.of({"by": ["area"], "value": None}).said()
+        {'by': ['area']}
+        """
+        known = [item.name for item in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise RequestError(f"there is no option {name!r}; {nearest(name, known)}")
+        kept = {name: value for name, value in given.items() if value is not None or name == "total"}
+        return cls(**kept)
+
+    @classmethod
+    def among(cls, options: Mapping[str, Any], own: Sequence[str] = ()) -> tuple[Reading, dict[str, Any]]:
+        """Return how to read, and the options that say something else, or are named as such."""
+        names = {item.name for item in fields(cls)} - set(own)
+        here = {name: value for name, value in options.items() if name in names}
+        return cls.of(here), {name: value for name, value in options.items() if name not in names}
+
+    def said(self) -> dict[str, Any]:
+        """Return what is said beyond the defaults, by name."""
+        given = {item.name: (getattr(self, item.name), item.default) for item in fields(self)}
+        # Frames do not compare with None.
+        return {
+            name: value
+            for name, (value, default) in given.items()
+            if value is not default and not (isinstance(value, str) and value == default)
+        }
+
+    @property
+    def total_code(self) -> str:
+        """The code of totals that are added."""
+        return self.total or TOTAL
+
+    @property
+    def text(self) -> dict[str, Any]:
+        """How a text file is read."""
+        return {"encoding": self.encoding, "delimiter": self.delimiter}
+
+    def linked(self) -> Reading:
+        """Return how a further table is read that is linked with the one that this was said of."""
+        own: dict[str, Any] = dict.fromkeys(("dimensions", "impossible", "by", "example", "rda", *COLUMNS))
+        return replace(self, **own)
+
+    def companions(self) -> dict[str, Path]:
+        """Return the files beside the original, by role: hierarchies and structural zeros."""
+        found: dict[str, Path] = {}
+        for name, given in (self.hierarchies or {}).items():
+            for i, one in enumerate(given if isinstance(given, list | tuple) else [given]):
+                if isinstance(one, str | Path):
+                    found[f"hierarchy {name} {i + 1}"] = Path(one)
+        if isinstance(self.impossible, str | Path):
+            found["impossible"] = Path(self.impossible)
+        return found

@@ -1,0 +1,58 @@
+"""Rows that are taken for records, because nothing in them is a count and some of them repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.errors import DiscreetError, RequestError
+from discreet.table.roles import FIGURES, UNNAMED, looks_like_statistic
+
+MOST_CATEGORIES = 100
+"""A column with more different entries is not taken for a dimension unless it is named."""
+
+
+def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> list[str]:
+    """Return the columns by which records are counted: all, if all of them can classify.
+
+    Args:
+        arrow: the columns of what is no table.
+        shown: how messages name it.
+        error: why it is no table, which is raised where it holds no records either.
+    """
+    names = [str(name) for name in arrow.column_names]
+    plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in arrow.schema]
+    arrow = arrow.cast(pa.schema(list(zip(names, plain, strict=True))))
+    counts = {name: pc.count_distinct(arrow[name]).as_py() for name in names}
+    wide = [name for name, count in counts.items() if count > MOST_CATEGORIES]
+    # A cross-table has a row for each category of its first column; records repeat themselves.
+    if arrow.num_rows < 2 or counts[names[0]] == arrow.num_rows or not _repeats(arrow):
+        if set(FIGURES) & set(names):
+            raise error
+        hint = "if every row is a record, name the columns to count by (by=, --by)"
+        raise type(error)(f"{error}; {hint}") from None
+    if wide:
+        raise RequestError(
+            f"{shown} looks like records, but column {wide[0]!r} has {counts[wide[0]]:,} different entries; name the "
+            "columns to count by (by=, --by), and what to add up (value=, --value)"
+        ) from None
+    odd = next((name for name in names if UNNAMED.fullmatch(name) or looks_like_statistic(name, arrow[name])), None)
+    if odd is not None:
+        raise RequestError(
+            f"{shown} looks like records, but column {odd!r} does not look like one that classifies; name the columns "
+            "to count by (by=, --by), and what to add up (value=, --value)"
+        ) from None
+    return names
+
+
+def _repeats(arrow: Any) -> bool:
+    """Say whether some row stands there twice, as records do and the cells of a table do not."""
+    return bool(arrow.group_by(arrow.column_names).aggregate([]).num_rows < arrow.num_rows)
+
+
+def note_of(by: Sequence[str]) -> str:
+    """Say what was assumed."""
+    return f"There is no column of counts, so every row was taken for one record, counted by {', '.join(by)}."

@@ -1,0 +1,36 @@
+"""A sample from a population: a table of counts, or records that remember their cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import RequestError
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
+from discreet.table import Table
+from discreet.table.records import Records, count_records, read_records
+
+TAKEN = ("by", "weight", "encoding", "delimiter", "impossible")
+"""What may be said of records that are kept one by one."""
+
+
+def open_sample(sample: Any, reading: Reading) -> Table | Records:
+    """Return a sample as a table; as records where the columns are named that classify them.
+
+    >>> import pyarrow as pa
+    >>> open_sample(pa.table({"sex": ["m", "f", "f"]}), Reading(by=["sex"])).cells.tolist()
+    [0, 1, 1]
+    """
+    if isinstance(sample, Records):
+        return sample
+    if reading.by is None or isinstance(sample, Table):
+        return open_original(sample, reading, released=True).table()
+    strange = next((name for name in reading.said() if name not in TAKEN), None)
+    if strange is not None:
+        raise RequestError(f"records of a sample are counted, which needs no {strange}; leave it out")
+    if isinstance(sample, str | Path):
+        found = read_records(sample, reading.by, weight=reading.weight, **reading.text)
+    else:
+        found = count_records(sample, reading.by, weight=reading.weight)
+    return found if reading.impossible is None else found.with_structural_zeros(reading.impossible, **reading.text)

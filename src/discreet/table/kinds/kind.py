@@ -1,0 +1,243 @@
+"""What every kind of published figure offers: what a reader who knows how a figure was made knows of its true value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.registry import Registry
+
+UNBOUNDED = 2**60
+"""Stands for a bound that nothing sets; every true bound is smaller in size."""
+
+
+def is_whole(number: object) -> bool:
+    """Say whether a parameter is an integer."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def unbounded(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the range of figures that tell nothing."""
+    return np.full(values.shape, -UNBOUNDED), np.full(values.shape, UNBOUNDED)
+
+
+def check_ends(least: int | None, most: int | None) -> None:
+    """Refuse a least value above the largest."""
+    if least is not None and most is not None and least > most:
+        raise RequestError(f"hidden figures are said to lie between {least} and {most}; swap the two")
+
+
+def within(lower: IntArray, upper: IntArray, least: int | None, most: int | None) -> tuple[IntArray, IntArray]:
+    """Return ranges cut to what is known of all figures."""
+    lower = lower if least is None else np.maximum(lower, least)
+    return lower, upper if most is None else np.minimum(upper, most)
+
+
+class _Named(type):
+    """Makes ``Kind(name, …)`` return the kind of that name; the classes themselves are called as usual."""
+
+    def __call__(cls, *given: Any, **parameters: Any) -> Any:
+        if cls is not Kind:
+            return super().__call__(*given, **parameters)
+        name, *rest = given or (parameters.pop("name", "exact"),)
+        kind = KINDS[name]
+        known = [item.name for item in fields(kind)]
+        strange = next((key for key in parameters if key not in known), None)
+        if strange is not None:
+            raise RequestError(f"figures of the kind {name!r} have no {strange!r}; {nearest(strange, known)}")
+        return kind(*rest, **parameters)
+
+
+@dataclass(frozen=True, init=False)
+class Kind(metaclass=_Named):
+    """How figures were published, and therefore where the true value can lie.
+
+    Each kind is a frozen class of its own parameters, registered under its name; ``Kind("random", base=3)`` makes one
+    by name. Where counts from 1 to ``hides`` are hidden, none of them is behind a figure that is shown. Parameters
+    that are ``units`` are in units of the last decimal published.
+
+    A new kind states :meth:`bounds` and :attr:`words`, and where its law is known :meth:`likelihood`,
+    :attr:`weighs` and :attr:`stated`.
+
+    >>> Kind("conventional", base=5).range(np.array([10, 0]))[0].tolist()
+    [8, -2]
+    >>> Kind("conventional", base=5, hides=3).range(np.array([5]))
+    (array([4]), array([7]))
+    >>> Kind("suppressed", least=1, most=7).phrase
+    'suppressed, 1 to 7'
+    """
+
+    name: ClassVar[str]
+    """The name in files and in the registry."""
+    words: ClassVar[str] = "{name}"
+    """What a reader is told, with parameters in braces."""
+    units: ClassVar[tuple[str, ...]] = ()
+    """The parameters that are in units of the last decimal."""
+    exact: ClassVar[bool] = False
+    """Whether the figure is the true value."""
+    hidden: ClassVar[bool] = False
+    """Whether a mark stands in place of the figure."""
+    spans: ClassVar[bool] = False
+    """Whether the least and the largest value are published, which stand beside the figure."""
+    summed: ClassVar[bool] = False
+    """Whether the figure is a sum of published ones, and tells nothing that these do not."""
+    signed: ClassVar[bool] = False
+    """Whether a published count can be negative."""
+
+    hides: int = field(default=0, kw_only=True, repr=False)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, name: str = "exact", *given: Any, **parameters: Any) -> None: ...
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if not is_whole(self.hides) or self.hides < 0:
+            raise RequestError(f"counts from 1 to {self.hides!r} are said to be hidden; give a whole number")
+
+    # --- what each kind states ----------------------------------------------------------------------------
+
+    def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the least and the largest true value behind each published one, hidden counts not left out."""
+        raise NotImplementedError
+
+    @property
+    def told(self) -> str:
+        """What a reader is told, hidden counts aside."""
+        return self.words.format(name=self.name, **vars(self))
+
+    @property
+    def step(self) -> int:
+        """What every published figure is a multiple of."""
+        return 1
+
+    @property
+    def keyed(self) -> bool:
+        """Whether figures of the same people share their noise, so that no product of likelihoods weighs them."""
+        return False
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether nothing says if a figure behind this mark can be 0."""
+        return False
+
+    @property
+    def floor(self) -> int | None:
+        """What a mark says hidden values are at least; None where it says nothing."""
+        return None
+
+    @property
+    def ceiling(self) -> int | None:
+        """What a mark says hidden values are at most; None where it says nothing."""
+        return None
+
+    def above_zero(self) -> Kind:
+        """Return the kind where zeros are known to be published: a mark that says nothing of them hides none."""
+        return self
+
+    def plainly(self, values: IntArray) -> list[Kind]:
+        """Return for each figure a kind with a few numbers for parameters that admits the same values."""
+        return [self] * values.size
+
+    @property
+    def weighs(self) -> bool:
+        """Whether some true values lead to a figure more often than others, which :meth:`likelihood` then tells."""
+        return self.hides > 0
+
+    @property
+    def stated(self) -> bool:
+        """Whether p(y | x) is known exactly and each figure is made from its own value alone.
+
+        Only then does :meth:`likelihood` say all that a reader who knows the method learns from a figure. Controlled
+        rounding, suppression and the like look at all cells together; what their choice tells is not stated here.
+        """
+        return False
+
+    def likelihood(self, published: int, true: IntArray) -> FloatArray:
+        """Return p(y | x) of the published value for each true value, as the method draws it.
+
+        Where the method is not random, or its law is not known, every value that can lead to y is equally likely to.
+        """
+        equal: FloatArray = self.inside(published, true).astype(np.float64)
+        return equal
+
+    # --- what follows -------------------------------------------------------------------------------------
+
+    def range(self, values: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the least and the largest true value behind each published one."""
+        lower, upper = self.bounds(values)
+        if self.hides:
+            lower = np.where((lower > 0) & (lower <= self.hides), self.hides + 1, lower)
+            upper = np.where((upper > 0) & (upper <= self.hides), 0, upper)
+        wrong = np.flatnonzero(lower > upper)
+        if wrong.size:
+            raise DataError(
+                f"nothing can be behind the figure {values.ravel()[wrong[0]]}, which is said to be {self.phrase}; "
+                "correct the figure, or how it is said to be made"
+            )
+        return lower, upper
+
+    def inside(self, published: int, true: IntArray) -> npt.NDArray[np.bool_]:
+        """Say which true values can lead to the published one."""
+        lower, upper = self.range(np.array([published]))
+        found: npt.NDArray[np.bool_] = (true >= lower[0]) & (true <= upper[0]) & ((true < 1) | (true > self.hides))
+        return found
+
+    @property
+    def phrase(self) -> str:
+        """What a reader is told."""
+        return f"{self.told}, 1 to {self.hides} being hidden" if self.hides else self.told
+
+    def scaled(self, scale: int) -> Self:
+        """Return the kind of the same figures in units that are smaller by a factor."""
+        given = {name: getattr(self, name) for name in (*self.units, "hides")}
+        return replace(self, **{name: value * scale for name, value in given.items() if value is not None})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and the parameters that are set, as plain data.
+
+        >>> Kind("random", base=3).to_dict()
+        {'name': 'random', 'base': 3}
+        """
+        own = sorted(fields(self), key=lambda item: (item.name == "hides", item.name))
+        given = {item.name: getattr(self, item.name) for item in own if getattr(self, item.name) != item.default}
+        return {"name": self.name, **given}
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Kind:
+        """Return the kind that :meth:`to_dict` wrote; lists become tuples."""
+        given = {key: _tuples(value) for key, value in data.items()}
+        return Kind(given.pop("name"), **given)
+
+
+_HERE = "discreet.table.kinds"
+KINDS: Registry[type[Kind]] = Registry(
+    "discreet.kinds",
+    "kind of figure",
+    {
+        "exact": f"{_HERE}.exact:Exact",
+        "suppressed": f"{_HERE}.suppressed:Marked",
+        "interval": f"{_HERE}.suppressed:Interval",
+        "conventional": f"{_HERE}.rounded:Conventional",
+        "random": f"{_HERE}.rounded:Random",
+        "controlled": f"{_HERE}.rounded:Controlled",
+        "small": f"{_HERE}.rounded:Small",
+        "perturbed": f"{_HERE}.perturbed:Perturbed",
+        "relative": f"{_HERE}.perturbed:Relative",
+        "sample": f"{_HERE}.sampled_swapped:Sampled",
+        "swapped": f"{_HERE}.sampled_swapped:Swapped",
+        "simulated": f"{_HERE}.suppressed:Simulated",
+        "added": f"{_HERE}.exact:Added",
+    },
+)
+"""The kinds by name; other packages add theirs through the entry points ``discreet.kinds``."""
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

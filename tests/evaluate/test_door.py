@@ -1,0 +1,61 @@
+"""Suppression has one door, and it is audited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.running import run
+
+import discreet as dc
+from discreet.core.errors import DiscreetError, LimitError
+from discreet.evaluate import certified
+from discreet.evaluate.certified import AuditedSuppression, UnsafeError
+from discreet.protect import METHODS
+from discreet.rules import Threshold
+
+
+def row() -> dc.Table:
+    return dc.Table.from_array([1, 1, 1, 10, 0], {"x": list("abcde")})
+
+
+def test_nothing_under_protect_releases_what_nobody_audited() -> None:
+    with pytest.raises(AttributeError, match=r"call discreet\.suppress, which has the pattern audited"):
+        _ = dc.protect.suppress
+    method = dc.protect.Suppression(Threshold(3))
+    assert METHODS["suppress"] is dc.protect.Suppression
+    with pytest.raises(dc.RequestError, match=r"publishes nothing that was not audited: call discreet\.suppress"):
+        method.apply(row())
+    # No other method of it returns a release, and a pattern has none.
+    made = {name: getattr(method, name) for name in dir(method) if not name.startswith("_")}
+    assert {name for name, one in made.items() if callable(one)} == {"apply", "pattern"}
+    pattern = method.pattern(row())
+    assert not any(isinstance(getattr(pattern, name), dc.Release) for name in dir(pattern) if not name.startswith("_"))
+
+
+@pytest.mark.parametrize("kind", [UnsafeError, LimitError])
+def test_every_way_to_a_release_goes_through_the_audit(
+    kind: type[DiscreetError], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The audit is made to object: nothing comes out of any door, by Python or by the command line."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(certified, "faults", lambda pattern, found: [("x=a is unsafe", kind is LimitError)])
+    table, policy = row(), dc.Policy.from_text('extends = "default"\n[[protections]]\nname = "suppress"\n')
+    ways: list[Any] = [
+        lambda: dc.suppress(table, Threshold(3)),
+        lambda: dc.suppress(table, Threshold(3), form="intervals"),
+        lambda: AuditedSuppression(Threshold(3)).apply(table),
+        lambda: dc.assess(table, policy, protection="suppress"),
+        lambda: dc.assess(table, policy, protection=dc.protect.Suppression(Threshold(3))),
+    ]
+    for way in ways:
+        with pytest.raises(kind, match="the audit does not find the pattern safe"):
+            way()
+    assert dc.assess(table, policy).verdict == "withhold"
+    assert dc.compare(table, ["suppress"], policy=policy, draws=2).recommended is None
+    Path("row.csv").write_text("x,count\na,1\nb,1\nc,1\nd,10\ne,0\n", encoding="utf-8")
+    found = run("protect", "suppress", "row.csv", "--rule", "threshold=3", "-o", "out.csv")
+    assert found.code == 2
+    assert run("assess", "row.csv", "--protect", "suppress", "-o", "out.csv").code == 2
+    assert not Path("out.csv").exists()
