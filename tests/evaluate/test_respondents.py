@@ -319,3 +319,24 @@ def test_no_suppressed_table_is_refuted_by_a_respondent() -> None:
 def test_no_suppressed_table_is_refuted_by_a_respondent_in_thousands() -> None:
     for seed in range(1000, 4000):
         protected(seed)
+
+
+# --- tables that name nobody -----------------------------------------------------------------------------------
+
+
+def test_where_nobody_is_named_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A .tab file counts contributions and names nobody: F is two respondents there, and nothing tells."""
+    monkeypatch.chdir(tmp_path)
+    records().to_csv("firms.csv", index=False)
+    made = ("tabulate", "firms.csv", "--by", "cell", "--value", "turnover", "--contributor", "firm", "-o", "t.tab")
+    assert run(*made).code == 0
+    told = "espondents are not named and are taken to be in one cell each"
+    rule = ("--rule", "threshold=2")
+    suppressed = run("protect", "suppress", "t.tab", *rule, "-o", "release.csv")
+    assert suppressed.code == 0, suppressed.err
+    assert told in " ".join(suppressed.out.split())
+    assert told in " ".join(run("audit", "release.csv", "--original", "t.tab", *rule).out.split())
+    assert told in " ".join(run("assess", "t.tab", "--policy", "business").out.split())
+    unnamed = dc.tabulate(records(), ["cell"], value="turnover")
+    assert told in str(dc.suppress(unnamed, Threshold(2)))
+    assert told not in str(dc.suppress(tabulated(), Threshold(2)))

@@ -33,7 +33,7 @@ from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.published_parts import draws_of, parts_of
 from discreet.table.release import Release
-from discreet.table.stakes import contributes, in_one_cell
+from discreet.table.stakes import ONE_CELL, contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -227,9 +227,10 @@ def _tables_of(
         tables = tuple(table for table in tables if contributes(table))
     if insiders == "none":
         return (), "what respondents work out with their own contributions was not judged (insiders 'none')"
-    if all(table.respondents is not None or in_one_cell(table) for table in tables):
+    if all(table.respondents is not None for table in tables):
         return tables, ""
-    return tables, UNNAMED
+    apart = all(table.respondents is not None or in_one_cell(table) for table in tables)
+    return tables, ONE_CELL if apart else UNNAMED
 
 
 def _result(

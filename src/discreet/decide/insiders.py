@@ -16,7 +16,7 @@ from discreet.core.numerics import IntArray
 from discreet.decide.known import STATES, Known
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
-from discreet.table.stakes import contributes
+from discreet.table.stakes import ONE_CELL, contributes
 
 if TYPE_CHECKING:
     from discreet.decide.policy import Policy
@@ -86,7 +86,9 @@ def respondents_know(
     worst = _chosen(columns, rows)
     position = found.tabulation.cells[known.cell]
     entry = judged(subject, replace(tried, findings=worst), position, known.cell)
-    return _narrowed(known, worst, entry, policy.limits.of_figures), _said(worst, entry, len(columns.attackers) - 1)
+    named = subject.tabulation.respondents is not None
+    narrowed = _narrowed(known, worst, entry, policy.limits.of_figures)
+    return narrowed, _said(worst, entry, len(columns.attackers) - 1, named)
 
 
 def _narrowed(known: Known, worst: Findings, entry: IntArray, limits: Limits) -> Known:
@@ -107,13 +109,12 @@ def _narrowed(known: Known, worst: Findings, entry: IntArray, limits: Limits) ->
     return replace(known, state=state, lower=lower, upper=upper, bits=bits, faults=wrong)
 
 
-def _said(worst: Findings, entry: IntArray, tried: int) -> Inside:
+def _said(worst: Findings, entry: IntArray, tried: int, named: bool) -> Inside:
     bad = np.flatnonzero(entry >= 0)
     many = f"{tried:,} respondent{'' if tried == 1 else 's'}"
     if not bad.size:
-        return Inside(
-            True, f"{many} were tried with all that they contributed; none of them knows a sensitive cell too closely"
-        )
+        told = f"{many} were tried with all that they contributed; none of them knows a sensitive cell too closely"
+        return Inside(True, told if named else f"{told} ({ONE_CELL})")
     first = int(entry[bad[0]])
     who, cell = worst.attackers[int(worst.who[first])], worst.equations.describe(int(worst.at[first]))
     cells = f"{bad.size:,} sensitive cell{' is' if bad.size == 1 else 's are'}"

@@ -32,7 +32,7 @@ from discreet.reading.reading import Reading
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
-from discreet.table.stakes import contributes, joint_stakes
+from discreet.table.stakes import ONE_CELL, contributes, joint_stakes
 
 if TYPE_CHECKING:
     from discreet.auditing.result import Audit
@@ -90,6 +90,8 @@ def safe_against(pattern: Pattern) -> str:
     many = len(known) - len(known.named)
     who = f" and {len(known):,} insider{'' if len(known) == 1 else 's'}" if len(known) else ""
     said = f"The audit finds it safe against outsiders{who}."
+    if many and not known.identified:
+        return f"{said} {ONE_CELL.capitalize()}."
     cells = pattern.problem.cells
     # Whoever is counted in a cell knows that it is not 0, which is news where zeros may be hidden.
     news = any(contributes(table) for table in cells.tables) or bool((cells.lower[pattern.positions] < 1).any())

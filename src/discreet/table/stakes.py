@@ -16,6 +16,8 @@ from discreet.table.respondents import Respondents
 from discreet.table.tabulation import Tabulation
 
 BoolArray = npt.NDArray[np.bool_]
+ONE_CELL = "respondents are not named and are taken to be in one cell each"
+"""What is to be said where a tabulation does not name its respondents."""
 MOST = 60_000_000
 """The most entries, one per respondent and sum that it is in, that are laid out."""
 
