@@ -101,6 +101,21 @@ def write_page(table: str, page: Path = PAGE) -> None:
     page.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
 
 
+def _told(found: Iterable[tuple[int, Case]], wanted: int) -> Iterator[tuple[int, Case]]:
+    """Say every ten seconds how far it is, and how long it will take."""
+    begun = said = time.monotonic()
+    done = failed = 0
+    for number, case in found:
+        done, failed = done + (not case.skipped), failed + len(case.failures)
+        if done and time.monotonic() - said > 10:
+            said = time.monotonic()
+            left = (said - begun) * max(wanted / done - 1, 0)
+            print(
+                f"{done:,} of {wanted:,} cases, {failed:,} claims failed, {left / 60:.0f} minutes left", file=sys.stderr
+            )
+        yield number, case
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; 1 where a claim was refuted or is wrong."""
     names = [one.__name__ for one, _ in ATTACKS]
@@ -117,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     begun = time.monotonic()
     work = Work(given.seed, range(given.first, given.first), tuple(given.attack), tuple(given.method))
-    kept = list(cases(work, given.cases, given.workers))
+    kept = list(_told(cases(work, given.cases, given.workers), given.cases))
     table = markdown(tally(case for _, case in kept))
     failed = [(number, case, failure) for number, case in kept for failure in case.failures]
     print(table)
