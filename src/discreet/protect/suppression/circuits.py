@@ -96,8 +96,8 @@ def workspace(cells: int, equations: int) -> Workspace:
     """Return the memory that searches of one problem share; what enters a tableau is set then."""
     return Workspace(
         np.zeros((ROWS, COLUMNS)),
-        np.zeros(COLUMNS, COLUMN),
-        np.zeros(ROWS, ROW),
+        np.zeros(COLUMNS, COLUMN).view(np.recarray),
+        np.zeros(ROWS, ROW).view(np.recarray),
         np.full(cells, -1, np.int64),
         np.full(equations, -1, np.int64),
         np.zeros(COLUMNS, np.int64),
