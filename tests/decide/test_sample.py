@@ -43,12 +43,15 @@ def near_diagonal() -> tuple[Table, Table]:
 
 def test_a_sample_of_everybody_is_the_population() -> None:
     table = whole_population()
-    found = dc.assess(table, population=119, seed=1, trial=True)
-    plain = dc.assess(table, seed=1, trial=True)
     assert table.total == 119
-    assert found.verdict == plain.verdict == "protect"
-    assert [one.text for one in found.checks[:-1]] == [one.text for one in plain.checks]
-    assert "holds all 119 people" in found.checks[-1].text
+    # Where a single cell can be the small one, being protected points at it; not where all tables are protected.
+    alike = Policy.from_text('extends = "default"\nas_is = "never"')
+    for asked, verdict in (("default", "withhold"), (alike, "protect")):
+        found = dc.assess(table, asked, population=119, seed=1, trial=True)
+        plain = dc.assess(table, asked, seed=1, trial=True)
+        assert found.verdict == plain.verdict == verdict
+        assert [one.text for one in found.checks[:-1]] == [one.text for one in plain.checks]
+        assert "holds all 119 people" in found.checks[-1].text
     assert dc.assess(table, population=119, protection="none", seed=1, trial=True).verdict == "withhold"
 
 
