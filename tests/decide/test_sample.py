@@ -43,8 +43,8 @@ def near_diagonal() -> tuple[Table, Table]:
 
 def test_a_sample_of_everybody_is_the_population() -> None:
     table = whole_population()
-    found = dc.assess(table, population=119, seed=1, trial=True)
-    plain = dc.assess(table, seed=1, trial=True)
+    found = dc.assess(table, "census", population=119, seed=1, trial=True)
+    plain = dc.assess(table, "census", seed=1, trial=True)
     assert table.total == 119
     assert found.verdict == plain.verdict == "protect"
     assert [one.text for one in found.checks[:-1]] == [one.text for one in plain.checks]
