@@ -39,6 +39,7 @@ class Opened:
             raise RequestError(f"counts are measured here, and {magnitude!r} is a magnitude; leave value out")
         if isinstance(self.original, Table):
             return self.original
+        self.original.check_publishable()
         return self.counts if self.counts is not None else self.original.table()
 
     def tabulation(self) -> Tabulation:

@@ -240,7 +240,7 @@ def test_refusals() -> None:
         Wish({"r": "a"}, "suppress", lower=-1)
     with pytest.raises(RequestError, match="has no category 'q'"):
         dc.suppress(table(), wishes=(Wish({"area": "q"}, "suppress"),))
-    with pytest.raises(RequestError, match="is no table"):
+    with pytest.raises(RequestError, match="is not a frame"):
         dc.suppress([3], Threshold(3))
     with pytest.raises(RequestError, match="bound on the risk"):
         Suppression(risk=0)
