@@ -102,11 +102,13 @@ def write_page(table: str, page: Path = PAGE) -> None:
 
 
 def _told(found: Iterable[tuple[int, Case]], wanted: int) -> Iterator[tuple[int, Case]]:
-    """Say every ten seconds how far it is, and how long it will take."""
+    """Say every ten seconds how far it is and how long it will take, and at once which attack refuted something."""
     begun = said = time.monotonic()
     done = failed = 0
     for number, case in found:
         done, failed = done + (not case.skipped), failed + len(case.failures)
+        for failure in case.failures:
+            print(f"attack {number}: {case.method} · {case.reader} · {failure.what}", file=sys.stderr)
         if done and time.monotonic() - said > 10:
             said = time.monotonic()
             left = (said - begun) * max(wanted / done - 1, 0)

@@ -159,7 +159,7 @@ class Reasons:
         case = np.full(equations.lower.size, -1)
         case[findings.at[lone]] = number.ravel()
         none = float(logs @ times)
-        rest = 1 - np.exp(none - logs)
+        rest = 1 - np.exp(none - logs) if choice.protected and not sure else np.ones(logs.size)
         bits = [
             _least(p, np.where(some, 1.0, q)) if p.size else np.nan
             for (_, p), some, q in zip(laws, small, rest.tolist(), strict=True)
@@ -173,9 +173,14 @@ class Reasons:
         return cls(audited, policy, choice, shape, known, sure, laws, small, logs, none, case, np.array(bits), failing)
 
     @property
+    def tells(self) -> bool:
+        """Whether being protected tells something."""
+        return self.choice.protected and not self.sure
+
+    @property
     def bounds(self) -> bool:
         """Whether at least so many bits are left, and perhaps more."""
-        return bool(self.failing) or (self.choice.protected and not self.sure)
+        return bool(self.failing) or self.tells
 
     def bits(self, entry: IntArray, bits: FloatArray) -> FloatArray:
         """Return the bits that are left once a reader knows why the release was published.
@@ -188,10 +193,12 @@ class Reasons:
         if not self.known:
             return np.where(bits > 0, np.nan, bits)
         found = bits
-        if self.choice.protected and not self.sure:
+        if self.bounds:
             at = findings.at[entry]
             found = np.array([self._left(findings.equations, self.shape, self.case, int(i)) for i in at])
-            found = np.where(np.isnan(bits) | self.shape.tied[at], np.nan, found)
+            # Where being protected tells nothing, what the audit found holds too; of sums it knows a bound only.
+            found = found if self.tells else np.fmax(found, bits)
+            found = np.where(np.isnan(bits) | (self.shape.tied[at] & self.tells), np.nan, found)
         return self._passed(found, findings.upper[entry] - findings.lower[entry] + 1)
 
     def bits_of_sums(self, release: Release) -> FloatArray:
@@ -199,7 +206,7 @@ class Reasons:
 
         Such a sum is asked about where it is sensitive in truth. Held against all of them, limits tell nothing of that.
         """
-        if not self.known or not self.choice.protected or self.sure:
+        if not self.known or not self.tells:
             return np.zeros(0)
         equations = self.audited.findings.equations
         every = equations_of(release)
@@ -231,7 +238,7 @@ class Reasons:
         laws = [self.laws[k] for k in cells]
         if any(not p.size for _, p in laws):
             return 0.0
-        q = 1 - float(np.exp(self.none - self.logs[cells].sum()))
+        q = 1 - float(np.exp(self.none - self.logs[cells].sum())) if self.tells else 1.0
         if sum(p.size for _, p in laws) > WIDE:
             # At least as open as the most open cell: H′ ≥ q·H + log q for any weights between q and 1.
             most = max(entropy(self.laws[k][1]) for k in np.unique(cells))
