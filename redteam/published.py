@@ -93,9 +93,11 @@ def _figures(part: Any, world: World, least: int | None) -> Iterable[Figure]:
             if cells not in listed:
                 yield Figure(cells, exact, 0)
         for name, codes in labels.items():
-            covered = {leaf for code in codes if code != (part.total or TOTAL) for leaf in world.under(name, code)}
-            for leaf in dict(world.dimensions)[name]:
-                if leaf not in covered:
+            leaves = dict(world.dimensions)[name]
+            groups = [set(world.under(name, code)) for code in codes if code not in (*leaves, part.total or TOTAL)]
+            for leaf in leaves:
+                # Of a group that stands for its categories nothing more is said.
+                if leaf not in codes and all(group & set(codes) for group in groups if leaf in group):
                     yield Figure(world.cells({name: leaf}), exact, 0)
 
 
