@@ -60,7 +60,8 @@ def test_long_frames(table: Table, backend: Backend, zeros: bool) -> None:
     assume(len(frame) > 0)
     # A backslash in the first header is how a cross-table names both of its dimensions.
     layout: Literal["auto", "long"] = "long" if "\\" in table.names[0] else "auto"
-    again = Table.from_frame(frame, count="people", total=None, layout=layout)
+    # Odd labels can make a dimension look like a statistic, so the columns that classify are named.
+    again = Table.from_frame(frame, count="people", dimensions=table.names, total=None, layout=layout)
     if zeros:
         assert again == table
     else:
@@ -88,7 +89,7 @@ def test_csv(table: Table, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     table.write(path, count="people")
     layout: Literal["auto", "long"] = "long" if "\\" in table.names[0] else "auto"
-    assert read_table(path, count="people", total=None, layout=layout) == table
+    assert read_table(path, count="people", dimensions=table.names, total=None, layout=layout) == table
 
 
 @given(table=tables(structural=False, max_dimensions=3))
