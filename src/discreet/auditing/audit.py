@@ -15,8 +15,7 @@ from discreet.auditing.knowledge import contributors, knowledge_of, respondents
 from discreet.auditing.laws import LAWS
 from discreet.auditing.levels import reach_of
 from discreet.auditing.limits import Criterion, Limits
-from discreet.auditing.linking import alone
-from discreet.auditing.question import ask, sums_of, targets_of, unpublished
+from discreet.auditing.question import alone, ask, sums_of, targets_of, unpublished
 from discreet.auditing.result import Audit
 from discreet.core.clock import Clock
 from discreet.core.errors import RequestError

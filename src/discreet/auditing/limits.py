@@ -68,7 +68,7 @@ class Limits:
             values: how many values it can have.
             bits: the uncertainty that is left; NaN where it is not known, which breaks nothing and shows nothing.
             asked: the values that intervals must reach and how wide they must be, NaN where nothing is asked.
-            scale: how many of the units of the intervals make one of those of the least width.
+            scale: how many units of the intervals make one of the least width.
 
         >>> one = [np.array([number]) for number in (1.0, 3.0, 3.0, 1.0)]
         >>> found = Limits(width=5, dr=0.7).broken(*one, (np.array([1.0]), np.array([4.0]), np.array([np.nan])))
@@ -88,11 +88,9 @@ class Limits:
         return wrong
 
     def shown(self, bits: FloatArray, error: FloatArray | float = 0.0) -> BoolArray:
-        """Say of which figures it is shown that they keep the limit on 1/H; what is not shown is never safe.
+        """Say which figures are shown to keep the limit on 1/H; what is not shown is never safe.
 
-        Args:
-            bits: the uncertainty that is left; NaN where it is not known.
-            error: the Monte Carlo error of it, of which two are taken off.
+        Bits are NaN where the uncertainty that is left is not known; twice their Monte Carlo error is taken off.
 
         >>> Limits(dr=0.7).shown(np.array([1.6, 1.44, np.nan]), 0.01).tolist()
         [True, False, False]

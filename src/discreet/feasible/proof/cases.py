@@ -13,7 +13,7 @@ from discreet.core.clock import Clock
 from discreet.core.numerics import BoolArray, FloatArray
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.contradiction import least_repair
-from discreet.feasible.proof.combination import Range, combine, evaluate, expand, fractions, inwards
+from discreet.feasible.proof.combination import Range, combine, evaluate, expand, fractions, inwards, nonzero
 from discreet.feasible.reduction import Group, NothingFitsError
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
@@ -140,9 +140,8 @@ class _Splitting:
     def _closed(self, narrowed: dict[int, Range], y: list[Fraction]) -> Closed | None:
         """Return the case as closed if multipliers of the group's equations prove the bound in it."""
         equations = self.found.equations
-        multipliers = {e: value for e, value in zip(self.group.equations.tolist(), y, strict=True) if value}
-        expand(equations, self.found.reduction.derived, self.position, multipliers)
-        closed = Closed(tuple(sorted((e, value) for e, value in multipliers.items() if value)))
+        multipliers = dict(zip(self.group.equations.tolist(), y, strict=True))
+        closed = Closed(nonzero(expand(equations, self.found.reduction.derived, self.position, multipliers)))
         if not holds(equations, closed, self.position, self.upper, self.bound, narrowed):
             return None
         self.left -= 1

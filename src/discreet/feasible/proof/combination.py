@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from discreet.table.kinds import UNBOUNDED
 Range: TypeAlias = tuple[int, int]
 
 
-def combine(equations: Equations, position: int, multipliers: dict[int, Fraction]) -> dict[int, Fraction]:
+def combine(equations: Equations, position: int, multipliers: Mapping[int, Fraction]) -> dict[int, Fraction]:
     """Return the multiples g of all positions that sum to a position's value once equations are taken off."""
     g: dict[int, Fraction] = {position: Fraction(1)}
     for e, y in multipliers.items():
@@ -27,7 +27,7 @@ def combine(equations: Equations, position: int, multipliers: dict[int, Fraction
 
 
 def evaluate(
-    equations: Equations, terms: dict[int, Fraction], upper: bool, narrowed: Mapping[int, Range] | None = None
+    equations: Equations, terms: Mapping[int, Fraction], upper: bool, narrowed: Mapping[int, Range] | None = None
 ) -> Fraction | None:
     """Return the bound that the ranges of the terms leave, some of them narrowed; None where one of them has no end."""
     total = Fraction(0)
@@ -45,31 +45,27 @@ def inwards(value: Fraction, upper: bool) -> int:
     return math.floor(value) if upper else math.ceil(value)
 
 
-def take_out(
-    equations: Equations, equation: int, variable: int, multipliers: dict[int, Fraction], terms: dict[int, Fraction]
-) -> None:
-    """Replace a determined value by the equation that it follows from."""
-    begin, end = int(equations.starts[equation]), int(equations.starts[equation + 1])
-    columns, signs = equations.columns[begin:end].tolist(), equations.signs[begin:end].tolist()
-    y = terms[variable] / signs[columns.index(variable)]
-    multipliers[equation] = multipliers.get(equation, Fraction(0)) + y
-    for column, sign in zip(columns, signs, strict=True):
-        value = terms.get(column, Fraction(0)) - y * sign
-        if value:
-            terms[column] = value
-        else:
-            terms.pop(column, None)
-
-
 def expand(
-    equations: Equations, derived: tuple[tuple[int, int], ...], position: int, multipliers: dict[int, Fraction]
+    equations: Equations, derived: Iterable[tuple[int, int]], position: int, multipliers: Mapping[int, Fraction]
 ) -> dict[int, Fraction]:
-    """Replace values that were put into equations by the equations that they follow from; return the terms left."""
-    terms = combine(equations, position, multipliers)
-    for variable, equation in reversed(derived):
-        if variable in terms:
-            take_out(equations, equation, variable, multipliers, terms)
-    return combine(equations, position, multipliers)
+    """Return the multipliers with determined values replaced by the equations that they follow from."""
+    found, terms = dict(multipliers), combine(equations, position, multipliers)
+    for variable, equation in reversed(tuple(derived)):
+        if variable not in terms:
+            continue
+        begin, end = int(equations.starts[equation]), int(equations.starts[equation + 1])
+        columns, signs = equations.columns[begin:end].tolist(), equations.signs[begin:end].tolist()
+        y = terms[variable] / signs[columns.index(variable)]
+        found[equation] = found.get(equation, Fraction(0)) + y
+        for column, sign in zip(columns, signs, strict=True):
+            terms[column] = terms.get(column, Fraction(0)) - y * sign
+        terms = {column: value for column, value in terms.items() if value}
+    return found
+
+
+def nonzero(multiples: Mapping[int, Fraction]) -> tuple[tuple[int, Fraction], ...]:
+    """Return multiples that are not 0, in the order of what they are of."""
+    return tuple(sorted((i, value) for i, value in multiples.items() if value))
 
 
 def fractions(y: FloatArray) -> list[Fraction]:

@@ -94,10 +94,10 @@ def moves(t: Tableau, pool: Pool) -> None:
     """Go from the last table along each unknown that the equations leave open, as far as integers allow."""
     table = pool.table.copy()
     after = table.copy()
-    for c in range(t.first_beside.size):
+    for c in range(t.beside.size):
         if t.stop[0] != 0:
             return
-        q = t.first_beside[c]
+        q = t.basis.size + c
         begin, end = pool.moves.starts[c], pool.moves.starts[c + 1]
         for direction in (1, -1):
             step = pool.upper[q] - table[q] if direction > 0 else table[q] - pool.lower[q]
@@ -151,19 +151,16 @@ def attained(t: Tableau, pool: Pool, stack: BranchStack, k: int, sign: int, targ
         low[k] = float(target)
     else:
         up[k] = float(target)
-    depth, answer = 0, NONE
-    for node in range(nodes + 1):
-        if node == nodes:
-            answer = UNDECIDED
-            break
+    depth, answer = 0, UNDECIDED
+    for _ in range(nodes):
         code = repair(t, 30 + t.basis.size // 3)
         if code in (FAILED, LATE):
-            answer = UNDECIDED
             break
         if code == FITS:
             j = _fractional(t)
+            if j < 0 and note_corner(t, pool):
+                answer = FOUND
             if j < 0 or depth == stack.branched.size:
-                answer = FOUND if j < 0 and note_corner(t, pool) else UNDECIDED
                 break
             stack.branched[depth], stack.second[depth], stack.mark[depth] = j, 0, t.logged[0]
             stack.low[depth], stack.up[depth] = low[j], up[j]
@@ -178,13 +175,12 @@ def attained(t: Tableau, pool: Pool, stack: BranchStack, k: int, sign: int, targ
         while depth > 0 and stack.second[depth - 1] == 1:
             depth -= 1
             low[stack.branched[depth]], up[stack.branched[depth]] = stack.low[depth], stack.up[depth]
-        if depth == 0:
-            break
         top = depth - 1
-        j = stack.branched[top]
-        if not take_back(t, stack.mark[top]):
-            answer = UNDECIDED
+        if depth == 0:
+            answer = NONE
+        if depth == 0 or not take_back(t, stack.mark[top]):
             break
+        j = stack.branched[top]
         x[:] = stack.values[top]
         stack.second[top] = 1
         if up[j] < x[j]:

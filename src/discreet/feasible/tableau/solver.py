@@ -71,12 +71,10 @@ class Solver:
         columns = joined.solved / joined.scale
         x = np.where(np.abs(low) < UNBOUNDED, low, 0.0)
         x[:r] = joined.start / joined.scale - x[r:] @ columns
-        basis, beside = np.arange(r), np.arange(r, n)
-        place = np.concatenate([basis, -1 - np.arange(n - r)])
+        place = np.concatenate([np.arange(r), -1 - np.arange(n - r)])
         self.tableau = Tableau(
-            columns, basis.copy(), beside.copy(), place, x, low, up, joined.solved, joined.scale, joined.start,
-            basis, beside, np.zeros(n + 1, np.int64), np.zeros((2, PIVOTS), np.int64), np.zeros(1, np.int64),
-            clock.rung,
+            columns, np.arange(r), np.arange(r, n), place, x, low, up, joined.solved, joined.scale, joined.start,
+            np.zeros(n + 1, np.int64), np.zeros((2, PIVOTS), np.int64), np.zeros(1, np.int64), clock.rung,
         )  # fmt: skip
         self.pool = self._pool(range_, bound if goal is None else joined.goals(goal))
         self.stack = _stack(LEVELS, n)
