@@ -21,8 +21,8 @@ from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 
 MOST = 300_000
-"""The most positions of a crossing that is worked out once for every table on its own: a round choice, some seconds for
-each."""
+"""The most positions of a crossing that is worked out once for every table on its own: a round choice that bounds the
+time this takes beside the audit itself."""
 
 
 def unpublished(about: Sequence[str] | Mapping[str, Sequence[object]], parts: Iterable[Figures]) -> list[Figures]:

@@ -37,7 +37,7 @@ CHAINS = 8
 LARGEST = 20_000_000
 """The most values that are counted, of all unknowns of a chain together: 1.3 GB for all chains."""
 EFFORT = 100
-"""Branches to look for one starting table, as many as a first search for bounds has."""
+"""Branches to look for one starting table, as in a first search for bounds."""
 MORE = 0.4
 """The chance that one more move is added to a step: a round choice, between short steps that are taken often and long
 ones that rarely fit."""
@@ -192,7 +192,12 @@ def _moves(group: Group, rng: np.random.Generator, clock: Clock) -> _Walks:
         wanted[k] = 1
         solver.run(EFFORT)
         tables.append(solver.pool.table.copy())
-    return _Walks(solver.joined.of, least, most, least, most, tables, partial(walk_moves, solver.pool.moves))
+    # Each unknown that is left open, the last ones, leads its own move.
+    starts, columns, rates = solver.pool.moves
+    leads = solver.joined.scale.size + np.arange(starts.size - 1)
+    columns, rates = np.insert(columns, starts[:-1], leads), np.insert(rates, starts[:-1], 1)
+    walk = partial(walk_moves, Rows(starts + np.arange(starts.size), columns, rates))
+    return _Walks(solver.joined.of, least, most, least, most, tables, walk)
 
 
 class Circles(NamedTuple):
@@ -227,23 +232,16 @@ class Pace(NamedTuple):
 
 
 @compiled
-def _count(chain: Chain, pace: Pace, step: int) -> None:
-    """Count the values of every unknown, if it is time."""
-    if step >= pace.burn and (step - pace.burn) % pace.thin == 0:
-        for j in range(chain.x.size):
-            chain.counts[chain.offset[j] + chain.x[j]] += 1
-
-
-@compiled
 def walk_circles(net: Circles, chain: Chain, pace: Pace, rng: np.random.Generator) -> None:
     """Run a chain over the tables of a network."""
     tail, head, begin, around = net
-    x, lower, upper = chain.x, chain.lower, chain.upper
+    x, lower, upper, offset, counts, stop = chain
+    burn, draws, thin = pace
     nodes, n = begin.size - 1, x.size
     at = np.full(nodes, -1)
     path_node, path_edge, path_way = np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1)
-    for step in range(pace.burn + pace.draws * pace.thin):
-        if chain.stop[0] != 0:
+    for step in range(burn + draws * thin):
+        if stop[0] != 0:
             return
         first = rng.integers(0, n)
         node = tail[first] if rng.random() < 0.5 else head[first]
@@ -283,32 +281,34 @@ def walk_circles(net: Circles, chain: Chain, pace: Pace, rng: np.random.Generato
             shift = rng.integers(-down, up + 1)
             for k in range(found, length):
                 x[path_edge[k]] += shift if path_way[k] > 0 else -shift
-        _count(chain, pace, step)
+        if step >= burn and (step - burn) % thin == 0:
+            for j in range(n):
+                counts[offset[j] + x[j]] += 1
 
 
 @compiled
 def walk_moves(moves: Rows, chain: Chain, pace: Pace, rng: np.random.Generator) -> None:
-    """Run a chain over the tables of any group; move c leads with the unknown c of those left open, the last ones."""
+    """Run a chain over the tables of any group."""
     starts, columns, rates = moves
-    x, lower, upper = chain.x, chain.lower, chain.upper
+    x, lower, upper, offset, counts, stop = chain
+    burn, draws, thin = pace
     n, d = x.size, starts.size - 1
     along, touched = np.zeros(n, np.int64), np.zeros(n, np.int64)
     inside = np.zeros(n, np.bool_)
-    for step in range(pace.burn + pace.draws * pace.thin):
-        if chain.stop[0] != 0:
+    for step in range(burn + draws * thin):
+        if stop[0] != 0:
             return
         count = 0
         while True:
             c = rng.integers(0, d)
             sign = 1 if rng.random() < 0.5 else -1
-            for k in range(starts[c] - 1, starts[c + 1]):
-                leads = k < starts[c]
-                j = n - d + c if leads else columns[k]
+            for k in range(starts[c], starts[c + 1]):
+                j = columns[k]
                 if not inside[j]:
                     inside[j] = True
                     touched[count] = j
                     count += 1
-                along[j] += sign if leads else sign * rates[k]
+                along[j] += sign * rates[k]
             if rng.random() >= MORE:
                 break
         up, down = np.int64(2**60), np.int64(2**60)
@@ -327,4 +327,6 @@ def walk_moves(moves: Rows, chain: Chain, pace: Pace, rng: np.random.Generator) 
             x[j] += shift * along[j]
             along[j] = 0
             inside[j] = False
-        _count(chain, pace, step)
+        if step >= burn and (step - burn) % thin == 0:
+            for j in range(n):
+                counts[offset[j] + x[j]] += 1

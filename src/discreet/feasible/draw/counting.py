@@ -24,6 +24,8 @@ from discreet.table.kinds import UNBOUNDED
 STATES = 6_000_000
 """The most partial tables, told apart by their needs, at once: 1 GB of needs in a group of twenty equations."""
 Ways: TypeAlias = "IntArray | npt.NDArray[np.object_]"
+Filling: TypeAlias = tuple[IntArray, IntArray, IntArray]
+"""One unknown filled in: for every way, the partial table before it, the value, and the partial table after it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +48,6 @@ class Counted:
 
     tables: int
     laws: tuple[ValueLaw, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Filling:
-    """One unknown filled in: for every way, the partial table before it, the value, and the partial table after it."""
-
-    parent: IntArray
-    value: IntArray
-    child: IntArray
 
 
 def count_tables(
@@ -87,7 +80,7 @@ def count_tables(
     code = np.zeros(1, np.uint64)
     needs = group.rhs[None, :].copy()
     ways: Ways = np.ones(1, np.int64)
-    layers: list[_Filling] = []
+    layers: list[Filling] = []
     for step, j in enumerate(order.tolist()):
         mine = np.flatnonzero(sign[:, j])
         least, most = np.full(needs.shape[0], group.least[j]), np.full(needs.shape[0], group.most[j])
@@ -108,7 +101,7 @@ def count_tables(
         shift = (sign[mine, j].astype(np.uint64) * mark[mine]).sum(dtype=np.uint64)
         digest = code[parent] - value.astype(np.uint64) * shift
         code, first, child = np.unique(digest, return_index=True, return_inverse=True)
-        layers.append(_Filling(parent, value, child))
+        layers.append((parent, value, child))
         ways = _gather(ways, parent, child, first.size)
         needs = needs[parent[first]]
         needs[:, mine] -= value[first][:, None] * sign[mine, j]
@@ -134,7 +127,7 @@ def _check(clock: Clock) -> None:
 
 
 def _marginals(
-    group: Group, order: IntArray, layers: list[_Filling], weights: Mapping[int, FloatArray], clock: Clock
+    group: Group, order: IntArray, layers: list[Filling], weights: Mapping[int, FloatArray], clock: Clock
 ) -> tuple[ValueLaw, ...]:
     """Go forwards and backwards once more with weights, scaled to keep anything from overflowing."""
 
@@ -143,21 +136,18 @@ def _marginals(
 
     laws: dict[int, ValueLaw] = {}
     forward = [np.ones(1)]
-    for step, layer in enumerate(layers):
+    for j, (parent, value, child) in zip(order.tolist(), layers, strict=True):
         _check(clock)
-        ways = forward[-1][layer.parent] * weight(int(order[step]), layer.value)
-        ahead = np.bincount(layer.child, weights=ways, minlength=int(layer.child.max()) + 1)
+        ahead = np.bincount(child, weights=forward[-1][parent] * weight(j, value), minlength=int(child.max()) + 1)
         forward.append(ahead / ahead.max())
     back: FloatArray = np.ones(1)
     for step in range(order.size - 1, -1, -1):
         _check(clock)
-        layer, j = layers[step], int(order[step])
-        reach = back[layer.child] * weight(j, layer.value)
-        share: FloatArray = np.bincount(
-            layer.value - group.least[j], weights=reach * forward[step][layer.parent]
-        ).astype(np.float64)
+        (parent, value, child), j = layers[step], int(order[step])
+        reach = back[child] * weight(j, value)
+        share = np.bincount(value - group.least[j], weights=reach * forward[step][parent])
         laws[j] = ValueLaw(group.least[j] + np.flatnonzero(share), share[share > 0] / share.sum())
-        again = np.bincount(layer.parent, weights=reach, minlength=forward[step].size).astype(np.float64)
+        again = np.bincount(parent, weights=reach, minlength=forward[step].size)
         back = again / again.max()
     return tuple(laws[j] for j in range(order.size))
 

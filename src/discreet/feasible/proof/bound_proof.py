@@ -14,8 +14,18 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.proof.cases import Cases, conditions, holds, split
-from discreet.feasible.proof.combination import combine, evaluate, expand, fractions, inwards, nonzero
+from discreet.feasible.proof.cases import (
+    Cases,
+    combine,
+    conditions,
+    evaluate,
+    expand,
+    fractions,
+    holds,
+    inwards,
+    nonzero,
+    split,
+)
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -78,13 +88,13 @@ class Proof:
         left = f"; {others} at least 0" if rest else ""
         line = f"{name} {sign} {' = '.join([''.join(shown) or '0', *steps])}{left}"
         if self.searched:
-            line += f"; no table of whole numbers reaches it, which leaves {value} ({self._why(equations)})"
+            line += f"; no table of integers reaches it, which leaves {value} ({self._why(equations)})"
         elif self.combined != self.bound:
-            line += f"; whole numbers leave {value}"
+            line += f"; integers leave {value}"
         return line
 
     def _why(self, equations: Equations) -> str:
-        """Say why whole numbers leave less than the combination does."""
+        """Say why integers leave less than the combination does."""
         if self.cases is None:
             return "by search"
         listed = conditions(self.cases)

@@ -13,23 +13,9 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.feasible.tableau import simplex
 from discreet.feasible.tableau.pool import Pool, nearby, note
-from discreet.feasible.tableau.simplex import (
-    BAD,
-    CLOSE,
-    FAILED,
-    FITS,
-    LARGE,
-    LATE,
-    STUCK,
-    UNBOUNDED,
-    Tableau,
-    climb,
-    proved,
-    repair,
-    reset,
-    take_back,
-)
+from discreet.feasible.tableau.simplex import CLOSE, FITS, LATE, Tableau, climb, proved, repair, reset, take_back
 
 FOUND, NONE, UNDECIDED = 1, 0, 2
 LONG, FAULTS = 20, 20
@@ -154,7 +140,7 @@ def attained(t: Tableau, pool: Pool, stack: BranchStack, k: int, sign: int, targ
     depth, answer = 0, UNDECIDED
     for _ in range(nodes):
         code = repair(t, 30 + t.basis.size // 3)
-        if code in (FAILED, LATE):
+        if code in (simplex.FAILED, LATE):
             break
         if code == FITS:
             j = _fractional(t)
@@ -253,19 +239,19 @@ def _settle_side(t: Tableau, pool: Pool, stack: BranchStack, search: Search, eff
         code = climb(t, k, float(sign), float(sign) * target, effort.turns)
         if code == LATE:
             return LATE
-        if code == STUCK:
-            return FAILED if effort.turns > t.x.size else FITS
-        if code == UNBOUNDED:
+        if code == simplex.STUCK:
+            return simplex.FAILED if effort.turns > t.x.size else FITS
+        if code == simplex.UNBOUNDED:
             if abs(target) >= 2**59:
                 search.state[side, k] = FOUND
             break
         if sign * t.x[k] < sign * target - CLOSE:
             turn = _move_in(t, pool, search, effort, k, side, turn)
             if turn < 0:
-                return FAILED
+                return simplex.FAILED
             continue
         if not note_corner(t, pool) and not rounded(t, pool, search.bound, k, sign, target, effort.entries):
-            if abs(target) >= LARGE:
+            if abs(target) >= simplex.LARGE:
                 break
             answer = attained(t, pool, stack, k, sign, target, effort.nodes)
             if answer == UNDECIDED:
@@ -286,7 +272,7 @@ def _move_in(t: Tableau, pool: Pool, search: Search, effort: Effort, k: int, sid
     inner, real = int(t.up[k] if side == 1 else t.low[k]), float(t.x[k])
     if t.place[k] >= 0:
         inner, real = proved(t, t.place[k], sign)
-    if inner == BAD or sign * inner >= sign * target or abs(real - t.x[k]) > 1e-4 * (1.0 + abs(real)):
+    if inner == simplex.BAD or sign * inner >= sign * target or abs(real - t.x[k]) > 1e-4 * (1.0 + abs(real)):
         # Errors have grown: begin afresh, and once only for the same bound.
         search.faults[0] += 1
         if search.faults[0] > FAULTS or pool.tables[0] == 0:
