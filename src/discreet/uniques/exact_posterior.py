@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
 from discreet.uniques.conditioning import CountBounds, distinct, mix, split
 from discreet.uniques.convolution import NEVER, CellGroup, UntouchedLaw, restricted_law
 from discreet.uniques.priors import Mixture, Prior, UrnPrior
@@ -58,7 +58,7 @@ def _check_sizes(n: int, population: int, possible: int) -> None:
         raise RequestError(f"K is {possible}; at least one cell must be possible")
 
 
-class Posterior(ABC):
+class Posterior(Result, ABC):
     """What is believed about the population table once the sample has been seen.
 
     Cells are numbered as in ``sample.cells``: ``cells`` arguments are indices into the non-empty cells, all of
@@ -86,7 +86,7 @@ class Posterior(ABC):
         return self.probability(1, np.flatnonzero(self.sample.counts == 1))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs: Q of every sample unique with its cell's position."""
+        """Return everything as plain data: Q of every sample unique with its cell's position."""
         return {
             "prior": self.prior.name,
             "population": self.sample.population,
@@ -96,7 +96,8 @@ class Posterior(ABC):
             "q": [{"cell": int(cell), "q": float(q)} for cell, q in zip(self.sample.unique_cells, self.q, strict=True)],
         }
 
-    def _rows(self) -> list[list[str]]:
+    def face(self, most: int) -> Face:
+        """Return the sizes and the range of Q."""
         sample = self.sample
         rows = [
             ["population, sample, cells", f"{sample.population:,}, {sample.size_of_sample:,}, {sample.possible:,}"],
@@ -104,19 +105,9 @@ class Posterior(ABC):
         ]
         if self.q.size:
             low, high = float(self.q.min()), float(self.q.max())
-            rows.append(
-                ["Q, each alone in the population", f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"]
-            )
-        return rows
-
-    def __str__(self) -> str:
-        """Return the sizes and the range of Q."""
-        return columns(["posterior", f"{self.prior.name} prior"], self._rows())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["posterior", f"{self.prior.name} prior"], self._rows())
+            shown = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+            rows.append(["Q, each alone in the population", shown])
+        return Face(["posterior", f"{self.prior.name} prior"], rows)
 
     def _cells(self, cells: npt.ArrayLike | None) -> IntArray:
         return np.arange(self.sample.cells.size) if cells is None else np.atleast_1d(np.asarray(cells, np.int64))

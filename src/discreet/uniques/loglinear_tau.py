@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.models import ipf
 from discreet.table import Table
 from discreet.table.grid import locate
@@ -44,7 +44,7 @@ class Rates:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LogLinearRisk:
+class LogLinearRisk(Result):
     """Disclosure risk of a sample under a log-linear model of the population.
 
     τ₁ = Σ_SU exp(−(1−π)λ) is the expected number of sample uniques that are population uniques, and
@@ -81,44 +81,26 @@ class LogLinearRisk:
         return self.alone[place], self.matched[place]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
-        return {
-            "model": [list(margin) for margin in self.model],
-            "fitted_to": self.fitted_to,
-            "sample_uniques": self.sample_uniques,
-            "sampling_fraction": self.sampling_fraction,
-            "tau1": self.tau1,
-            "tau2": self.tau2,
-            "b1": self.b1.to_dict(),
-            "b2": self.b2.to_dict(),
-            "iterations": self.iterations,
-            "warning": self.warning,
-        }
+        """Return everything as plain data, as ``--json`` prints it."""
+        arrays = ("cells", "counts", "alone", "matched")
+        plain = {name: value for name, value in vars(self).items() if name not in arrays}
+        model = [list(margin) for margin in self.model]
+        return {**plain, "model": model, "b1": self.b1.to_dict(), "b2": self.b2.to_dict()}
 
-    def _rows(self) -> list[list[str]]:
+    def face(self, most: int) -> Face:
+        """Return the estimates and the criteria."""
+        first, second = (f"{figure(b.value)} ({figure(b.z, 2)}, {figure(b.robust_z, 2)})" for b in (self.b1, self.b2))
         rows = [
             ["model", name_of(self.model)],
             ["fitted to", f"{self.fitted_to} counts"],
             ["sample uniques", f"{self.sample_uniques:,}"],
             ["population uniques among them, τ₁", figure(self.tau1)],
             ["correct matches among them, τ₂", figure(self.tau2)],
-            ["B₁ (B₁/√v, robust)", _criterion(self.b1)],
-            ["B₂ (B₂/√v, robust)", _criterion(self.b2)],
+            ["B₁ (B₁/√v, robust)", first],
+            ["B₂ (B₂/√v, robust)", second],
+            *([["warning", self.warning]] if self.warning is not None else []),
         ]
-        return rows if self.warning is None else [*rows, ["warning", self.warning]]
-
-    def __str__(self) -> str:
-        """Return the estimates and the criteria."""
-        return columns(["log-linear risk", ""], self._rows(), left=2)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["log-linear risk", ""], self._rows(), left=2)
-
-
-def _criterion(b: Criterion) -> str:
-    return f"{figure(b.value)} ({figure(b.z, 2)}, {figure(b.robust_z, 2)})"
+        return Face(["log-linear risk", ""], rows, left=2)
 
 
 def name_of(model: Sequence[Sequence[str]]) -> str:

@@ -13,7 +13,7 @@ from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, columns, figure, html_table
 from discreet.reading.reading import Reading
 from discreet.reading.sample import open_sample
 from discreet.table import Table
@@ -76,7 +76,7 @@ class RiskyCell:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PopulationUniques:
+class PopulationUniques(Result):
     """Population uniques among the sample uniques, under every prior and under the log-linear model.
 
     Attributes:
@@ -247,17 +247,17 @@ class PopulationUniques:
         writer.writerows(zip(*labels, self.table.counts.tolist(), *self.cell_risk().T.tolist(), strict=True))
         return stream.getvalue()
 
+    def face(self, most: int) -> Face:
+        """Return the outcome and the estimates."""
+        return Face(*self.rows(), self.sentence)
+
     def __str__(self) -> str:
         """Return the outcome, the estimates and the riskiest cells."""
-        parts = [self.sentence, columns(*self.rows())]
-        if self.sample_uniques:
-            parts.append(columns(*self.cell_rows(5)))
-        return "\n".join(parts)
-
-    __repr__ = __str__
+        text = super().__str__()
+        return f"{text}\n{columns(*self.cell_rows(5))}" if self.sample_uniques else text
 
     def _repr_html_(self) -> str:
-        return html_table(*self.rows(), caption=self.sentence) + html_table(*self.cell_rows(10))
+        return super()._repr_html_() + html_table(*self.cell_rows(10))
 
 
 def population_uniques(

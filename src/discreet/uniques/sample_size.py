@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
 from discreet.uniques.log_probabilities import log_binomial, log_polya
 from discreet.uniques.priors import Prior, UrnPrior
 from discreet.uniques.sample import Sample
@@ -20,7 +20,7 @@ Measure = Literal["q", "tau"]
 
 
 @dataclass(frozen=True)
-class SampleSize:
+class SampleSize(Result):
     """Where a risk crosses a bound as the sample grows.
 
     ``largest`` is the largest n that keeps the risk below the bound at every size up to it, 0 when none does;
@@ -37,41 +37,27 @@ class SampleSize:
     needed: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
-        return {
-            "prior": self.prior,
-            "measure": self.measure,
-            "basis": self.basis,
-            "bound": self.bound,
-            "population": self.population,
-            "cells": self.possible,
-            "largest": self.largest,
-            "needed": self.needed,
-        }
+        """Return everything as plain data, as ``--json`` prints it."""
+        return {"cells" if name == "possible" else name: value for name, value in vars(self).items()}
 
-    def _rows(self) -> list[list[str]]:
+    def face(self, most: int) -> Face:
+        """Return both sizes."""
         risk = "Q" if self.measure == "q" else "τ̃"
-        needed = "not reached" if self.needed is None else f"{self.needed:,}"
-        return [
+        largest = f"{self.largest:,}" if self.largest else "none"
+        rows = [
+            [f"largest sample with {risk} below {self.bound:g}", largest],
             [
-                f"largest sample with {risk} below {self.bound:g}",
-                f"{self.largest:,}" if self.largest else "none",
+                f"smallest sample with {risk} at {self.bound:g} or more",
+                "not reached" if self.needed is None else f"{self.needed:,}",
             ],
-            [f"smallest sample with {risk} at {self.bound:g} or more", needed],
             ["population, cells", f"{self.population:,}, {self.possible:,}"],
             ["sample uniques expected by", self.basis],
         ]
-
-    def __str__(self) -> str:
-        """Return both sizes."""
-        return columns(["sample size", f"{self.prior} prior"], self._rows())
-
-    def _repr_html_(self) -> str:
-        return html_table(["sample size", f"{self.prior} prior"], self._rows())
+        return Face(["sample size", f"{self.prior} prior"], rows)
 
 
 @dataclass(frozen=True, eq=False)
-class SizeCurve:
+class SizeCurve(Result):
     """Q, the expected number of sample uniques and τ̃ over the sample size.
 
     ``basis`` says where the expected sample uniques come from: the prior, or a given table (below its size by
@@ -86,27 +72,18 @@ class SizeCurve:
     tau: FloatArray
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
-        return {
-            "prior": self.prior,
-            "basis": self.basis,
-            "n": self.sizes.tolist(),
-            "q": self.q.tolist(),
-            "sample_uniques": self.uniques.tolist(),
-            "tau": self.tau.tolist(),
-        }
+        """Return everything as plain data, as ``--json`` prints it."""
+        figures = {"n": self.sizes, "q": self.q, "sample_uniques": self.uniques, "tau": self.tau}
+        return {"prior": self.prior, "basis": self.basis, **{name: part.tolist() for name, part in figures.items()}}
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
-        header = ["n", "Q", "sample uniques", "τ̃"]
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Return a header and one row per size, as text."""
         figures = zip(self.sizes, self.q, self.uniques, self.tau, strict=True)
-        return header, [[f"{n:,}", f"{q:.4g}", f"{s:.4g}", f"{t:.4g}"] for n, q, s, t in figures]
+        return ["n", "Q", "sample uniques", "τ̃"], [[f"{n:,}", *(f"{x:.4g}" for x in rest)] for n, *rest in figures]
 
-    def __str__(self) -> str:
+    def face(self, most: int) -> Face:
         """Return one line per size."""
-        return f"{self.prior} prior, sample uniques expected by {self.basis}\n{columns(*self._rows(), left=0)}"
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._rows(), left=0, caption=f"{self.prior} prior, by {self.basis}")
+        return Face(*self.rows(), f"{self.prior} prior, sample uniques expected by {self.basis}", 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.table import Table
 from discreet.uniques.criteria import Criterion
 from discreet.uniques.loglinear_tau import LogLinearRisk, Margins, fit_rates, margins_of, name_of, risk_of
@@ -21,7 +21,7 @@ Name = Literal["b1", "b2"]
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Result):
     """The models that were tried, in the order of trying, and the one that was chosen.
 
     A model is chosen when its criterion no longer shows underfitting, B/√v ≤ ``limit``. ``fits`` tells whether
@@ -35,37 +35,26 @@ class Selection:
     fits: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
-        return {
-            **self.chosen.to_dict(),
-            "criterion": self.criterion,
-            "limit": self.limit,
-            "fits": self.fits,
-            "path": [step.to_dict() for step in self.path],
-        }
+        """Return everything as plain data, as ``--json`` prints it."""
+        said = {name: getattr(self, name) for name in ("criterion", "limit", "fits")}
+        return {**self.chosen.to_dict(), **said, "path": [step.to_dict() for step in self.path]}
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Return a header and one row per model, as text."""
-        header = ["model", "τ₁", "τ₂", "B₁/√v", "B₂/√v", ""]
         body = [
             [
                 name_of(step.model),
-                figure(step.tau1),
-                figure(step.tau2),
-                figure(step.b1.z, 2),
-                figure(step.b2.z, 2),
+                *(figure(tau) for tau in (step.tau1, step.tau2)),
+                *(figure(b.z, 2) for b in (step.b1, step.b2)),
                 "chosen" if step is self.chosen else "",
             ]
             for step in self.path
         ]
-        return header, body
+        return ["model", "τ₁", "τ₂", "B₁/√v", "B₂/√v", ""], body
 
-    def __str__(self) -> str:
+    def face(self, most: int) -> Face:
         """Return one line per model."""
-        return columns(*self.rows())
-
-    def _repr_html_(self) -> str:
-        return html_table(*self.rows())
+        return Face(*self.rows())
 
 
 def _of(risk: LogLinearRisk, name: Name) -> Criterion:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
 from discreet.table import Table
 from discreet.uniques.population_uniques import prior_of
 from discreet.uniques.priors import Prior
@@ -18,7 +18,7 @@ from discreet.uniques.sample_size import Measure, SampleSize, SizeCurve, sample_
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SizePlan:
+class SizePlan(Result):
     """For each prior the sizes around the bound, and Q and τ̃ over the sample size."""
 
     sizes: tuple[SampleSize, ...]
@@ -52,11 +52,9 @@ class SizePlan:
 
     def curve_rows(self, curve: SizeCurve, points: int) -> tuple[list[str], list[list[str]]]:
         """Return a header and some points of a curve, evenly spaced, as text."""
+        header, rows = curve.rows()
         some = np.unique(np.linspace(0, curve.sizes.size - 1, points).round().astype(np.int64))
-        figures = zip(curve.sizes[some], curve.q[some], curve.uniques[some], curve.tau[some], strict=True)
-        return ["n", "Q", "sample uniques", "τ̃"], [
-            [f"{n:,}", f"{q:.4g}", f"{s:.4g}", f"{t:.4g}"] for n, q, s, t in figures
-        ]
+        return header, [rows[i] for i in some]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as ``--json`` prints it."""
@@ -74,14 +72,9 @@ class SizePlan:
             lines += [f"{curve.prior},{n},{q:.10g},{s:.10g},{t:.10g}" for n, q, s, t in figures]
         return "\n".join(lines) + "\n"
 
-    def __str__(self) -> str:
+    def face(self, most: int) -> Face:
         """Return the outcome and the sizes."""
-        return f"{self.sentence}\n{columns(*self.rows())}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(*self.rows(), caption=self.sentence)
+        return Face(*self.rows(), self.sentence)
 
 
 def plan_size(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.core.random import Seed
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.table import Table
 from discreet.uniques.posterior import posterior
 from discreet.uniques.priors import Prior, UrnPrior
@@ -25,32 +25,26 @@ class TauSlice:
 
 
 @dataclass(frozen=True)
-class TauTable:
+class TauTable(Result):
     """τ in total and by slice; each slice's law takes the whole table's dependence into account."""
 
     total: Tau
     slices: tuple[TauSlice, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
+        """Return everything as plain data, as ``--json`` prints it."""
         rows = [{"dimension": s.dimension, "category": s.category, **s.tau.to_dict()} for s in self.slices]
         return {**self.total.to_dict(), "slices": rows}
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
-        header = ["slice", "uniques", "τ̃", "sd", f"{self.total.level * 100:.4g}% interval"]
+    def face(self, most: int) -> Face:
+        """Return one line per slice."""
         every = [("whole table", self.total), *((f"{s.dimension}={s.category}", s.tau) for s in self.slices)]
-        body = [
+        rows = [
             [name, f"{t.sample_uniques:,}", figure(t.mean), figure(t.sd), f"{t.low:,} to {t.high:,}"]
             for name, t in every
         ]
-        return header, body
-
-    def __str__(self) -> str:
-        """Return one line per slice."""
-        return f"population uniques, {self.total.prior} prior\n{columns(*self._rows())}"
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._rows(), caption=f"population uniques, {self.total.prior} prior")
+        header = ["slice", "uniques", "τ̃", "sd", f"{self.total.level * 100:.4g}% interval"]
+        return Face(header, rows, f"population uniques, {self.total.prior} prior")
 
 
 def tau_by_slice(

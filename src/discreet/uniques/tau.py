@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.uniques.convolution import UntouchedLaw
 from discreet.uniques.drawn_posterior import DrawnPosterior
 from discreet.uniques.exact_posterior import Mask, Posterior
@@ -20,7 +20,7 @@ from discreet.uniques.sample import Sample
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tau:
+class Tau(Result):
     """The number of sample uniques that are population uniques, as far as prior and sample tell.
 
     ``mean`` is the Bayes estimate τ̃ = Σ Q_i (cohen2009, section 2); ``low`` … ``high`` holds τ with at least the
@@ -53,37 +53,30 @@ class Tau:
         return _interval(self.law, level)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
+        """Return everything as plain data, as ``--json`` prints it."""
+        # One figure for Q if all are the same, as under a symmetric prior.
+        alike = self.q.size and (self.q == self.q[0]).all()
         return {
             "prior": self.prior,
             "sample_uniques": self.sample_uniques,
-            "q": _common(self.q),
+            "q": float(self.q[0]) if alike else self.q.tolist() or None,
             "tau": self.mean,
             "sd": self.sd,
             "level": self.level,
             "interval": [self.low, self.high],
-            "method": self.method,
-            "mc_error": self.mc_error,
-            "draws": self.draws,
+            **{name: getattr(self, name) for name in ("method", "mc_error", "draws")},
         }
 
-    def _rows(self) -> list[list[str]]:
+    def face(self, most: int) -> Face:
+        """Return the estimate in four lines."""
         error = "" if self.mc_error is None else f" ± {self.mc_error:.2g} ({self.draws:,} draws)"
-        return [
+        rows = [
             ["sample uniques, s", f"{self.sample_uniques:,}"],
             ["expected population uniques, τ̃", figure(self.mean) + error],
             ["standard deviation", figure(self.sd)],
             [f"{self.level * 100:.4g}% credible interval", f"{self.low:,} to {self.high:,}"],
         ]
-
-    def __str__(self) -> str:
-        """Return the estimate in four lines."""
-        return columns(["population uniques", f"{self.prior} prior"], self._rows())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["population uniques", f"{self.prior} prior"], self._rows())
+        return Face(["population uniques", f"{self.prior} prior"], rows)
 
 
 def tau(
@@ -180,12 +173,3 @@ def _interval(law: UntouchedLaw, level: float) -> tuple[int, int]:
     high = int(np.searchsorted(below, (1.0 - tail) * (1.0 - 1e-12), side="left"))
     last = law.pmf.size - 1
     return law.start + min(low, last), law.start + min(high, last)
-
-
-def _common(q: FloatArray) -> float | list[float] | None:
-    """One figure when all are the same, as under a symmetric prior."""
-    if not q.size:
-        return None
-    if (q == q[0]).all():
-        return float(q[0])
-    return [float(value) for value in q]
