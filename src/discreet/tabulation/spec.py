@@ -57,6 +57,11 @@ class ResponseSpec:
     name: str
     shadow: str | None = None
 
+    @property
+    def judged(self) -> str:
+        """The column that the rules judge."""
+        return self.shadow or self.name
+
 
 @dataclass(frozen=True)
 class TableSpec:
@@ -145,6 +150,11 @@ class TableSpec:
         """The columns of responses and shadow variables, each once."""
         columns = [column for r in self.responses for column in (r.name, r.shadow) if column is not None]
         return tuple(dict.fromkeys(columns))
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of magnitudes and of weights."""
+        return self.magnitudes if self.weight is None else (*self.magnitudes, self.weight)
 
     def roles(self) -> Iterator[tuple[str, str]]:
         """Go through the columns that are needed, each with what it is for."""

@@ -6,22 +6,26 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import product
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
+from discreet.tabulation.engine import Session, check_columns
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
 
 
-class ReferenceSession:
-    """Records as a list of dicts."""
+class ReferenceSession(Session):
+    """Records as a list of dicts: the twin for tests, and for small files when in doubt."""
 
-    def __init__(self, source: Source, spec: TableSpec, progress: Progress | None) -> None:
+    name = "reference"
+
+    def __init__(
+        self, source: Source, spec: TableSpec, memory: str, workers: int | None, progress: Progress | None
+    ) -> None:
         """Read and check every record."""
         self.spec, self.source, self.progress = spec, source, progress
         if source.kind == "arrow":
@@ -32,11 +36,7 @@ class ReferenceSession:
             rows = read_arrow(source.paths[0], encoding=source.encoding, delimiter=source.delimiter)
         else:
             raise RequestError("the reference engine reads files and frames; use duckdb or spark")
-        for column, role in spec.roles():
-            if column not in rows.column_names:
-                raise RequestError(
-                    f"{source.shown}: there is no {role} {column!r}; {nearest(column, rows.column_names)}"
-                )
+        check_columns(source, spec, rows.column_names)
         listed = rows.to_pylist()
         kept = [row for row in listed if spec.missing != "drop" or not self._missing(row)]
         self.dropped = len(listed) - len(kept)
@@ -89,15 +89,6 @@ class ReferenceSession:
         if spec.holding is not None and text(row[spec.holding]) is not None:
             plain["holding"] = ("holding", text(row[spec.holding]))
         return plain
-
-    def __enter__(self) -> ReferenceSession:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing is held."""
 
     def labels(self) -> Sequence[Sequence[Key]]:
         """Return the codes that occur."""
@@ -166,7 +157,7 @@ class ReferenceSession:
                 weights = (math.fsum(row["w"] for row in unit) / len(unit) for unit in units.values())
                 found[f"{level}:weighted_units"] = math.fsum(weights)
             for response in spec.responses:
-                judged = response.shadow or response.name
+                judged = response.judged
                 sizes = sorted(
                     (
                         (
@@ -200,18 +191,3 @@ def _number(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         return math.nan
-
-
-class ReferenceEngine:
-    """The twin for tests, and for small files when in doubt."""
-
-    name = "reference"
-
-    def open(
-        self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
-    ) -> ReferenceSession:
-        """Read the records."""
-        return ReferenceSession(source, spec, progress)
-
-
-ENGINE = ReferenceEngine()
