@@ -9,22 +9,13 @@ import pytest
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table import Table
-from discreet.uniques import (
-    DirichletMultinomial,
-    Event,
-    Mixture,
-    Multinomial,
-    Sample,
-    Uniform,
-    at_least,
-    at_least_one_zero,
-    at_most,
-    posterior,
-    q_multinomial,
-    q_uniform,
-    tau,
-    tau_by_slice,
-)
+from discreet.uniques.events import Event, at_least, at_least_one_zero, at_most
+from discreet.uniques.exact_posterior import q_multinomial, q_uniform
+from discreet.uniques.posterior import posterior
+from discreet.uniques.priors import DirichletMultinomial, Mixture, Multinomial, Uniform
+from discreet.uniques.sample import Sample
+from discreet.uniques.slices import tau_by_slice
+from discreet.uniques.tau import tau
 
 SAMPLE = Sample.from_counts([1, 2, 0, 1], population=12)
 

@@ -163,7 +163,9 @@ def split(
         return NEVER, NEVER
     missing = -float(np.expm1(inside.log_probability - whole.log_probability))
     if missing > _RARE:
-        return inside, _difference(whole, inside, missing)
+        start, left = _sum([(1.0, whole), (-float(np.exp(inside.log_probability - whole.log_probability)), inside)])
+        left = np.maximum(left, 0.0)
+        return inside, UntouchedLaw(whole.log_probability + float(np.log(missing)), start, left / left.sum())
     parts: list[tuple[float, UntouchedLaw]] = []
     for i, group in enumerate(groups):
         others = [*released[:i], replace(released[i], count=group.count - 1), *released[i + 1 :], *pinned]
@@ -183,21 +185,15 @@ def mix(parts: Sequence[tuple[float, UntouchedLaw]]) -> UntouchedLaw:
     if not alive:
         return NEVER
     top = max(log for log, _ in alive)
-    start = min(law.start for _, law in alive)
-    stop = max(law.start + law.pmf.size for _, law in alive)
-    total = np.zeros(stop - start)
-    for log, law in alive:
-        total[law.start - start : law.start - start + law.pmf.size] += np.exp(log - top) * law.pmf
+    start, total = _sum([(float(np.exp(log - top)), law) for log, law in alive])
     mass = float(total.sum())
     return UntouchedLaw(top + float(np.log(mass)), start, total / mass)
 
 
-def _difference(whole: UntouchedLaw, inside: UntouchedLaw, missing: float) -> UntouchedLaw:
-    start = min(whole.start, inside.start)
-    stop = max(whole.start + whole.pmf.size, inside.start + inside.pmf.size)
-    left = np.zeros(stop - start)
-    left[whole.start - start : whole.start - start + whole.pmf.size] = whole.pmf
-    share = np.exp(inside.log_probability - whole.log_probability)
-    left[inside.start - start : inside.start - start + inside.pmf.size] -= share * inside.pmf
-    left = np.maximum(left, 0.0)
-    return UntouchedLaw(whole.log_probability + float(np.log(missing)), start, left / left.sum())
+def _sum(parts: Sequence[tuple[float, UntouchedLaw]]) -> tuple[int, FloatArray]:
+    """Add multiples of laws up over the support that they have together."""
+    start = min(law.start for _, law in parts)
+    total = np.zeros(max(law.start + law.pmf.size for _, law in parts) - start)
+    for factor, law in parts:
+        total[law.start - start :][: law.pmf.size] += factor * law.pmf
+    return start, total

@@ -10,6 +10,8 @@ binomial, and the one difference that cancels is formed with exact products.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -82,19 +84,16 @@ def log_polya(x: npt.ArrayLike, weight: npt.ArrayLike, others: npt.ArrayLike, ba
     >>> round(float(np.exp(log_polya(0, 2.0, 2.0, 1))), 12)
     0.5
     """
-    x, a, b, m = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in (x, weight, others, balls)))
-    sure, outcome = _certain(x, a, b, m)
-    usual = ~sure & (x >= 0) & (x <= m)
-    x, a, b, m = (np.where(usual, value, 1.0) for value in (x, a, b, m))
-    difference = cross_difference(a, m, x, a + b) / (a + b + m)
-    result: FloatArray = np.where(
-        usual,
-        _negative_binomial(x, a, difference, a + b, m)
-        + _negative_binomial(m - x, b, -difference, a + b, m)
-        - _negative_binomial(m, a + b, np.zeros_like(m), a + b, m),
-        np.where(outcome, 0.0, -np.inf),
-    )
-    return result
+
+    def law(x: FloatArray, a: FloatArray, b: FloatArray, m: FloatArray) -> FloatArray:
+        difference = cross_difference(a, m, x, a + b) / (a + b + m)
+        return (
+            _negative_binomial(x, a, difference, a + b, m)
+            + _negative_binomial(m - x, b, -difference, a + b, m)
+            - _negative_binomial(m, a + b, np.zeros_like(m), a + b, m)
+        )
+
+    return _unless_certain(law, x, weight, others, balls)
 
 
 def log_binomial(x: npt.ArrayLike, weight: npt.ArrayLike, others: npt.ArrayLike, balls: npt.ArrayLike) -> FloatArray:
@@ -103,39 +102,34 @@ def log_binomial(x: npt.ArrayLike, weight: npt.ArrayLike, others: npt.ArrayLike,
     >>> round(float(np.exp(log_binomial(0, 1, 1107, 37829))), 18)
     1.465e-15
     """
-    x, a, b, m = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in (x, weight, others, balls)))
-    sure, outcome = _certain(x, a, b, m)
-    usual = ~sure & (x >= 0) & (x <= m)
-    x, a, b, m = (np.where(usual, value, 1.0) for value in (x, a, b, m))
-    rest = m - x
-    difference = cross_difference(x, a + b, m, a) / (a + b)
-    within = (x > 0) & (rest > 0)
-    inner_x, inner_rest = np.where(within, x, 1.0), np.where(within, rest, 1.0)
-    inner = (
-        stirling_error(m)
-        - stirling_error(inner_x)
-        - stirling_error(inner_rest)
-        - deviance(inner_x, m * (a / (a + b)), difference)
-        - deviance(inner_rest, m * (b / (a + b)), -difference)
-        + 0.5 * np.log(m / inner_x / inner_rest)
-        - _HALF_LOG_2PI
-    )
-    none, all_ = -m * np.log1p(a / b), -m * np.log1p(b / a)
-    result: FloatArray = np.where(
-        usual,
-        np.where(within, inner, np.where(x > 0, all_, none)),
-        np.where(outcome, 0.0, -np.inf),
-    )
-    return result
+
+    def law(x: FloatArray, a: FloatArray, b: FloatArray, m: FloatArray) -> FloatArray:
+        rest = m - x
+        difference = cross_difference(x, a + b, m, a) / (a + b)
+        within = (x > 0) & (rest > 0)
+        inner_x, inner_rest = np.where(within, x, 1.0), np.where(within, rest, 1.0)
+        inner = (
+            stirling_error(m)
+            - stirling_error(inner_x)
+            - stirling_error(inner_rest)
+            - deviance(inner_x, m * (a / (a + b)), difference)
+            - deviance(inner_rest, m * (b / (a + b)), -difference)
+            + 0.5 * np.log(m / inner_x / inner_rest)
+            - _HALF_LOG_2PI
+        )
+        return np.where(within, inner, np.where(x > 0, -m * np.log1p(b / a), -m * np.log1p(a / b)))
+
+    return _unless_certain(law, x, weight, others, balls)
 
 
-def _certain(
-    x: FloatArray, a: FloatArray, b: FloatArray, m: FloatArray
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Where nothing is left to chance (no balls, or a weight of zero), and whether x is what then happens."""
+def _unless_certain(law: Callable[..., FloatArray], *given: npt.ArrayLike) -> FloatArray:
+    """Return a law of x, a, b and m, but 0 or −∞ if nothing is left to chance: no balls, or a weight of zero."""
+    x, a, b, m = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in given))
     sure = (m == 0) | (a == 0) | (b == 0)
     outcome = sure & np.where((b == 0) & (m > 0), x == m, x == 0)
-    return sure, outcome
+    usual = ~sure & (x >= 0) & (x <= m)
+    found = law(*(np.where(usual, value, 1.0) for value in (x, a, b, m)))
+    return np.where(usual, found, np.where(outcome, 0.0, -np.inf))
 
 
 def _negative_binomial(

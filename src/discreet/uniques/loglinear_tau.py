@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,14 @@ from discreet.table.grid import locate
 from discreet.uniques.criteria import Criterion, alone, criteria, matched
 
 Margins = Literal["main", "two-way"] | Sequence[Sequence[str]]
+
+
+class Scale(TypedDict, total=False):
+    """What takes sample counts to the population: its size, the sampling fractions, or the weighted counts."""
+
+    population: int | None
+    fractions: npt.ArrayLike | None
+    weighted: npt.ArrayLike | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,14 +244,7 @@ def _fractions(
     return array
 
 
-def loglinear_risk(
-    table: Table,
-    margins: Margins = "main",
-    *,
-    population: int | None = None,
-    fractions: npt.ArrayLike | None = None,
-    weighted: npt.ArrayLike | None = None,
-) -> LogLinearRisk:
+def loglinear_risk(table: Table, margins: Margins = "main", **scale: Unpack[Scale]) -> LogLinearRisk:
     """Estimate τ₁ and τ₂ with one log-linear model; see ``fit_rates`` for the arguments.
 
     >>> table = Table.from_array([[1, 3], [2, 6]], ["area", "sex"])
@@ -251,8 +252,7 @@ def loglinear_risk(
     >>> round(result.tau1, 4), round(result.tau2, 4)
     (0.3679, 0.6321)
     """
-    fitted = fit_rates(table, margins, population=population, fractions=fractions, weighted=weighted)
-    return risk_of(fitted)
+    return risk_of(fit_rates(table, margins, **scale))
 
 
 def risk_of(fitted: Rates) -> LogLinearRisk:

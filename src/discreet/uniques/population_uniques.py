@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,8 +23,7 @@ from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import locate
 from discreet.table.records import Records
 from discreet.uniques.bayes_test import BayesTest, bayes_test
-from discreet.uniques.exact_posterior import Posterior
-from discreet.uniques.loglinear_tau import Margins, name_of
+from discreet.uniques.loglinear_tau import Margins, Scale, name_of
 from discreet.uniques.posterior import posterior
 from discreet.uniques.priors import DirichletMultinomial, Multinomial, Prior, Uniform
 from discreet.uniques.sample import Sample
@@ -39,16 +40,14 @@ def prior_of(name: str) -> Prior:
     'uniform'
     """
     kind, _, parameter = name.partition(":")
-    if kind == "uniform" and not parameter:
-        return Uniform()
-    if kind == "multinomial" and not parameter:
-        return Multinomial()
-    if kind == "dirichlet":
-        try:
-            return DirichletMultinomial(float(parameter))
-        except ValueError:
-            raise RequestError(f"prior {name!r} needs a number, as dirichlet:0.5") from None
-    raise RequestError(f"there is no prior {name!r}; {nearest(kind, ['uniform', 'multinomial', 'dirichlet:0.5'])}")
+    if name in ("uniform", "multinomial"):
+        return Uniform() if name == "uniform" else Multinomial()
+    if kind != "dirichlet":
+        raise RequestError(f"there is no prior {name!r}; {nearest(kind, ['uniform', 'multinomial', 'dirichlet:0.5'])}")
+    try:
+        return DirichletMultinomial(float(parameter))
+    except ValueError:
+        raise RequestError(f"prior {name!r} needs a number, as dirichlet:0.5") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +114,8 @@ class PopulationUniques(Result):
             chosen = self.loglinear.chosen
             model = f"the log-linear model {name_of(chosen.model)}, fitted to {chosen.fitted_to} counts"
             guesses.append(f"{chosen.tau1:.3g} by {model}")
-        return f"{text}; of these, so many are expected to be alone in the population of {self.population:,}: " + (
-            f"{', '.join(guesses)}."
-        )
+        text += f"; of these, so many are expected to be alone in the population of {self.population:,}"
+        return f"{text}: {', '.join(guesses)}."
 
     def riskiest(self, n: int = 10) -> list[RiskyCell]:
         """Return the sample uniques most likely to be alone in the population.
@@ -129,20 +127,18 @@ class PopulationUniques(Result):
             raise RequestError(f"n is {n}; ask for 0 cells or more")
         unique = np.flatnonzero(self.table.counts == 1)
         views = list(self.priors.items())
-        alone = None if self.loglinear is None else self.loglinear.chosen.alone[unique]
-        matched = None if self.loglinear is None else self.loglinear.chosen.matched[unique]
-        scores = alone if alone is not None else views[0][1].test.q if views else np.zeros(unique.size)
-        order = np.argsort(-np.asarray(scores), kind="stable")[:n]
+        model = self.loglinear and self.loglinear.chosen
+        scores = model.alone[unique] if model else views[0][1].test.q if views else np.zeros(unique.size)
         return [
             RiskyCell(
                 self.table.label(int(self.table.cells[unique[i]])),
-                None if alone is None else float(alone[i]),
-                None if matched is None else float(matched[i]),
+                float(model.alone[unique[i]]) if model else None,
+                float(model.matched[unique[i]]) if model else None,
                 {name: float(view.test.q[i]) for name, view in views},
                 {name: bool(view.test.unique[i]) for name, view in views},
                 "; ".join(f"{name} prior: {view.test.reason(int(i))}" for name, view in views),
             )
-            for i in order
+            for i in np.argsort(-np.asarray(scores), kind="stable")[:n]
         ]
 
     def record_risk(self) -> FloatArray:
@@ -153,8 +149,7 @@ class PopulationUniques(Result):
         """
         if self.records is None:
             raise RequestError("the sample came as a table; give records to get the risk of each")
-        place = locate(self.table.cells, self.records)
-        return self.cell_risk()[place]
+        return self.cell_risk()[locate(self.table.cells, self.records)]
 
     @property
     def record_columns(self) -> list[str]:
@@ -234,16 +229,10 @@ class PopulationUniques(Result):
 
     def to_csv(self) -> str:
         """Return the risks of every non-empty cell as CSV: its labels, its count, then the columns of the risks."""
-        import csv
-        import io
-
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([*self.table.names, "count", *self.record_columns])
-        labels = [
-            np.array(dimension.categories, object)[self.table.codes(dimension.name)]
-            for dimension in self.table.dimensions
-        ]
+        labels = [np.array(one.categories, object)[self.table.codes(one.name)] for one in self.table.dimensions]
         writer.writerows(zip(*labels, self.table.counts.tolist(), *self.cell_risk().T.tolist(), strict=True))
         return stream.getvalue()
 
@@ -310,7 +299,7 @@ def population_uniques(
         if prior.name in known:
             raise RequestError(f"prior {prior.name!r} is given twice; give each once")
         tau = tau_by_slice(table, population, prior, dimensions=slices, level=level, draws=draws, seed=seed)
-        believed: Posterior = posterior(whole, prior, draws=draws, seed=seed)
+        believed = posterior(whole, prior, draws=draws, seed=seed)
         known[prior.name] = PriorView(tau, bayes_test(believed, b=b, c=c))
     selection, note = None, None
     if model is not None and table.size > DENSE_LIMIT:
@@ -320,8 +309,7 @@ def population_uniques(
         )
     elif model is not None:
         weighted = sample.weighted if isinstance(sample, Records) else None
-        sizes: dict[str, Any] = {"fractions": fractions, "weighted": weighted}
-        sizes["population"] = None if fractions is not None else population
+        sizes = Scale(fractions=fractions, weighted=weighted, population=None if fractions is not None else population)
         if model == "select":
             selection = forward_selection(table, **sizes, workers=workers, progress=progress)
         else:
@@ -333,6 +321,6 @@ def population_uniques(
             "sample has (count_records, or a table that lists them with count 0): they raise K and the risk under both "
             "priors"
         )
-        note = seen if note is None else f"{note}; {seen}"
+        note = f"{note}; {seen}" if note else seen
     cells = sample.cells if isinstance(sample, Records) else None
     return PopulationUniques(table, population, known, selection, note, cells)
