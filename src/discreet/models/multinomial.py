@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.models.sfc64 import lent
 
 # Measured nanoseconds: one table look-up, one ball, one entry of a table made, one binomial of NumPy.
 _LOOK_UP, _BALL, _ENTRY, _BINOMIAL = 6.0, 3.5, 20.0, 90.0
@@ -60,8 +59,9 @@ def draw_with_tables(
     if rest.size:
         means = np.append(means, mean * p[rest].sum())
     out = np.empty((size, base.size), np.int64)
-    with lent(generator) as words:
-        samplers.multinomial(words, base, draws, means, heavy, rest, p[rest], cells, p[cells], out)
+    light_ones, every = samplers.Weighted(rest, p[rest]), samplers.Weighted(cells, p[cells])
+    with samplers.lent(generator) as words:
+        samplers.multinomial(words, base, draws, means, heavy, light_ones, every, out)
     return out
 
 

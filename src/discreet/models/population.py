@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class Population:
         compiled look-up tables, large ones through NumPy, which follow the same law.
 
         Args:
-            seed: a whole number, a seed sequence or a generator.
+            seed: an integer, a seed sequence or a generator.
             size: number of tables.
         """
         cells = self.sample.size
@@ -91,6 +92,18 @@ class Population:
             return multinomial.draw(base, self.probabilities, self.unseen, size, source)
         assert self.theta is not None
         return urn_draws.draw(base, sample_zeros(self.sample), float(self.theta), self.unseen, size, source)
+
+
+class PopulationModel(Protocol):
+    """A model with its parameters: it draws the people outside a sample."""
+
+    name: ClassVar[str]
+
+    def population(self, sample: Table, population: int) -> Population:
+        """Return the law of the population of N people that a sample is from."""
+
+    def details(self, sample: Table, fitted: Population) -> dict[str, Any]:
+        """Say how the model was fitted, as plain data."""
 
 
 def sample_zeros(sample: Table) -> IntArray:

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.models.sfc64 import lent
 
 # Measured nanoseconds: one table look-up, one ball drawn, one ball laid, one entry of a table made, and for
 # NumPy one colour (a gamma and a binomial number) and one new colour.
@@ -71,8 +70,9 @@ def draw_with_kernel(
         # A leap that lands far beyond the mark is repeated; the room for it is only a matter of memory.
         slack = 64 + int(8 * math.sqrt(draws * (n + theta + draws) / (n + theta)))
     out = np.empty((size, base.size), np.int64)
-    with lent(generator) as words:
-        samplers.urn(words, base, colours, kind, empty.copy(), theta, n, draws, slack, shapes, ratios, out)
+    start = samplers.Start(base, colours, kind, n, theta)
+    with samplers.lent(generator) as words:
+        samplers.urn(words, start, empty.copy(), draws, slack, shapes, ratios, out)
     return out
 
 
