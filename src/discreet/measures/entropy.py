@@ -31,8 +31,7 @@ class Grouping:
         """Add up the last axis by group."""
         figures = values.astype(np.float64, copy=False)
         if self.codes is None:
-            whole: FloatArray = figures.sum(axis=-1, keepdims=True)
-            return whole
+            return np.asarray(figures.sum(axis=-1, keepdims=True))
         if figures.ndim == 1:
             return np.bincount(self.codes, weights=figures, minlength=self.groups).astype(np.float64)
         flat = figures.reshape(-1, figures.shape[-1])
@@ -117,8 +116,7 @@ def conditional_entropy(F: NumberArray, G: NumberArray, groups: Grouping = WHOLE
 def size_term(N: FloatArray) -> FloatArray:
     """Return (1/√N)·(1 + ½·log N), which falls from 1 for one person towards 0; antal2014 section 3.2."""
     people = np.where(N > 0, N, 1.0)
-    term: FloatArray = (1 + 0.5 * np.log(people)) / np.sqrt(people)
-    return term
+    return (1 + 0.5 * np.log(people)) / np.sqrt(people)
 
 
 def r1_terms(N: FloatArray, H: FloatArray, filled: FloatArray, K: NumberArray) -> FloatArray:

@@ -74,8 +74,7 @@ class Slices:
     @property
     def values(self) -> FloatArray:
         """The risk of each slice."""
-        total: FloatArray = self.terms.sum(axis=-1)
-        return total
+        return np.asarray(self.terms.sum(axis=-1))
 
     def __len__(self) -> int:
         """Return the number of slices."""

@@ -123,17 +123,7 @@ def _before(table: Table, w: FloatArray, along: tuple[str, ...]) -> Risk:
         some = np.maximum(N, 1.0)
         slice_entropy = np.maximum(np.log(some) - logs / some, 0.0)
         parts.append(_slices(table, name, w * r1_terms(N, slice_entropy, filled, table.slice_cells(name)), N))
-    return Risk(
-        measure="R1",
-        value=float(terms.sum()),
-        terms=dict(zip(TERMS, terms.tolist(), strict=True)),
-        weights=tuple(w.tolist()),
-        people=table.total,
-        cells=table.possible,
-        empty=table.possible - F.size,
-        entropy=float(H[0]),
-        slices=tuple(parts),
-    )
+    return _risk("R1", table, terms, w, filled=F.size, entropy=float(H[0]), slices=tuple(parts))
 
 
 def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before: float, merged: float | None) -> Risk:
@@ -145,14 +135,12 @@ def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before
         sliced = w * r2_terms(F, G, table.slice_cells(name), groups, form)
         parts.append(_slices(table, name, sliced, groups.sum(F)))
     remaining = float(conditional_entropy(F, G)[0])
-    return Risk(
-        measure="R2",
-        value=float(terms.sum()),
-        terms=dict(zip(TERMS, terms.tolist(), strict=True)),
-        weights=tuple(w.tolist()),
-        people=table.total,
-        cells=table.possible,
-        empty=table.possible - int(np.count_nonzero(F)),
+    return _risk(
+        "R2",
+        table,
+        terms,
+        w,
+        filled=int(np.count_nonzero(F)),
         empty_released=table.possible - int(np.count_nonzero(G)),
         entropy=float(entropy(F)[0]),
         slices=tuple(parts),
@@ -160,6 +148,19 @@ def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before
         merged=merged,
         form=form,
         conditional_entropy=None if np.isnan(remaining) else remaining,
+    )
+
+
+def _risk(measure: str, table: Table, terms: FloatArray, w: FloatArray, *, filled: int, **rest: Any) -> Risk:
+    return Risk(
+        measure=measure,
+        value=float(terms.sum()),
+        terms=dict(zip(TERMS, terms.tolist(), strict=True)),
+        weights=tuple(w.tolist()),
+        people=table.total,
+        cells=table.possible,
+        empty=table.possible - filled,
+        **rest,
     )
 
 

@@ -61,5 +61,4 @@ def _shares(counts: npt.ArrayLike, which: str) -> FloatArray:
     figures = np.asarray(counts, dtype=np.float64).ravel()
     if not np.isfinite(figures).all() or (figures < 0).any() or figures.sum() <= 0:
         raise DataError(f"the {which} table has negative, missing or no counts; give counts of 0 or more, not all 0")
-    shares: FloatArray = figures / figures.sum()
-    return shares
+    return np.asarray(figures / figures.sum())

@@ -137,8 +137,7 @@ def _split(out: IntArray, new: IntArray, empty: IntArray, theta: float, generato
 
 def _multinomial(generator: np.random.Generator, draws: IntArray, weights: FloatArray) -> IntArray:
     """Draw one multinomial vector per row of weights."""
-    drawn: IntArray = generator.multinomial(draws, weights / weights.sum(axis=1, keepdims=True))
-    return drawn
+    return generator.multinomial(draws, weights / weights.sum(axis=1, keepdims=True))
 
 
 def draw(

@@ -122,8 +122,7 @@ def printed_excess(F: IntArray, G: IntArray) -> FloatArray:
     """
     q = G / np.maximum(G.sum(axis=-1, keepdims=True), 1)
     into = q - np.minimum(F / F.sum(), q)
-    excess: FloatArray = xlogy(into, q.max(axis=-1, keepdims=True) / np.where(q > 0, q, 1.0)).sum(axis=-1)
-    return excess
+    return np.asarray(xlogy(into, q.max(axis=-1, keepdims=True) / np.where(q > 0, q, 1.0)).sum(axis=-1))
 
 
 def printed_r2(F: IntArray, G: IntArray) -> Expected:

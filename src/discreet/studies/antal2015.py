@@ -69,16 +69,10 @@ class Setting:
         """The sample size."""
         return self.lookup.sample
 
-    def sample(self, f: IntArray) -> Table:
-        """Return sample counts over all cells as a table."""
-        cells = np.flatnonzero(f)
-        return Table(self.table.dimensions, cells, f[cells], self.table.impossible)
-
     def risks(self, f: IntArray, population: Population, rng: np.random.Generator, draws: int) -> FloatArray:
         """Return R2 of population tables drawn for one sample."""
         terms = self.lookup.terms(f, population.draw(rng, draws), self.table.possible)
-        risks: FloatArray = terms @ np.array(DEFAULT_WEIGHTS)
-        return risks
+        return np.asarray(terms @ np.array(DEFAULT_WEIGHTS))
 
     def mean_risk(self, f: IntArray, population: Population, rng: np.random.Generator, draws: int) -> float:
         """Return the mean of R2 over population tables drawn for one sample."""
@@ -94,8 +88,7 @@ def lookup_values(table: Table, fraction: float) -> SampleLookup:
 def original_risk(table: Table, f: IntArray) -> FloatArray:
     """Return R2 of every sample (row of f) given the true table."""
     terms = r2_terms(table.to_array().ravel()[None], f, np.array([table.possible]))[:, 0]
-    risk: FloatArray = terms @ np.array(DEFAULT_WEIGHTS)
-    return risk
+    return np.asarray(terms @ np.array(DEFAULT_WEIGHTS))
 
 
 def draw_samples(table: Table, n: int, size: int, rng: np.random.Generator) -> IntArray:
@@ -107,7 +100,7 @@ def draw_samples(table: Table, n: int, size: int, rng: np.random.Generator) -> I
 
 def fitted_population(model: str, source: str, setting: Setting, f: IntArray, known: FloatArray) -> Population:
     """Return the population model that the paper uses for a sample of one of its populations."""
-    sample, N = setting.sample(f), setting.table.total
+    sample, N = setting.table.with_counts(np.arange(f.size), f), setting.table.total
     if model == "log-linear":
         return LogLinear().population(sample, N, probabilities=known if source == LOGLINEAR else None)
     true_zeros = setting.table.possible - setting.table.cells.size

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +47,12 @@ def read_tab(
     """
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
-    rows, lines = _rows(text_of(file, encoding), file, metadata)
+    text = text_of(file, encoding)
+    if metadata.separator is None:
+        raise DataError(f'{metadata.file} names no separator; a .tab file needs one, as <SEPARATOR> ";"')
+    rows, lines = metadata.rows(text, file)
+    if not rows:
+        raise DataError(f"{file} is empty; a table needs at least one cell")
     dims, responses = metadata.of("dimension"), metadata.of("response")
     if not dims or not metadata.of("frequency"):
         raise DataError(f"{metadata.file}: a table needs <RECODEABLE> variables and one <FREQUENCY>; mark them")
@@ -102,33 +105,11 @@ def read_tab(
     return TabularFile(tabulation, marks, maybe("cost"), maybe("lower"), maybe("upper"))
 
 
-def _rows(text: str, file: Path, metadata: Metadata) -> tuple[list[list[str]], list[int]]:
-    if metadata.separator is None:
-        raise DataError(f'{metadata.file} names no separator; a .tab file needs one, as <SEPARATOR> ";"')
-    rows, lines = [], []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=metadata.separator)
-    for row in reader:
-        if not row:
-            continue
-        if len(row) != len(metadata.variables):
-            raise DataError(
-                f"{file}: line {reader.line_num} has {len(row)} fields, but the metadata name "
-                f"{len(metadata.variables)} variables; give every cell as many"
-            )
-        rows.append(row)
-        lines.append(reader.line_num)
-    if not rows:
-        raise DataError(f"{file} is empty; a table needs at least one cell")
-    return rows, lines
-
-
 def _numbers(texts: list[str], lines: list[int], variable: Variable, file: Path, metadata: Metadata) -> FloatArray:
-    comma = metadata.separator != ","
     values = np.zeros(len(texts))
     for i, text in enumerate(texts):
-        plain = text.strip().replace(",", ".") if comma else text.strip()
         try:
-            values[i] = float(plain)
+            values[i] = float(metadata.plain(text))
         except ValueError:
             raise DataError(
                 f"{file}: line {lines[i]}: {variable.name!r} is {text!r}, which is not a number; correct it"
@@ -254,14 +235,11 @@ def write_tab(
             meta += ["    <HIERARCHICAL>", f'    <HIERCODELIST> "{target.name}"', '    <HIERLEADSTRING> "@"']
     for variable, keywords, _ in columns:
         meta += [variable, *(f"    {keyword}" for keyword in keywords)]
-    stream = io.StringIO()
     labels = [[f'"{axis.codes[code]}"' for code in tabulation.codes(axis.name)] for axis in tabulation.axes]
     figures = [[_figure(figure) for figure in column] for _, _, column in columns]
-    for row in zip(*labels, *figures, strict=True):
-        stream.write(separator.join(row) + "\n")
     metadata = file.with_suffix(".rda")
     write_text(metadata, "\n".join(meta) + "\n")
-    write_text(file, stream.getvalue())
+    write_text(file, "".join(f"{separator.join(row)}\n" for row in zip(*labels, *figures, strict=True)))
     return [*written, metadata, file]
 
 

@@ -43,6 +43,6 @@ def companions(path: str | Path) -> list[Path]:
     rda = Path(path).with_suffix(".rda")
     if not rda.is_file():
         return []
-    named = [files[0] for one in read_rda(rda).variables if (files := one.keywords.get("HIERCODELIST"))]
-    beside = [rda.parent / name.replace("\\", "/").rsplit("/", 1)[-1] for name in named]
-    return [rda, *(file for file in beside if file.is_file())]
+    metadata = read_rda(rda)
+    named = [metadata.hierarchy_file(variable) for variable in metadata.variables]
+    return [rda, *(file for file in named if file is not None and file.is_file())]

@@ -154,8 +154,7 @@ class UrnPosterior(Posterior):
         if wrong.any():
             raise RequestError(f"position {cells[wrong][0]} is not that of an empty cell that can occur")
         further = np.broadcast_to(np.asarray(count, np.int64), cells.shape)
-        result: FloatArray = np.exp(self.urn.log_pmf(further, self.prior.weight_of(cells)))
-        return result
+        return np.exp(self.urn.log_pmf(further, self.prior.weight_of(cells)))
 
     def mean(self) -> FloatArray:
         """E(F_i | f) of the non-empty cells."""

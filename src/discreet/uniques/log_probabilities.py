@@ -34,8 +34,7 @@ def stirling_error(x: FloatArray) -> FloatArray:
     series = 1.0 / 12 - inverse * (1.0 / 360 - inverse * (1.0 / 1260 - inverse * (1.0 / 1680 - inverse * (1.0 / 1188))))
     small = np.where(x < 16.0, x, 1.0)
     direct = gammaln(small + 1.0) - (small + 0.5) * np.log(small) + small - _HALF_LOG_2PI
-    result: FloatArray = np.where(x < 16.0, direct, series / large)
-    return result
+    return np.where(x < 16.0, direct, series / large)
 
 
 def deviance(y: FloatArray, mean: FloatArray, difference: FloatArray) -> FloatArray:
@@ -48,8 +47,7 @@ def deviance(y: FloatArray, mean: FloatArray, difference: FloatArray) -> FloatAr
     for k in range(8, 0, -1):
         series = v2 * (series + 1.0 / (2 * k + 1))
     far = y * np.log(np.where(close, 1.0, y / mean)) - difference
-    result: FloatArray = np.where(close, difference * v + 2.0 * y * v * series, far)
-    return result
+    return np.where(close, difference * v + 2.0 * y * v * series, far)
 
 
 def cross_difference(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> FloatArray:
@@ -149,8 +147,7 @@ def _negative_binomial(
         - _HALF_LOG_2PI
     )
     empty = -r * np.log1p(balls / whole)
-    result: FloatArray = np.where(x > 0, body, empty)
-    return result
+    return np.where(x > 0, body, empty)
 
 
 def log_negative_binomial(x: float, r: float, odds: float) -> float:
@@ -189,5 +186,4 @@ def log1p_complex(z: npt.NDArray[np.complex128]) -> npt.NDArray[np.complex128]:
     near = np.abs(squared) < 0.5
     modulus = np.where(near, 1.0, np.maximum(np.hypot(1.0 + z.real, z.imag), 1e-152))
     real = np.where(near, 0.5 * np.log1p(np.where(near, squared, 0.0)), np.log(modulus))
-    result: npt.NDArray[np.complex128] = real + 1j * np.arctan2(z.imag, 1.0 + z.real)
-    return result
+    return real + 1j * np.arctan2(z.imag, 1.0 + z.real)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result, figure
-from discreet.models import ipf
+from discreet.models.loglinear import fit_margins
 from discreet.table import Table
 from discreet.table.grid import locate
 from discreet.uniques.criteria import Criterion, alone, criteria, matched
@@ -168,61 +168,44 @@ def fit_rates(
     weights = None if weighted is None else _weights(table, weighted)
     fraction = _fractions(table, population, fractions, weights)
     names = margins_of(table, margins)
-    axes = ipf.generating_class([tuple(table.axis(name) for name in margin) for margin in names] or [()])
-    everything = range(len(table.shape))
-
-    def fit(target: npt.NDArray[Any], offset: FloatArray) -> ipf.Fitted:
-        start = np.ones(table.size) * offset
-        start[table.impossible] = 0.0
-        sums = [(kept, target.sum(axis=tuple(axis for axis in everything if axis not in kept))) for kept in axes]
-        return ipf.fit(start.reshape(table.shape), sums, tolerance=tolerance, names=table.names)
-
+    counts = table.to_array()
     if weights is None:
-        fitted = fit(table.to_array(), fraction)
+        fitted, used = fit_margins(table, names, counts, fraction, tolerance=tolerance)
         rate = fitted.values.ravel() / fraction
     else:
-        fitted = fit(weights, np.ones(1))
+        fitted, used = fit_margins(table, names, weights, tolerance=tolerance)
         rate = fitted.values.ravel()
         if fractions is None:
-            sampled = fit(table.to_array(), np.ones(1)).values.ravel()
+            sampled = fit_margins(table, names, counts, tolerance=tolerance)[0].values.ravel()
             fraction = np.where(rate > 0, sampled / np.where(rate > 0, rate, 1.0), fraction)
             fraction = np.clip(fraction, np.finfo(float).tiny, 1.0)
-    return Rates(
-        table=table,
-        rate=rate,
-        fraction=fraction,
-        margins=tuple(tuple(table.names[axis] for axis in kept) for kept in axes),
-        fitted_to="unweighted" if weights is None else "weighted",
-        iterations=fitted.iterations,
-    )
+    to = "unweighted" if weights is None else "weighted"
+    return Rates(table, rate, fraction, used, to, fitted.iterations)
 
 
 def _weights(table: Table, weighted: npt.ArrayLike) -> FloatArray:
-    weights = np.asarray(weighted, np.float64)
+    weights, counts = np.asarray(weighted, np.float64).ravel(), table.to_array().ravel()
     if weights.size != table.size:
         raise RequestError(f"there are {weights.size:,} weighted counts for {table.size:,} cells; give one per cell")
-    weights = weights.reshape(table.shape)
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise DataError("a weighted count is negative or missing; weights are 0 or more")
-    empty = np.flatnonzero((weights.ravel() > 0) != (table.to_array().ravel() > 0))
-    if empty.size:
+    if ((weights > 0) != (counts > 0)).any():
+        odd = int(np.argmax((weights > 0) != (counts > 0)))
         raise DataError(
-            f"cell {table.describe(int(empty[0]))} has weight {weights.ravel()[empty[0]]:g} but "
-            f"{table.to_array().ravel()[empty[0]]} people; weights and counts must come from the same records"
+            f"cell {table.describe(odd)} has weight {weights[odd]:g} but {counts[odd]} people; weights and counts must "
+            "come from the same records"
         )
-    return weights
+    return weights.reshape(table.shape)
 
 
 def _fractions(
     table: Table, population: int | None, fractions: npt.ArrayLike | None, weights: FloatArray | None
 ) -> FloatArray:
     if fractions is None:
-        total = float(population) if population is not None else None
-        if total is None and weights is not None:
-            total = float(weights.sum())
-        if total is None:
+        if population is None and weights is None:
             raise RequestError("give the population's size, the sampling fractions or the weighted counts")
-        summed = total if weights is None else float(weights.sum())
+        summed = float(weights.sum()) if weights is not None else float(population or 0)
+        total = summed if population is None else float(population)
         if abs(summed - total) > 0.1 * total:
             raise DataError(
                 f"the weights add up to {summed:,.6g}, but the population has {total:,.0f} people; weights say how "

@@ -142,8 +142,7 @@ class _Plan:
         more = np.maximum(n - size, 0)
         above = self.given.uniques * np.exp(self._log_pmf(0, size, 1, more))
         above += self.given.empty * np.exp(self._log_pmf(1, size, 0, more))
-        result: FloatArray = np.where(n <= size, below, above)
-        return result
+        return np.where(n <= size, below, above)
 
     def risk(self, measure: Measure) -> Callable[[IntArray], FloatArray]:
         if measure == "q":
@@ -156,8 +155,7 @@ def _one_left(f: int, size: int, n: IntArray) -> FloatArray:
     out = size - n
     # The hypergeometric law is the binomial of the cell times that of the others, given their sum.
     log = log_binomial(1, n, out, f) + log_binomial(n - 1, n, out, size - f) - log_binomial(n, n, out, size)
-    result: FloatArray = np.exp(log)
-    return result
+    return np.exp(log)
 
 
 def sample_size(

@@ -51,5 +51,4 @@ class Urn:
         plain = self.balls * share * (1.0 - share)
         if not self.reinforced:
             return plain
-        result: FloatArray = plain * ((self.total + self.balls) / (self.total + 1.0))
-        return result
+        return plain * ((self.total + self.balls) / (self.total + 1.0))

@@ -172,8 +172,7 @@ class DuckDbSession(Session):
                 self._refuse_infinite(column)
 
     def _place(self, condition: str) -> str:
-        place: str = self._ask(lambda: self.input.place(condition))
-        return place
+        return str(self._ask(lambda: self.input.place(condition)))
 
     def _keys(self) -> dict[str, str]:
         """Return the expressions that say which unit a record belongs to; missing if it is one of its own."""
@@ -300,8 +299,7 @@ class DuckDbSession(Session):
     # --- running ------------------------------------------------------------------------------------------
 
     def _one(self, query: str) -> tuple[Any, ...]:
-        row: tuple[Any, ...] = self._ask(lambda: self.connection.execute(query).fetchone())
-        return row
+        return tuple(self._ask(lambda: self.connection.execute(query).fetchone()))
 
     def _run(self, query: str) -> None:
         """Run a long query, one of the steps of which progress tells."""
