@@ -16,8 +16,9 @@ from discreet.core.errors import DataError, RequestError
 from discreet.table import Table
 from discreet.table.records import Records, count_records, read_records
 from discreet.uniques import DirichletMultinomial, Uniform, loglinear_risk, q_uniform
-from discreet.uniques.population_uniques import population_uniques, prior_of
-from discreet.uniques.size_plan import plan_size
+from discreet.uniques.population_uniques import population_uniques
+from discreet.uniques.priors import prior_of
+from discreet.uniques.sample_size import plan_size
 
 
 def people(n: int = 600, seed: int = 1) -> pd.DataFrame:

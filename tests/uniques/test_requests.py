@@ -14,8 +14,7 @@ from discreet.uniques.exact_posterior import q_multinomial, q_uniform
 from discreet.uniques.posterior import posterior
 from discreet.uniques.priors import DirichletMultinomial, Mixture, Multinomial, Uniform
 from discreet.uniques.sample import Sample
-from discreet.uniques.slices import tau_by_slice
-from discreet.uniques.tau import tau
+from discreet.uniques.tau import tau, tau_by_slice
 
 SAMPLE = Sample.from_counts([1, 2, 0, 1], population=12)
 

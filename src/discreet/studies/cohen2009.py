@@ -14,7 +14,6 @@ from discreet.uniques.posterior import posterior
 from discreet.uniques.priors import Multinomial, Uniform
 from discreet.uniques.sample import Sample
 from discreet.uniques.sample_size import sample_size
-from discreet.uniques.simulation import draw_counts
 from discreet.uniques.tau import tau
 
 N, SIZE, CELLS, UNIQUES = 46228, 8399, 1108, 108
@@ -55,7 +54,7 @@ def drawn_section(sample: Sample, times: int, rng: np.random.Generator) -> Secti
     for prior in (Uniform(), Multinomial()):
         exact = tau(sample, prior)
         urn, weights = prior.after(sample)
-        blocks = list(draw_counts(urn, weights, times, rng))
+        blocks = list(urn.draw(weights, times, rng))
         alone = np.concatenate([(block[:, :UNIQUES] == 0).sum(axis=1) for block in blocks])
         sd = alone.std(ddof=1)
         figures = (exact.mean, alone.mean(), float(sd / np.sqrt(alone.size)), exact.sd, sd)

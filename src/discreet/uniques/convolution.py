@@ -30,6 +30,9 @@ ComplexArray = npt.NDArray[np.complex128]
 BUDGET = 150_000_000
 """Function values that are computed before an exact law is given up, about ten seconds."""
 _TERMS = 20_000
+"""Different counts of one cell that are added up: a round choice; the work is its product with the frequencies."""
+_ALTERNATING = 400
+"""Alternating terms that are added up: where more of them matter, no digits are left."""
 _NEGLIGIBLE = -44.0  # log of 1e-19, below what float64 can add to 1
 
 
@@ -366,3 +369,35 @@ def _count(fixed: ComplexArray, free: list[_Free]) -> tuple[int, FloatArray]:
     # irfft sums with e^{+iωu}, the coefficients want e^{−iωu}.
     pmf = np.maximum(np.fft.irfft(spectrum.conj(), width), 0.0)
     return start, pmf / pmf.sum()
+
+
+def rare_law(urn: Urn, group: CellGroup) -> UntouchedLaw:
+    """Return P(U = u) = Σ_{j≥u} (−1)^{j−u}·C(j,u)·C(s,j)·P(j given cells stay untouched).
+
+    It serves populations that are huge beside a handful of cells, where convolution needs too many frequencies
+    and where, for the same reason, hardly any cell stays untouched.
+
+    Raises:
+        LimitError: when the alternating terms are so large that fewer than twelve digits would be left.
+
+    >>> law = rare_law(Urn(10**9, 12.0, True), CellGroup(3, 2.0, unique=True))
+    >>> law.start, law.pmf.round(12).tolist()
+    (0, [1.0, 0.0])
+    """
+    from scipy.special import gammaln
+
+    s = group.count
+    # A set of cells that is everything there is cannot stay untouched once a ball falls; the urn knows.
+    j = np.arange(min(s, _ALTERNATING) + 1)
+    choose = gammaln(s + 1.0) - gammaln(j + 1.0) - gammaln(s - j + 1.0)
+    logs = choose + urn.log_miss(np.minimum(j * group.weight, urn.total))
+    size = float(np.exp(np.logaddexp.reduce(logs + j * np.log(2.0))))
+    if size > 1e4 or (s > _ALTERNATING and logs[-1] + _ALTERNATING * np.log(2.0) > -44.0):
+        raise LimitError(f"the law of {s:,} cells has alternating terms of size {size:.3g}; draw it instead")
+    last = int(np.flatnonzero(logs + j * np.log(2.0) > -60.0)[-1]) if s else 0
+    u, k = np.arange(last + 1)[:, None], np.arange(last + 1)[None, :]
+    above = k >= u
+    ways = gammaln(k + 1.0) - gammaln(np.where(above, u, 0) + 1.0) - gammaln(np.where(above, k - u, 0) + 1.0)
+    terms = np.where(above, np.exp(ways + logs[: last + 1]) * np.where((k - u) % 2 == 0, 1.0, -1.0), 0.0)
+    pmf = np.maximum(terms.sum(axis=1), 0.0)
+    return UntouchedLaw(0.0, 0, pmf / pmf.sum())

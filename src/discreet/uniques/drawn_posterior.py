@@ -16,7 +16,6 @@ from discreet.uniques.convolution import UntouchedLaw
 from discreet.uniques.exact_posterior import Mask, Posterior
 from discreet.uniques.priors import Mixture, Prior, UrnPrior
 from discreet.uniques.sample import Sample
-from discreet.uniques.simulation import draw_counts
 from discreet.uniques.urn import Urn
 
 MOST_CELLS = 2_000_000
@@ -164,9 +163,8 @@ class DrawnPosterior(Posterior):
         every = np.concatenate([base.weight_of(self.sample.cells[full]), weight])
         lows = np.concatenate([self.bounds.low[full], low])
         highs = np.concatenate([self.bounds.high[full], high])
-        rng = self._stream(0)
         hits = 0
-        for rows in draw_counts(base.before(self.sample), every, self.draws, rng):
+        for rows in base.before(self.sample).draw(every, self.draws, self._stream(0)):
             hits += int(((rows >= lows) & (rows <= highs)).all(axis=1).sum())
         return hits / self.draws
 
@@ -183,7 +181,7 @@ class DrawnPosterior(Posterior):
         place = np.searchsorted(kept, cells)
         # The same stream every time, so that all figures of one posterior belong to the same populations.
         weights = np.concatenate([self.weights[kept], weight])
-        for rows in draw_counts(self.urn, weights, self.draws, self._stream(1)):
+        for rows in self.urn.draw(weights, self.draws, self._stream(1)):
             inside: Mask = np.asarray(((rows >= lows) & (rows <= highs)).all(axis=1))
             yield inside, rows[:, place]
 

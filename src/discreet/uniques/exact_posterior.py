@@ -14,9 +14,8 @@ from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result
 from discreet.uniques.conditioning import CountBounds, distinct, mix, split
-from discreet.uniques.convolution import NEVER, CellGroup, UntouchedLaw, restricted_law
+from discreet.uniques.convolution import NEVER, CellGroup, UntouchedLaw, rare_law, restricted_law
 from discreet.uniques.priors import Mixture, Prior, UrnPrior
-from discreet.uniques.rare import rare_law
 from discreet.uniques.sample import Sample
 from discreet.uniques.urn import Urn
 

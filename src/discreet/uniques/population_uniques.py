@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
@@ -25,29 +25,12 @@ from discreet.table.records import Records
 from discreet.uniques.bayes_test import BayesTest, bayes_test
 from discreet.uniques.loglinear_tau import Margins, Scale, name_of
 from discreet.uniques.posterior import posterior
-from discreet.uniques.priors import DirichletMultinomial, Multinomial, Prior, Uniform
+from discreet.uniques.priors import Prior, prior_of
 from discreet.uniques.sample import Sample
 from discreet.uniques.selection import Selection, choose, forward_selection
-from discreet.uniques.slices import TauTable, tau_by_slice
+from discreet.uniques.tau import TauTable, tau_by_slice
 
 Model = Margins | Literal["select"]
-
-
-def prior_of(name: str) -> Prior:
-    """Return a prior by name: ``uniform``, ``multinomial``, or ``dirichlet:0.5`` with its parameter.
-
-    >>> prior_of("uniform").name
-    'uniform'
-    """
-    kind, _, parameter = name.partition(":")
-    if name in ("uniform", "multinomial"):
-        return Uniform() if name == "uniform" else Multinomial()
-    if kind != "dirichlet":
-        raise RequestError(f"there is no prior {name!r}; {nearest(kind, ['uniform', 'multinomial', 'dirichlet:0.5'])}")
-    try:
-        return DirichletMultinomial(float(parameter))
-    except ValueError:
-        raise RequestError(f"prior {name!r} needs a number, as dirichlet:0.5") from None
 
 
 @dataclass(frozen=True, eq=False)

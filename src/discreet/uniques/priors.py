@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.uniques.events import Event
 from discreet.uniques.sample import Sample
@@ -181,3 +181,20 @@ def _checked(values: npt.ArrayLike, what: str) -> float | FloatArray:
     flat = array.ravel().copy()
     flat.flags.writeable = False
     return flat
+
+
+def prior_of(name: str) -> Prior:
+    """Return a prior by name: ``uniform``, ``multinomial``, or ``dirichlet:0.5`` with its parameter.
+
+    >>> prior_of("uniform").name
+    'uniform'
+    """
+    kind, _, parameter = name.partition(":")
+    if name in ("uniform", "multinomial"):
+        return Uniform() if name == "uniform" else Multinomial()
+    if kind != "dirichlet":
+        raise RequestError(f"there is no prior {name!r}; {nearest(kind, ['uniform', 'multinomial', 'dirichlet:0.5'])}")
+    try:
+        return DirichletMultinomial(float(parameter))
+    except ValueError:
+        raise RequestError(f"prior {name!r} needs a number, as dirichlet:0.5") from None

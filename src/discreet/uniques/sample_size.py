@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,8 +12,9 @@ import numpy.typing as npt
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result
+from discreet.table import Table
 from discreet.uniques.log_probabilities import log_binomial, log_polya
-from discreet.uniques.priors import Prior, UrnPrior
+from discreet.uniques.priors import Prior, UrnPrior, prior_of
 from discreet.uniques.sample import Sample
 
 Measure = Literal["q", "tau"]
@@ -40,16 +41,22 @@ class SampleSize(Result):
         """Return everything as plain data, as ``--json`` prints it."""
         return {"cells" if name == "possible" else name: value for name, value in vars(self).items()}
 
+    @property
+    def risk(self) -> str:
+        """The risk that is bounded, as people write it."""
+        return "Q" if self.measure == "q" else "τ̃"
+
+    @property
+    def figures(self) -> tuple[str, str]:
+        """Both sizes as text."""
+        largest = f"{self.largest:,}" if self.largest else "none"
+        return largest, "not reached" if self.needed is None else f"{self.needed:,}"
+
     def face(self, most: int) -> Face:
         """Return both sizes."""
-        risk = "Q" if self.measure == "q" else "τ̃"
-        largest = f"{self.largest:,}" if self.largest else "none"
         rows = [
-            [f"largest sample with {risk} below {self.bound:g}", largest],
-            [
-                f"smallest sample with {risk} at {self.bound:g} or more",
-                "not reached" if self.needed is None else f"{self.needed:,}",
-            ],
+            [f"largest sample with {self.risk} below {self.bound:g}", self.figures[0]],
+            [f"smallest sample with {self.risk} at {self.bound:g} or more", self.figures[1]],
             ["population, cells", f"{self.population:,}, {self.possible:,}"],
             ["sample uniques expected by", self.basis],
         ]
@@ -86,6 +93,58 @@ class SizeCurve(Result):
         return Face(*self.rows(), f"{self.prior} prior, sample uniques expected by {self.basis}", 0)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SizePlan(Result):
+    """For each prior the sizes around the bound, and Q and τ̃ over the sample size."""
+
+    sizes: tuple[SampleSize, ...]
+    curves: tuple[SizeCurve, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words."""
+        first = self.sizes[0]
+        parts = [
+            f"{'no sample' if not size.largest else f'at most {size.largest:,} people'} under the {size.prior} prior"
+            for size in self.sizes
+        ]
+        return (
+            f"To keep {first.risk} below {first.bound:g} in a population of {first.population:,}: {'; '.join(parts)}."
+        )
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Return a header and one row per prior, as text."""
+        risk, bound = self.sizes[0].risk, f"{self.sizes[0].bound:g}"
+        header = ["", f"largest n, {risk} < {bound}", f"smallest n, {risk} ≥ {bound}", "uniques expected by"]
+        return header, [[f"{size.prior} prior", *size.figures, size.basis] for size in self.sizes]
+
+    def curve_rows(self, curve: SizeCurve, points: int) -> tuple[list[str], list[list[str]]]:
+        """Return a header and some points of a curve, evenly spaced, as text."""
+        header, rows = curve.rows()
+        some = np.unique(np.linspace(0, curve.sizes.size - 1, points).round().astype(np.int64))
+        return header, [rows[i] for i in some]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
+        return {
+            "sentence": self.sentence,
+            "priors": {size.prior: size.to_dict() for size in self.sizes},
+            "curves": {curve.prior: curve.to_dict() for curve in self.curves},
+        }
+
+    def to_csv(self) -> str:
+        """Return the points of all curves as CSV."""
+        lines = ["prior,n,q,sample_uniques,tau"]
+        for curve in self.curves:
+            figures = zip(curve.sizes, curve.q, curve.uniques, curve.tau, strict=True)
+            lines += [f"{curve.prior},{n},{q:.10g},{s:.10g},{t:.10g}" for n, q, s, t in figures]
+        return "\n".join(lines) + "\n"
+
+    def face(self, most: int) -> Face:
+        """Return the outcome and the sizes."""
+        return Face(*self.rows(), self.sentence)
+
+
 @dataclass(frozen=True, eq=False)
 class _Plan:
     """Q(n) and the expected number of sample uniques s(n), for any n of one population."""
@@ -95,6 +154,7 @@ class _Plan:
     population: int
     possible: int
     given: Sample | None
+    basis: str
 
     @classmethod
     def of(cls, prior: Prior, population: int, possible: int, given: Sample | None) -> _Plan:
@@ -110,11 +170,8 @@ class _Plan:
                 f"the table has {given.possible:,} cells and a population of {given.population:,}, but {possible:,} "
                 f"and {population:,} are asked for; give the same"
             )
-        return cls(prior, prior.weights, population, possible, given)
-
-    @property
-    def basis(self) -> str:
-        return "the prior" if self.given is None else "the given table"
+        basis = "the prior" if given is None else "the given table"
+        return cls(prior, prior.weights, population, possible, given, basis)
 
     def _log_pmf(self, x: int, seen: IntArray | int, count: int, further: IntArray) -> FloatArray:
         """Log-probability of x among further people on a cell that holds ``count`` of the people seen so far."""
@@ -144,10 +201,8 @@ class _Plan:
         above += self.given.empty * np.exp(self._log_pmf(1, size, 0, more))
         return np.where(n <= size, below, above)
 
-    def risk(self, measure: Measure) -> Callable[[IntArray], FloatArray]:
-        if measure == "q":
-            return self.q
-        return lambda n: self.q(n) * self.uniques(n)
+    def tau(self, n: IntArray) -> FloatArray:
+        return self.q(n) * self.uniques(n)
 
 
 def _one_left(f: int, size: int, n: IntArray) -> FloatArray:
@@ -192,21 +247,13 @@ def sample_size(
     if measure not in ("q", "tau"):
         raise RequestError(f"the measure is {measure!r}; choose 'q' or 'tau'")
     plan = _Plan.of(prior, population, possible, table)
-    risk = plan.risk(measure)
+    risk = plan.q if measure == "q" else plan.tau
     low, high = 0, population
     if measure == "tau" and table is not None:
         low, high = _bracket(risk, bound, population, table.size_of_sample)
     needed = _first(risk, bound, low, high)
-    return SampleSize(
-        prior=prior.name,
-        measure=measure,
-        basis=plan.basis,
-        bound=float(bound),
-        population=population,
-        possible=possible,
-        largest=population if needed is None else needed - 1,
-        needed=needed,
-    )
+    largest = population if needed is None else needed - 1
+    return SampleSize(prior.name, measure, plan.basis, float(bound), population, possible, largest, needed)
 
 
 def _bracket(risk: Callable[[IntArray], FloatArray], bound: float, last: int, table: int) -> tuple[int, int]:
@@ -232,6 +279,11 @@ def _first(risk: Callable[[IntArray], FloatArray], bound: float, low: int, high:
     return high
 
 
+def _spread(last: int, points: int) -> IntArray:
+    """Return sizes from 1 to the last, evenly spaced."""
+    return np.unique(np.linspace(1, last, points).round().astype(np.int64))
+
+
 def size_curve(
     prior: Prior,
     *,
@@ -254,12 +306,47 @@ def size_curve(
     >>> curve.tau.round(4).tolist()
     [0.2706, 2.7062]
     """
-    if sizes is None:
-        chosen = np.unique(np.linspace(1, population, 50).round().astype(np.int64))
-    else:
-        chosen = np.atleast_1d(np.asarray(sizes, np.int64))
+    chosen = _spread(population, 50) if sizes is None else np.atleast_1d(np.asarray(sizes, np.int64))
     if chosen.size == 0 or chosen.min() < 1 or chosen.max() > population:
         raise RequestError(f"sample sizes must be from 1 to the population's {population:,}; mend them")
     plan = _Plan.of(prior, population, possible, table)
     q, uniques = plan.q(chosen), plan.uniques(chosen)
     return SizeCurve(prior.name, plan.basis, chosen, q, uniques, q * uniques)
+
+
+def plan_size(
+    priors: Sequence[str | Prior],
+    bound: float,
+    *,
+    population: int,
+    cells: int | None = None,
+    table: Table | None = None,
+    measure: Measure = "q",
+    points: int = 50,
+) -> SizePlan:
+    """Find for each prior the largest sample below a bound and the smallest that reaches it.
+
+    Args:
+        priors: names or priors, symmetric ones.
+        bound: of Q or of τ̃.
+        population: N.
+        cells: K; or give the table.
+        table: a sample at hand, from which sample uniques are expected.
+        measure: ``"q"`` or ``"tau"``.
+        points: how many sizes the curves have.
+
+    >>> plan_size(["uniform"], 0.05, population=46228, cells=1108).sizes[0].largest
+    9477
+    """
+    if not priors:
+        raise RequestError("no prior is given; name one, such as uniform")
+    if (cells is None) == (table is None):
+        raise RequestError("give the number of cells or a sample table, one of the two")
+    given = None if table is None else Sample.from_table(table, population)
+    possible = cells if given is None else given.possible
+    assert possible is not None
+    chosen = [prior_of(item) if isinstance(item, str) else item for item in priors]
+    grid = _spread(max(population, 1), points)
+    shared: dict[str, Any] = {"population": population, "possible": possible, "table": given}
+    sizes = tuple(sample_size(prior, bound, measure=measure, **shared) for prior in chosen)
+    return SizePlan(sizes, tuple(size_curve(prior, sizes=grid, **shared) for prior in chosen))
