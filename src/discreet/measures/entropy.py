@@ -1,8 +1,8 @@
 """Array kernels of the entropy risk: H(X), H(X|Y) and the three terms of R1 and R2.
 
-Kernels take counts on the last axis, in any number of draws before it, and group cells by code, so that one
-kernel serves whole tables, slices, and thousands of perturbed tables at once. Cells that are empty in both
-tables are never needed: only their number matters.
+Kernels take counts on the last axis, in any number of draws before it, and group cells by code: one kernel serves whole
+tables, slices, and thousands of perturbed tables at once. Of cells that are empty in both tables only the number
+matters.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def check_weights(weights: tuple[float, float, float]) -> FloatArray:
     if not np.isfinite(w).all() or (w < 0).any():
         raise RequestError(f"weights are {w.tolist()}; every one must be 0 or more")
     if abs(w.sum() - 1) > 1e-9:
-        raise RequestError(f"weights {w.tolist()} sum to {w.sum():.6g}, not to 1; scale them so that they do")
+        raise RequestError(f"weights {w.tolist()} sum to {w.sum():.6g}, not to 1; scale them")
     return w
 
 
@@ -143,10 +143,9 @@ def r2_terms(
 ) -> FloatArray:
     """Return the three unweighted terms of R2 on a new last axis; antal2014 section 3.3, antal2015 (4).
 
-    Zeros: (|D|/K)^(|D∪E|/|D∩E|), 0 when D∩E is empty. Concentration: that of R1 times 1 − H(X|Y)/H(X) in
-    the form of 2015, times H(X|Y)/H(X) in that of 2014. Where the release is empty the term is 0, since
-    nothing is learned; where H(X) = 0 the ratio is 0, so that R2(F, F) = R1(F) in the form of 2015. The
-    size term is that of R1.
+    Zeros: (|D|/K)^(|D∪E|/|D∩E|), 0 when D∩E is empty. Concentration: that of R1 times 1 − H(X|Y)/H(X) in the form of
+    2015, times H(X|Y)/H(X) in that of 2014. If the release is empty the term is 0, since nothing is learned; if
+    H(X) = 0 the ratio is 0, which makes R2(F, F) = R1(F) in the form of 2015. The size term is that of R1.
     """
     N, M, H = groups.sum(F), groups.sum(G), entropy(F, groups)
     filled = groups.sum(F > 0)

@@ -94,7 +94,7 @@ class Slices:
         )
 
     def __iter__(self) -> Iterator[SliceRisk]:
-        """Go through the slices in the order of the categories."""
+        """Yield the slices in the order of the categories."""
         return (self[i] for i in range(len(self)))
 
 

@@ -64,14 +64,13 @@ def risk(
 
     Args:
         table: the original table F: a table, a tabulation, a file or a frame.
-        released: the released table G on the same categories, in any order, or a release whose ``recoding`` says
-            how categories were merged; both are then compared on the merged ones, so that R2 is at most R1 of the
-            original on those. Merging can raise R1: it may make an even table uneven. A file or frame is read as the
-            original is.
+        released: the released table G on the same categories, in any order, or a release whose ``recoding`` says how
+            categories were merged. Both are then compared on the merged ones, and R2 is at most R1 of the original on
+            those. Merging can raise R1: it may make an even table uneven. A file or frame is read like the original.
         weights: w1, w2, w3 for zeros, concentration and size; they sum to 1.
         form: ``"2015"`` or ``"2014"``.
         slices: the dimensions along which every slice is measured; by default all of them.
-        sampled: the released table is a sample from the original, so that no cell may be larger in it.
+        sampled: the released table is a sample from the original; no cell may be larger in it.
         reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet

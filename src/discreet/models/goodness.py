@@ -47,13 +47,6 @@ def goodness_of_fit(
     Most cells of the tables at hand are empty or nearly so, and G² does not follow χ² there; it is compared with the
     G² of samples of the same size that the fitted model draws.
 
-    Args:
-        model: the model; it is fitted here.
-        sample: the sample table.
-        draws: how many samples are drawn.
-        seed: makes the draws reproducible, whatever the number of workers.
-        workers: threads.
-
     >>> goodness_of_fit(LogLinear(), Table.from_array([[40, 0], [0, 40]], ["area", "sex"]), seed=1)
     Goodness(g2=110.90354888959125, df=1, p=0.01)
     """

@@ -1,4 +1,8 @@
-"""Iterative proportional fitting: the table closest to a start that has given margins."""
+"""Iterative proportional fitting: the table closest to a start that has given margins.
+
+Guesses of hidden figures (:mod:`discreet.table.guess`) and the first values of suppressed cells fit sums of only some
+cells, and sums that may contradict each other. They share the formula, but not this code, which needs whole axes.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,10 @@ from discreet.table.grid import Grid
 Margin = tuple[tuple[int, ...], npt.ArrayLike]
 """The axes that are kept, and the sums wanted over all others as an array with these axes in this order."""
 
-TOLERANCE = 1e-8
-MAX_ITERATIONS = 2_000
+TOLERANCE, MAX_ITERATIONS = 1e-8, 2_000
 
-# After so many cycles a fit is slow enough to ask whether cells must be empty, if they are not too many to ask.
-_PATIENCE = 100
-_LARGEST_PROGRAM = 8_000
+_PATIENCE, _LARGEST_PROGRAM = 100, 8_000
+"""After so many cycles a fit is slow enough to ask which cells must be empty, if they are few enough for a program."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,7 @@ def generating_class(margins: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """One margin, laid out so that runs of kept axes and runs of summed axes are one axis each."""
+    """One margin; runs of kept axes and runs of summed axes are one axis each."""
 
     axes: tuple[int, ...]
     runs: tuple[int, ...]
@@ -210,10 +212,7 @@ def fillable(
     Tables with margins proportional to the given ones form a cone, so one linear program answers for all cells:
     maximise Σz with 0 ≤ z ≤ 1, z ≤ x and margins of x equal to λ times the given ones. At the optimum z is 1
     where a cell can be filled and 0 where it cannot.
-
-    Args:
-        support: cells that are not ruled out beforehand.
-        margins: axes that are kept, in ascending order, with the sums over all others.
+    A margin is given by the axes that are kept, in ascending order, and the sums over all others.
 
     >>> support = np.array([[True, True], [False, True]])
     >>> fillable(support, [((0,), np.array([5.0, 2.0])), ((1,), np.array([5.0, 2.0]))]).tolist()
@@ -231,7 +230,7 @@ def fillable(
         row = Grid(support.shape).project(filled, axes)
         sums = coo_array((np.ones(cells), (row, np.arange(cells))), shape=(target.size, cells))
         scale = coo_array(-target.reshape(-1, 1) / largest)
-        # x = z + s, so that the columns are z, s and λ.
+        # The columns are z, s and λ, with x = z + s.
         blocks.append(hstack([sums, sums, scale]))
     matrix = vstack(blocks).tocsr()
     solved = linprog(

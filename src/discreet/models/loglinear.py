@@ -102,13 +102,7 @@ class LogLinear:
         return FittedLogLinear(expected, probabilities, margins, fitted.iterations, fitted.gap)
 
     def population(self, sample: Table, population: int, *, probabilities: FloatArray | None = None) -> Population:
-        """Return the population F = f + Multinomial(N − n; p̂).
-
-        Args:
-            sample: f.
-            population: N.
-            probabilities: known cell probabilities in row-major order, used in place of the fit.
-        """
+        """Return the population F = f + Multinomial(N − n; p̂), or with known probabilities in row-major order."""
         check_size(sample, population)
         if probabilities is None:
             probabilities = self.fit(sample).probabilities

@@ -81,13 +81,6 @@ def draw_with_numpy(base: IntArray, p: FloatArray, draws: int, size: int, genera
 def draw(base: IntArray, p: FloatArray, draws: int, size: int, generator: np.random.Generator) -> IntArray:
     """Return `size` rows of base + Multinomial(draws; p).
 
-    Args:
-        base: counts to add to.
-        p: probabilities of the same cells.
-        draws: N − n.
-        size: number of rows.
-        generator: source of random numbers.
-
     >>> rows = draw(np.array([1, 0, 2]), np.array([0.5, 0.0, 0.5]), 10, 3, np.random.default_rng(1))
     >>> rows.sum(axis=1).tolist(), rows[:, 1].tolist()
     ([13, 13, 13], [0, 0, 0])

@@ -68,13 +68,9 @@ class Population:
     def draw(self, seed: Seed = None, size: int = 1) -> IntArray:
         """Draw population tables.
 
-        Every row is one table, its columns all cells in row-major order: never below the sample, 0 at
-        structural zeros, adding up to N. The same seed and size give the same rows. Small problems go through
-        compiled look-up tables, large ones through NumPy, which follow the same law.
-
-        Args:
-            seed: an integer, a seed sequence or a generator.
-            size: number of tables.
+        Every row is one table, its columns all cells in row-major order: never below the sample, 0 at structural
+        zeros, adding up to N. The same seed and size give the same rows. Small problems use compiled look-up tables,
+        large ones NumPy, which follow the same law.
         """
         cells = self.sample.size
         if size < 0:
@@ -121,7 +117,7 @@ def sample_zeros(sample: Table) -> IntArray:
 def check_size(sample: Table, population: int) -> None:
     """Check that a sample of somebody fits into the population."""
     if isinstance(population, bool) or not isinstance(population, int | np.integer):
-        raise RequestError(f"the population is {population!r}; give a whole number of people")
+        raise RequestError(f"the population is {population!r}; give an integer")
     if not sample.total:
         raise DataError("the sample is empty; a population cannot be estimated from nobody")
     if population < sample.total:

@@ -353,7 +353,7 @@ def leap(words: Words, start: Start, most: int, tables: Tables, count: IntArray)
 def settle(
     words: Words, owner: Short, count: IntArray, n: int, balls: int, wanted: int, last: int, theta: float
 ) -> int:
-    """Take out or add single balls until there are as many as wanted.
+    """Take out or add single balls until their number is the one wanted.
 
     Taking out added balls at random is exact because their colours are exchangeable; adding is the urn's way.
 

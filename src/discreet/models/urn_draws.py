@@ -143,15 +143,7 @@ def _multinomial(generator: np.random.Generator, draws: IntArray, weights: Float
 def draw(
     base: IntArray, empty: IntArray, theta: float, draws: int, size: int, generator: np.random.Generator
 ) -> IntArray:
-    """Return `size` rows of urn contents after `draws` draws.
-
-    Args:
-        base: the sample, at least one ball.
-        empty: cells that new colours may fill; base is 0 there.
-        theta: number of black balls, any non-negative number.
-        draws: N − n.
-        size: number of rows.
-        generator: source of random numbers.
+    """Return `size` rows of urn contents after `draws` draws; new colours fill the `empty` cells, which hold no ball.
 
     >>> rows = draw(np.array([3, 0, 0, 5]), np.array([1]), 1.0, 12, 2, np.random.default_rng(1))
     >>> rows.sum(axis=1).tolist(), rows[:, 2].tolist()

@@ -25,7 +25,7 @@ class Microdata:
     metadata: Metadata
 
     def dimension(self, name: str, total: str | None = None) -> DimensionSpec:
-        """Return a variable as a dimension with its hierarchy; codes that it omits stand under the total."""
+        """Return a variable as a dimension with its hierarchy; codes that it omits are placed under the total."""
         variable = next((one for one in self.metadata.variables if one.name == name), None)
         if variable is None:
             names = [one.name for one in self.metadata.variables]
@@ -52,13 +52,7 @@ class Microdata:
 
 
 def read_microdata(path: str | Path, rda: str | Path | None = None, *, encoding: str = "utf-8") -> Microdata:
-    """Read records with τ-ARGUS metadata, by default the ``.rda`` file of the same name.
-
-    Args:
-        path: the data file.
-        rda: its metadata.
-        encoding: the encoding of both.
-    """
+    """Read records with τ-ARGUS metadata, by default the ``.rda`` file of the same name and encoding."""
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
     text = text_of(file, encoding)

@@ -35,15 +35,10 @@ class TabularFile:
 def read_tab(
     path: str | Path, rda: str | Path | None = None, *, encoding: str = "utf-8", check: bool = True
 ) -> TabularFile:
-    """Read a table of τ-ARGUS, by default with the ``.rda`` file of the same name.
+    """Read a table of τ-ARGUS, by default with the ``.rda`` file of the same name and encoding.
 
-    Codes that a hierarchy file omits stand under the total.
-
-    Args:
-        path: the ``.tab`` file.
-        rda: its metadata.
-        encoding: the encoding of both.
-        check: whether every margin must be the sum of its cells, up to the rounding of the decimals.
+    Codes that a hierarchy file omits are placed under the total. With ``check`` every margin must be the sum of its
+    cells, up to the rounding of the decimals.
     """
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
@@ -73,7 +68,7 @@ def read_tab(
     counts = numbers(metadata.of("frequency")[0])[order]
     if (counts != np.rint(counts)).any() or (counts < 0).any():
         odd = int(np.argmax((counts != np.rint(counts)) | (counts < 0)))
-        raise DataError(f"{file}: line {lines[order[odd]]}: frequency {counts[odd]:g} is no count; give whole numbers")
+        raise DataError(f"{file}: line {lines[order[odd]]}: frequency {counts[odd]:g} is no count; give integers")
     records = counts.astype(np.int64)
     top = np.stack([numbers(one)[order] for one in metadata.of("top")] or [np.zeros((len(rows), 0))], axis=-1)
     top = top.reshape(len(rows), -1)
@@ -183,7 +178,7 @@ def write_tab(
 
     Args:
         tabulation: the cells.
-        path: the ``.tab`` file; the others stand beside it.
+        path: the ``.tab`` file; the others are written beside it.
         response: the magnitude to write; the only one by default, the counts if there is none.
         sensitive: true at cells that get the status U, as rules find them; without it no status is written.
         status: the letter of every cell's status, where there are more than these.

@@ -18,14 +18,7 @@ HIDDEN = ("U", "M")
 def inspect_tab(
     path: str | Path, rda: str | Path | None = None, *, cells: bool = False, encoding: str = "utf-8"
 ) -> Inspection:
-    """Say what a ``.tab`` file holds, and which figures its statuses leave unpublished.
-
-    Args:
-        path: the file.
-        rda: its metadata; by default the ``.rda`` file of the same name.
-        cells: also return every figure that is published, in columns of codes and values.
-        encoding: the encoding of both files.
-    """
+    """Say what a ``.tab`` file holds, which figures its statuses leave unpublished, and, if asked, those published."""
     file = Path(path)
     found = read_tab(file, rda, encoding=encoding)
     table = found.tabulation

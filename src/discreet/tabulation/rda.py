@@ -130,7 +130,7 @@ def read_rda(path: str | Path, *, encoding: str = "utf-8") -> Metadata:
             separator = words[1]
         elif words[0].startswith("<"):
             if not variables:
-                raise DataError(f"{file}: line {number}: {words[0]} stands before any variable; name one first")
+                raise DataError(f"{file}: line {number}: {words[0]} comes before any variable; name one first")
             for keyword, values in _keywords(words):
                 variables[-1].keywords[keyword] = values
         else:

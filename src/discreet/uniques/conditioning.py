@@ -25,7 +25,7 @@ _RARE = 1e-7
 class CountBounds:
     """An event on the cells of a sample: bounds on F of the non-empty cells and of the empty ones it names.
 
-    Empty cells come with multiplicities, so that all K of them cost one row when they are alike.
+    Empty cells come with multiplicities: if they are equal, all K of them cost one row.
     """
 
     low: IntArray
@@ -107,7 +107,7 @@ def _empty_weights(sample: Sample, base: UrnPrior) -> tuple[FloatArray, IntArray
 def _groups(
     weight: FloatArray, low: IntArray, high: IntArray, unique: npt.NDArray[np.bool_], count: IntArray
 ) -> list[CellGroup]:
-    """Gather alike cells; cells that are neither bounded nor counted belong to the rest."""
+    """Gather equal cells; cells that are neither bounded nor counted belong to the rest."""
     kept = np.flatnonzero((unique | (low > 0) | (high < UNBOUNDED)) & (count > 0))
     first, alike = distinct(weight[kept], low[kept], high[kept], unique[kept])
     total = np.bincount(alike, weights=count[kept], minlength=first.size)

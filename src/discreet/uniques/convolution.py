@@ -6,10 +6,10 @@ many of the sample uniques stay untouched, is one coefficient of a product of ge
 
     P(bounds, U = u) = [z^M y^u] Π_g G_g(z, y)^{c_g} · (unrestricted rest) / [z^M] (everything unrestricted)
 
-with c_g alike cells in group g. The coefficient is read off by the trapezoidal rule on circles, which is exact
-up to aliasing for periodic functions. The radius of the z-circle is chosen so that the restricted cells expect M
-balls together; the probability then keeps its relative accuracy even when it is 10⁻³⁰⁰. Nothing is drawn, no
-normal law is assumed, and a million cells cost as much as one, because alike cells share one function.
+with c_g equal cells in group g. The coefficient is read off by the trapezoidal rule on circles, which is exact up to
+aliasing for periodic functions. On the chosen z-circle the restricted cells expect M balls together, which keeps the
+probability's relative accuracy even at 10⁻³⁰⁰. Nothing is drawn, no normal law is assumed, and a million cells cost as
+much as one, because equal cells share one function.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NEGLIGIBLE = -44.0  # log of 1e-19, below what float64 can add to 1
 
 @dataclass(frozen=True)
 class CellGroup:
-    """Alike cells: ``count`` of them, each of the same weight, on each of which low … high balls may fall.
+    """Equal cells: ``count`` of them, each of the same weight, on each of which low … high balls may fall.
 
     ``unique`` marks sample uniques: those on which no ball falls are counted by the law of U.
     """
@@ -65,10 +65,8 @@ NEVER = UntouchedLaw(-np.inf, 0, np.zeros(1))
 def restricted_law(urn: Urn, groups: Sequence[CellGroup], *, counting: bool = True) -> UntouchedLaw:
     """Return the probability of the restrictions and the law of the number of untouched uniques under them.
 
-    Args:
-        urn: the balls and the total weight, cells outside the groups included.
-        groups: the restricted cells and the sample uniques.
-        counting: whether the law of U is wanted; the probability alone is cheaper.
+    The groups are the restricted cells and the sample uniques; the urn's weight includes all other cells. Without
+    ``counting`` only the probability is computed, which is cheaper.
 
     Raises:
         LimitError: when the convolution would cost more than ``BUDGET`` function values.
@@ -163,7 +161,7 @@ class _Circle:
 
 @dataclass(frozen=True)
 class _Factor:
-    """The generating function of a group of alike cells."""
+    """The generating function of a group of equal cells."""
 
     group: CellGroup
     powers: FloatArray | None  # x = low … high of a finite sum, None when the closed form serves

@@ -143,7 +143,7 @@ class DrawnPosterior(Posterior):
         return (inside / share if inside else 0.0), (outside / (1.0 - share) if outside else 0.0)
 
     def _bounded(self) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
-        """The bounded non-empty cells, and every bounded empty cell by itself."""
+        """The bounded non-empty cells, and every bounded empty cell on its own."""
         full = np.flatnonzero((self.bounds.low > 0) | (self.bounds.high < UNBOUNDED))
         if self.bounds.empty_count.sum() + full.size > MOST_CELLS:
             raise LimitError(
@@ -179,7 +179,7 @@ class DrawnPosterior(Posterior):
         limit = self.bounds.high[kept]
         highs = np.concatenate([np.where(limit == UNBOUNDED, limit, limit - self.sample.counts[kept]), high])
         place = np.searchsorted(kept, cells)
-        # The same stream every time, so that all figures of one posterior belong to the same populations.
+        # The same stream every time: all figures of one posterior belong to the same populations.
         weights = np.concatenate([self.weights[kept], weight])
         for rows in self.urn.draw(weights, self.draws, self._stream(1)):
             inside: Mask = np.asarray(((rows >= lows) & (rows <= highs)).all(axis=1))

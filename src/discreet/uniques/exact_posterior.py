@@ -136,8 +136,7 @@ class UrnPosterior(Posterior):
         further = np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
         weights = self.weights[chosen]
         first, which = distinct(further, weights)
-        alike: FloatArray = np.exp(self.urn.log_pmf(further[first], weights[first]))
-        return alike[which]
+        return np.asarray(np.exp(self.urn.log_pmf(further[first], weights[first]))[which])
 
     def empty_probability(self, count: npt.ArrayLike, positions: npt.ArrayLike) -> FloatArray:
         """Return P(F_i = count | f) of cells that hold nobody of the sample, by their positions in the table.
@@ -237,7 +236,7 @@ class MixturePosterior(Posterior):
         return mix([(self.log_inside, inside), (self.log_outside, outside)])
 
     def probability(self, count: npt.ArrayLike, cells: npt.ArrayLike | None = None) -> FloatArray:
-        """Return P(F_i = count | f), computed once for alike cells."""
+        """Return P(F_i = count | f), computed once for equal cells."""
         chosen = self._cells(cells)
         further = np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
         columns = (self.weights, self.bounds.low, self.bounds.high, self.sample.counts)

@@ -57,7 +57,7 @@ class LogLinearRisk(Result):
 
     τ₁ = Σ_SU exp(−(1−π)λ) is the expected number of sample uniques that are population uniques, and
     τ₂ = Σ_SU (1−exp(−(1−π)λ))/((1−π)λ) the expected number of correct matches when each sample unique is matched
-    with somebody of the population who looks alike (Skinner and Shlomo 2008, section 2). λ is the expected count
+    with somebody of the population who looks the same (Skinner and Shlomo 2008, section 2). λ is the expected count
     in the *population*; a model of the sample's counts gives πλ, and must be divided by π first.
 
     ``alone`` and ``matched`` are the two risks of every non-empty cell: P(F = 1 | f), 0 unless f = 1, and
@@ -209,7 +209,7 @@ def _fractions(
         if abs(summed - total) > 0.1 * total:
             raise DataError(
                 f"the weights add up to {summed:,.6g}, but the population has {total:,.0f} people; weights say how "
-                "many people a record stands for: scale them so that they add up to the population, or leave them out"
+                "many people a record represents: scale them to the population, or leave them out"
             )
         if total < table.total:
             raise RequestError(

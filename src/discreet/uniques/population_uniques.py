@@ -103,8 +103,8 @@ class PopulationUniques(Result):
     def riskiest(self, n: int = 10) -> list[RiskyCell]:
         """Return the sample uniques most likely to be alone in the population.
 
-        They are ordered by the log-linear model where there is one: the priors treat all sample uniques alike, unless
-        they were given parameters for single cells.
+        They are ordered by the log-linear model if there is one: the priors do not tell sample uniques apart, unless
+        they have parameters for single cells.
         """
         if n < 0:
             raise RequestError(f"n is {n}; ask for 0 cells or more")

@@ -19,12 +19,7 @@ def posterior(
 ) -> Posterior:
     """Return what is believed about the population after the sample.
 
-    Args:
-        sample: the sample and the sizes of population and table.
-        prior: what was believed before.
-        method: ``"exact"``, ``"draw"`` (Monte Carlo), or ``"auto"``: exact unless that takes too long.
-        draws: how many populations are drawn when drawing.
-        seed: for drawing.
+    The method is ``"exact"``, ``"draw"`` (Monte Carlo), or ``"auto"``: exact unless that takes too long.
 
     >>> from discreet.uniques.priors import Multinomial
     >>> sample = Sample.from_counts([1, 4, 0, 1], population=12)

@@ -91,7 +91,7 @@ class Uniform(UrnPrior):
 
 @dataclass(frozen=True, eq=False)
 class Multinomial(UrnPrior):
-    """Every person falls on the cells independently (cohen2009, Theorem 2.2), by default on each alike.
+    """Every person falls on the cells independently (cohen2009, Theorem 2.2), by default with equal chances.
 
     Args:
         probabilities: relative frequencies of the combinations of categories, in the table's order; they need

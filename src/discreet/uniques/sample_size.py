@@ -231,9 +231,9 @@ def sample_size(
         possible: K.
         measure: ``"q"``, the probability that a sample unique is alone in the population, which rises with n; or
             ``"tau"``, the expected number of such uniques, Q(n) times the expected number of sample uniques.
-        table: a sample already at hand, from which sample uniques are expected in place of the prior. Over a
-            table τ̃ need not rise with n; then the first crossing counts, looked for on a grid of sizes when the
-            population has more than 20,000 people.
+        table: a sample already at hand, from which sample uniques are expected in place of the prior. Over a table τ̃
+            need not rise with n; then the first crossing counts, looked for on a grid of sizes if the population has
+            more than 20,000 people.
 
     >>> from discreet.uniques.priors import Multinomial, Uniform
     >>> size = sample_size(Uniform(), 0.05, population=46228, possible=1108)
@@ -294,12 +294,7 @@ def size_curve(
 ) -> SizeCurve:
     """Return Q, the expected number of sample uniques and τ̃ = s·Q over the sample size.
 
-    Args:
-        prior: a symmetric prior.
-        population: N.
-        possible: K.
-        sizes: the sample sizes to look at; by default fifty from 1 to N.
-        table: a sample already at hand, from which sample uniques are expected in place of the prior.
+    The arguments are those of :func:`sample_size`; by default there are fifty sizes from 1 to N.
 
     >>> from discreet.uniques.priors import Uniform
     >>> curve = size_curve(Uniform(), population=100, possible=20, sizes=[10, 100])

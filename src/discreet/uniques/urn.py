@@ -19,8 +19,8 @@ _BATCH = 2_000_000
 class Urn:
     """N − n people fall on cells with given weights.
 
-    Why this is the posterior: let p be Dirichlet(α) and let all N people be drawn independently from p, so that F
-    is Dirichlet-multinomial(N; α). Sampling without replacement, (2.1), picks n of these exchangeable draws, so
+    Why this is the posterior: let p be Dirichlet(α) and let all N people be drawn independently from p; then F is
+    Dirichlet-multinomial(N; α). Sampling without replacement, (2.1), picks n of these exchangeable draws, so
     the sample is n draws from p and the rest are N − n further draws from the same p. Given f, p is
     Dirichlet(α + f), hence F − f is Dirichlet-multinomial(N − n; α + f): an urn whose cells weigh α_k + f_k and
     grow by one with every ball. α = 1 is the uniform prior on the simplex, because every F then has the same

@@ -111,7 +111,7 @@ class DuckDbSession(Session):
         return negative
 
     def _parts(self) -> str:
-        """Return the expression of a record key as a whole number of its parts."""
+        """Return the expression of a record key as an integer number of its parts."""
         key = self.spec.key
         assert key is not None
         if self.spec.key_range == 1:
@@ -186,7 +186,7 @@ class DuckDbSession(Session):
         return keys
 
     def _respondent(self) -> str:
-        """Return the expression of whose a record is: the holding's where there is one, or the contributor's."""
+        """Return the expression of whose a record is: the holding's if there is one, or the contributor's."""
         own = f"CAST({quoted(str(self.spec.contributor))} AS VARCHAR)"
         if self.spec.holding is None:
             return own
@@ -334,7 +334,7 @@ class DuckDbSession(Session):
                     share = max(self.connection.query_progress(), 0.0) / 100
                     self._tell(self._done + int(share * STEPS))
         except BaseException:
-            # Between two queries there is nothing to interrupt, so that once may not be enough.
+            # Between two queries there is nothing to interrupt: once may not be enough.
             while not result.done():
                 self.connection.interrupt()
                 wait([result], 0.1)

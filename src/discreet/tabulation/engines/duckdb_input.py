@@ -1,4 +1,4 @@
-"""How records enter DuckDB, and where in their files a faulty one stands."""
+"""How records enter DuckDB, and where in their files a faulty one is."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The SQL that tabulates: finest margins straight from the records, everything else from those.
 
 Records pass once through GROUPING SETS over the finest margins; nothing is joined to them, because looking codes up
-costs more than grouping by the codes as they stand. The few cells that come out are joined with the hierarchies and
+costs more than grouping by the codes as they are. The few cells that come out are joined with the hierarchies and
 added up to all nodes and margins. Contributions of a contributor with several records do not add up in this way, since
 the records may lie in different cells of one margin and in the same cell of another; only these contributors are
 grouped anew for every margin.
@@ -121,7 +121,7 @@ class Sql:
         return f"coalesce({own}, 0)" + (f" + coalesce({added}, 0)" if also else "")
 
     def _entry(self, size: str, heavy: str) -> str:
-        """Return the expression of one contribution: its size, and its weighted size where there are weights."""
+        """Return the expression of one contribution: its size, and its weighted size if there are weights."""
         return f"{{'v': {size}, 'w': {heavy}}}" if self.spec.weighted else size
 
     # --- records ------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Sql:
         return f"(SELECT {', '.join([f'{relation}.*', *levels])} FROM {relation} {self._joins(relation, names)})"
 
     def cells(self, plan: Plan, figures: Figures) -> Iterator[str]:
-        """Go through the queries that add the finest margins up to all cells, one per finest margin."""
+        """Yield the queries that add the finest margins up to all cells, one per finest margin."""
         again = ", ".join(f"{how} AS {alias}" for alias, how in figures.again.items())
         for margin, groupings in plan.groupings:
             cell, _, sets = grouping(plan, groupings)

@@ -70,7 +70,7 @@ class SparkTabulation(Session):
         product = self._number(column)
         if column != spec.weight:
             product = f"{product} * {self._number(spec.weight)}"
-        # A floor of doubles is a whole number of 64 bits in Spark.
+        # A floor of doubles is an integer of 64 bits in Spark.
         product = f"({product}) * 100 + 0.5D"
         return f"(({product}) - pmod({product}, 1D)) / 100"
 

@@ -27,7 +27,7 @@ class Column(NamedTuple):
 
 
 def file_columns(spec: TableSpec) -> Iterator[Column]:
-    """Go through the columns of a tabulation's file, but for ``cell``."""
+    """Yield the columns of a tabulation's file, except ``cell``."""
     both = [("", False), ("weighted_", True)] if spec.weighted else [("", False)]
     yield Column("records", "records")
     if spec.key is not None:
@@ -91,11 +91,7 @@ def kept(
 ) -> str:
     """Return the condition of records that are not left out; empty if all are kept.
 
-    Args:
-        spec: the specification.
-        code: the expression of a column of a dimension, missing where it is empty.
-        given: the same of a magnitude.
-        literal: a text as the engine wants it.
+    ``code`` and ``given`` return the expressions of a dimension's column and of a magnitude, ``literal`` a text in SQL.
     """
     if spec.missing != "drop":
         return ""
