@@ -135,7 +135,7 @@ def test_declared_categories_count_in_k() -> None:
 def test_models_that_cannot_be_fitted_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit on the boundary must not take the other results with it."""
     from discreet.core.errors import LimitError
-    from discreet.uniques import loglinear_tau, selection
+    from discreet.uniques import loglinear_tau
 
     fit = loglinear_tau.fit_rates
 
@@ -144,7 +144,7 @@ def test_models_that_cannot_be_fitted_are_passed_over(monkeypatch: pytest.Monkey
             raise LimitError("not reached")
         return fit(table, margins, **sizes)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(selection, "fit_rates", only_main)
+    monkeypatch.setattr(loglinear_tau, "fit_rates", only_main)
     table = Table.from_array([[9, 1, 0], [0, 8, 1], [1, 0, 7]], ["area", "trade"])
     result = population_uniques(table, 270)
     assert result.loglinear is not None

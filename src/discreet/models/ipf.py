@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,7 @@ _PATIENCE, _LARGEST_PROGRAM = 100, 8_000
 """After so many cycles a fit is slow enough to ask which cells must be empty, if they are few enough for a program."""
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(NamedTuple):
     """A fitted array, the cycles it took, and the largest relative gap between a margin and its target."""
 
     values: FloatArray

@@ -41,20 +41,15 @@ def replay(effort: Effort) -> Study:
     rows: list[Comparison] = []
     for i, name in enumerate(TABLES):
         rows += _table(i + 1, datasets.load(name), rounds, (streams[i], streams[len(TABLES) + i]), effort)
-    return Study(
-        name="antal2014",
-        title="Antal, Shlomo and Elliot (2014): replay of Tables 1 to 4",
-        citation=(
-            "L. Antal, N. Shlomo, M. Elliot (2014). *Measuring Disclosure Risk and Information Loss in Population "
-            "Based Frequency Tables.* University of Manchester, 8 September 2014. Tables 1 to 4, Appendix."
-        ),
-        settings={"draws": rounds, "seed": effort.seed},
-        comparisons=tuple(sorted(rows, key=lambda row: row.group)),
-        remarks=REMARKS,
-        extra=(_both(rows),),
-    )
+    ordered = tuple(sorted(rows, key=lambda row: row.group))
+    return Study("antal2014", *TITLE, {"draws": rounds, "seed": effort.seed}, ordered, REMARKS, (_both(rows),))
 
 
+TITLE = (
+    "Antal, Shlomo and Elliot (2014): replay of Tables 1 to 4",
+    "L. Antal, N. Shlomo, M. Elliot (2014). *Measuring Disclosure Risk and Information Loss in Population Based "
+    "Frequency Tables.* University of Manchester, 8 September 2014. Tables 1 to 4, Appendix.",
+)
 REMARKS = (
     "**R2 is in the form of 2014**, with the middle term multiplied by H(X|Y)/H(X). This form rises with protection "
     "and is used here only because the paper prints it; everywhere else the form of 2015 is the default.",

@@ -48,13 +48,11 @@ class Column:
 class Spread(NamedTuple):
     """Deviations of a row's figures between populations drawn from the same law; 0 for a fixed population.
 
-    Means and deviations over samples, each of the original and of the estimated risk.
+    The first of each pair belongs to the original risk, the second to the estimated one.
     """
 
-    original_mean: float = 0.0
-    estimated_mean: float = 0.0
-    original_sd: float = 0.0
-    estimated_sd: float = 0.0
+    means: tuple[float, float] = (0.0, 0.0)
+    sds: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,19 +161,9 @@ def replay(effort: Effort) -> Study:
         for line, column in zip(printed, columns, strict=True)
         for row in compare(line, column, spread[column.fraction] if column.population == LOGLINEAR else Spread())
     }
-    return Study(
-        name="antal2015",
-        title="Antal, Shlomo and Elliot (2015): replay of Table 2",
-        citation=(
-            "L. Antal, N. Shlomo, M. Elliot (2015). *Disclosure Risk Measurement with Entropy in Two-Dimensional "
-            "Sample Based Frequency Tables.* Work Session on Statistical Data Confidentiality, Helsinki, 5 October "
-            "2015. Table 2, section 6.3."
-        ),
-        settings={"samples": samples, "draws": draws, "seed": effort.seed},
-        comparisons=tuple(sorted(rows.values(), key=lambda row: row.group, reverse=True)),
-        remarks=REMARKS,
-        extra=(generated_section(columns, spread),),
-    )
+    ordered = tuple(sorted(rows.values(), key=lambda row: row.group, reverse=True))
+    settings = {"samples": samples, "draws": draws, "seed": effort.seed}
+    return Study("antal2015", *TITLE, settings, ordered, REMARKS, (generated_section(columns, spread),))
 
 
 def population_spread(
@@ -209,7 +197,7 @@ def population_spread(
     noise = np.square(sds).mean(axis=0)
     between_means = np.sqrt(np.maximum(means.var(axis=0, ddof=1) - noise / samples, 0.0))
     between_sds = np.sqrt(np.maximum(sds.var(axis=0, ddof=1) - noise / (2 * samples - 2), 0.0))
-    return Spread(*between_means.tolist(), *between_sds.tolist())
+    return Spread(tuple(between_means.tolist()), tuple(between_sds.tolist()))
 
 
 def compare(line: dict[str, str], column: Column, spread: Spread) -> list[Comparison]:
@@ -221,8 +209,8 @@ def compare(line: dict[str, str], column: Column, spread: Spread) -> list[Compar
     where = f"{column.population} population, fraction {column.fraction}"
     rows = []
     for name, values, noise, between, between_sd in (
-        ("original", column.original, 0.0, spread.original_mean, spread.original_sd),
-        ("estimated", column.estimated, column.noise, spread.estimated_mean, spread.estimated_sd),
+        ("original", column.original, 0.0, spread.means[0], spread.sds[0]),
+        ("estimated", column.estimated, column.noise, spread.means[1], spread.sds[1]),
     ):
         what = f"{where}: {name} risk" if name == "original" else f"{where}, {column.model} model: estimated risk"
         mean, raw = float(values.mean()), float(values.var(ddof=1))
@@ -245,12 +233,18 @@ def generated_section(columns: list[Column], spread: dict[float, Spread]) -> Sec
             apart = column.estimated - column.original
             own, estimate = f"{column.original.mean():.4f}", f"{column.estimated.mean():.4f}"
             error = f"{apart.std(ddof=1) / math.sqrt(apart.size):.5f}"
-            between = f"{spread[column.fraction].original_mean:.4f}"
+            between = f"{spread[column.fraction].means[0]:.4f}"
             rows.append([f"{column.fraction}", own, estimate, f"{apart.mean():+.4f}", error, between])
     header = ["fraction", "own original risk", "estimate", "estimate less original", "standard error", "spread"]
     return "Generated log-linear population: the estimate beside its own population", header, rows
 
 
+TITLE = (
+    "Antal, Shlomo and Elliot (2015): replay of Table 2",
+    "L. Antal, N. Shlomo, M. Elliot (2015). *Disclosure Risk Measurement with Entropy in Two-Dimensional Sample Based "
+    "Frequency Tables.* Work Session on Statistical Data Confidentiality, Helsinki, 5 October 2015. Table 2, section "
+    "6.3.",
+)
 REMARKS = (
     "**How Table 2 is read.** Samples have 245 and 122 people. The deviation of the original risk is over the "
     "samples; that of an estimate is over the samples' means, not over single draws. For the generated Pólya urn rows "

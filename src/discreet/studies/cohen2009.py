@@ -34,18 +34,8 @@ def replay(effort: Effort) -> Study:
     sample = Sample.from_counts([1] * UNIQUES + [SIZE - UNIQUES], N, possible=CELLS)
     estimate = tau(sample, Uniform())
     row = Comparison("τ̃, uniform prior", "Dutch municipality, 108·Q", PRINTED_TAU, estimate.mean, decimals=2)
-    return Study(
-        name="cohen2009",
-        title="Cohen and Sackrowitz (2009): replay of section 2",
-        citation=(
-            "A. Cohen, H. B. Sackrowitz (2009). *Some issues concerning disclosure risk in contingency tables.* "
-            "Statistics and Its Interface. Theorems 2.1 and 2.2, Table 1 and the Dutch municipality of section 2."
-        ),
-        settings={"draws": times, "seed": effort.seed},
-        comparisons=(row,),
-        remarks=REMARKS,
-        extra=(dutch_section(sample), drawn_section(sample, times, generator(effort.seed)), cholesterol_section()),
-    )
+    extra = (dutch_section(sample), drawn_section(sample, times, generator(effort.seed)), cholesterol_section())
+    return Study("cohen2009", *TITLE, {"draws": times, "seed": effort.seed}, (row,), REMARKS, extra)
 
 
 def drawn_section(sample: Sample, times: int, rng: np.random.Generator) -> Section:
@@ -103,6 +93,11 @@ def cholesterol_section() -> Section:
     return "The cholesterol table: one woman with 3 to 5 years", header, rows
 
 
+TITLE = (
+    "Cohen and Sackrowitz (2009): replay of section 2",
+    "A. Cohen, H. B. Sackrowitz (2009). *Some issues concerning disclosure risk in contingency tables.* Statistics and "
+    "Its Interface. Theorems 2.1 and 2.2, Table 1 and the Dutch municipality of section 2.",
+)
 REMARKS = (
     "The paper prints one figure, τ̃ = 4.36. The sections below show what its formulas say of its two examples. The "
     "table of the Dutch municipality is not printed; under both priors Q depends on N, n and K alone.",

@@ -55,18 +55,8 @@ def replay(effort: Effort) -> Study:
             label = f"activity {activity}, size {size}, largest value"
             rows.append(Comparison("Redesign, Table 2", label, value, found, decimals=0))
     rows += _insider()
-    return Study(
-        name="domingo2002",
-        title="Domingo-Ferrer, Oganian and Torra (2002): replay of section 4",
-        citation=(
-            "J. Domingo-Ferrer, A. Oganian, V. Torra (2002). *Information-theoretic disclosure risk measures in "
-            "statistical disclosure control of tabular data.* Sections 3 and 4, Tables 1 and 2."
-        ),
-        settings={"seed": effort.seed},
-        comparisons=tuple(rows),
-        remarks=(*REMARKS, _misprint()),
-        extra=(_proofs(suppressed), _rounding(), _linked(), _others()),
-    )
+    remarks, extra = (*REMARKS, _misprint()), (_proofs(suppressed), _rounding(), _linked(), _others())
+    return Study("domingo2002", *TITLE, {"seed": effort.seed}, tuple(rows), remarks, extra)
 
 
 def table_1(margin: int | None = None) -> Figures:
@@ -234,6 +224,11 @@ def _others() -> Section:
     return "Worked examples of others", ["example", "known answer", "computed"], rows
 
 
+TITLE = (
+    "Domingo-Ferrer, Oganian and Torra (2002): replay of section 4",
+    "J. Domingo-Ferrer, A. Oganian, V. Torra (2002). *Information-theoretic disclosure risk measures in statistical "
+    "disclosure control of tabular data.* Sections 3 and 4, Tables 1 and 2.",
+)
 REMARKS = (
     "**What is computed.** DR = 1/H(X | Y = y) in bits, expression (2); with all values of an interval alike it is "
     "1/log2 m(S), expression (3). The paper rounds 1/log2 407 = 0.11536 to 0.115. Beside it stands expression (1), the "

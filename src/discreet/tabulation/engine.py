@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Protocol, Self
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
@@ -17,32 +17,32 @@ MOST = 10_000_000
 """The most entries of respondents that are kept with a tabulation: a round choice, up to 1 GB of memory."""
 
 
-class Session(Protocol):
+class Run(NamedTuple):
+    """How an engine runs: the memory it may use, its threads, and who is told how far it is."""
+
+    memory: str
+    workers: int | None
+    progress: Progress | None
+
+
+class Session(AbstractContextManager["Session"], Protocol):
     """An engine at work on some records; it is closed when the work is over."""
 
     name: str
     dropped: int
 
-    def __init__(
-        self, source: Source, spec: TableSpec, memory: str, workers: int | None, progress: Progress | None
-    ) -> None:
+    def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
         """Check the records against the specification, and get ready."""
 
     @classmethod
     def open(
         cls, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
-    ) -> Self:
+    ) -> Session:
         """Make a session: a class of sessions is an engine."""
-        return cls(source, spec, memory, workers, progress)
+        return cls(source, spec, Run(memory, workers, progress))
 
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Let go of whatever the work needed."""
+    def __exit__(self, *_: object) -> None:
+        """Close the session."""
         self.close()
 
     def close(self) -> None:

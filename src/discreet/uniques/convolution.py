@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +51,7 @@ class CellGroup:
     unique: bool = False
 
 
-@dataclass(frozen=True)
-class UntouchedLaw:
+class UntouchedLaw(NamedTuple):
     """Log-probability of the restrictions, and P(U = start + i | restrictions) as pmf[i]."""
 
     log_probability: float

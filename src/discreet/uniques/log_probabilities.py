@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from discreet.core.numerics import FloatArray
 
+Pair = tuple[FloatArray, FloatArray]
 _HALF_LOG_2PI = 0.91893853320467274178
 _SPLITTER = 134217729.0  # 2^27 + 1, halves a float64 into two factors whose products are exact
 
@@ -106,15 +107,8 @@ def log_binomial(x: npt.ArrayLike, weight: npt.ArrayLike, others: npt.ArrayLike,
         difference = cross_difference(x, a + b, m, a) / (a + b)
         within = (x > 0) & (rest > 0)
         inner_x, inner_rest = np.where(within, x, 1.0), np.where(within, rest, 1.0)
-        inner = (
-            stirling_error(m)
-            - stirling_error(inner_x)
-            - stirling_error(inner_rest)
-            - deviance(inner_x, m * (a / (a + b)), difference)
-            - deviance(inner_rest, m * (b / (a + b)), -difference)
-            + 0.5 * np.log(m / inner_x / inner_rest)
-            - _HALF_LOG_2PI
-        )
+        means = m * (a / (a + b)), m * (b / (a + b))
+        inner = _loader(0.0, m, (inner_x, inner_rest), means, difference)
         return np.where(within, inner, np.where(x > 0, -m * np.log1p(b / a), -m * np.log1p(a / b)))
 
     return _unless_certain(law, x, weight, others, balls)
@@ -130,22 +124,30 @@ def _unless_certain(law: Callable[..., FloatArray], *given: npt.ArrayLike) -> Fl
     return np.where(usual, found, np.where(outcome, 0.0, -np.inf))
 
 
+def _loader(
+    start: FloatArray | float, total: FloatArray, parts: Pair, means: Pair, difference: FloatArray
+) -> FloatArray:
+    """Add the log-probability of a split in two to a start; the difference is that of the first part from its mean."""
+    return (
+        start
+        + stirling_error(total)
+        - stirling_error(parts[0])
+        - stirling_error(parts[1])
+        - deviance(parts[0], means[0], difference)
+        - deviance(parts[1], means[1], -difference)
+        + 0.5 * np.log(total / parts[0] / parts[1])
+        - _HALF_LOG_2PI
+    )
+
+
 def _negative_binomial(
     x: FloatArray, r: FloatArray, difference: FloatArray, whole: FloatArray, balls: FloatArray
 ) -> FloatArray:
     """Log NB(x; r, p) with p = whole/(whole+balls), given difference = r − (r+x)·p."""
     positive = np.where(x > 0, x, 1.0)
     spread = np.where(x > 0, r + x, r + 1.0)
-    body = (
-        np.log(r / spread)
-        + stirling_error(spread)
-        - stirling_error(r)
-        - stirling_error(positive)
-        - deviance(r, spread * (whole / (whole + balls)), difference)
-        - deviance(positive, spread * (balls / (whole + balls)), -difference)
-        + 0.5 * np.log(spread / r / positive)
-        - _HALF_LOG_2PI
-    )
+    means = spread * (whole / (whole + balls)), spread * (balls / (whole + balls))
+    body = _loader(np.log(r / spread), spread, (r, positive), means, difference)
     empty = -r * np.log1p(balls / whole)
     return np.where(x > 0, body, empty)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypedDict
 
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.random import Seed
@@ -12,6 +12,14 @@ from discreet.uniques.priors import Prior
 from discreet.uniques.sample import Sample
 
 Method = Literal["auto", "exact", "draw"]
+
+
+class Drawing(TypedDict, total=False):
+    """Whether populations are drawn, how many, and from which seed; as for :func:`posterior`."""
+
+    method: Method
+    draws: int
+    seed: Seed
 
 
 def posterior(
@@ -28,11 +36,10 @@ def posterior(
     """
     if method not in ("auto", "exact", "draw"):
         raise RequestError(f"method is {method!r}; choose 'auto', 'exact' or 'draw'")
-    if method == "draw":
-        return DrawnPosterior.of(sample, prior, draws=draws, seed=seed)
-    try:
-        return exact_posterior(sample, prior)
-    except LimitError:
-        if method == "exact":
-            raise
-        return DrawnPosterior.of(sample, prior, draws=draws, seed=seed)
+    if method != "draw":
+        try:
+            return exact_posterior(sample, prior)
+        except LimitError:
+            if method == "exact":
+                raise
+    return DrawnPosterior.of(sample, prior, draws=draws, seed=seed)

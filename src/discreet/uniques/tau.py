@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from discreet.table import Table
 from discreet.uniques.convolution import UntouchedLaw
 from discreet.uniques.drawn_posterior import DrawnPosterior
 from discreet.uniques.exact_posterior import Mask, Posterior
-from discreet.uniques.posterior import Method, posterior
+from discreet.uniques.posterior import Drawing, Method, posterior
 from discreet.uniques.priors import Prior, UrnPrior
 from discreet.uniques.sample import Sample
 
@@ -82,14 +82,7 @@ class Tau(Result):
 
 
 def tau(
-    sample: Sample,
-    prior: Prior,
-    *,
-    level: float = 0.9,
-    cells: Mask | None = None,
-    method: Method = "auto",
-    draws: int = 2000,
-    seed: Seed = None,
+    sample: Sample, prior: Prior, *, level: float = 0.9, cells: Mask | None = None, **drawing: Unpack[Drawing]
 ) -> Tau:
     """Return the posterior of τ, the number of sample uniques that are alone in the population.
 
@@ -98,9 +91,7 @@ def tau(
         prior: what was believed before the sample.
         level: probability of the credible interval.
         cells: which of the non-empty cells to look at, as a mask; all by default.
-        method: ``"exact"``, ``"draw"`` (Monte Carlo), or ``"auto"``: exact unless that takes too long.
-        draws: how many populations are drawn when drawing.
-        seed: for drawing.
+        drawing: method, draws and seed, as for :func:`discreet.uniques.posterior`.
 
     The Dutch municipality of cohen2009 (108 sample uniques; the other counts do not matter to this prior):
 
@@ -110,8 +101,7 @@ def tau(
     >>> round(result.mean, 4), result.low, result.high
     (4.3553, 1, 8)
     """
-    known = posterior(sample, prior, method=method, draws=draws, seed=seed)
-    return tau_of(known, level=level, cells=cells, method=method, draws=draws, seed=seed)
+    return tau_of(posterior(sample, prior, **drawing), level=level, cells=cells, **drawing)
 
 
 def tau_of(
@@ -127,20 +117,14 @@ def tau_of(
     sample = known.sample
     counted = sample.counts == 1 if cells is None else (sample.counts == 1) & cells
     q = known.q[counted[sample.counts == 1]]
-    if isinstance(known, DrawnPosterior):
-        return _tau(known, known.untouched(counted), q, counted, level, known)
+    drawn = known if isinstance(known, DrawnPosterior) else None
     try:
-        return _tau(known, known.untouched(counted), q, counted, level, None)
+        law = known.untouched(counted)
     except LimitError:
         if method == "exact":
             raise
         drawn = DrawnPosterior.of(sample, known.prior, draws=draws, seed=seed)
-        return _tau(known, drawn.untouched(counted), q, counted, level, drawn)
-
-
-def _tau(
-    known: Posterior, law: UntouchedLaw, q: FloatArray, counted: Mask, level: float, drawn: DrawnPosterior | None
-) -> Tau:
+        law = drawn.untouched(counted)
     support = law.start + np.arange(law.pmf.size)
     mean = float(support @ law.pmf)
     low, high = _interval(law, level)

@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.parallel import available_cores
-from discreet.core.progress import Progress
 from discreet.table.counts import numpy_from_arrow
-from discreet.tabulation.engine import MOST, Session
+from discreet.tabulation.engine import MOST, Run, Session
 from discreet.tabulation.engines.duckdb_input import WHOLE, Input, literal, open_input, quoted, text_of, unreadable
 from discreet.tabulation.engines.duckdb_sql import Sql
-from discreet.tabulation.engines.sql import LEVELS, kept
+from discreet.tabulation.engines.sql import LEVELS, code_map, kept
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
@@ -33,20 +31,18 @@ class DuckDbSession(Session):
 
     name = "duckdb"
 
-    def __init__(
-        self, source: Source, spec: TableSpec, memory: str, workers: int | None, progress: Progress | None
-    ) -> None:
+    def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
         """Connect and look at the records."""
         import duckdb
 
-        self.spec, self.source, self.progress = spec, source, progress
+        self.spec, self.source, self.progress = spec, source, run.progress
         self.dropped = 0
         self._done, self._steps = 0, 4
         self._folder = tempfile.TemporaryDirectory(prefix="discreet-")
         self._duckdb = duckdb
         self.connection = duckdb.connect()
         try:
-            self._set(memory, workers)
+            self._set(run.memory, run.workers)
             folder = Path(self._folder.name)
             self.input: Input = self._ask(lambda: open_input(self.connection, source, spec, folder))
             self._done += STEPS
@@ -269,15 +265,8 @@ class DuckDbSession(Session):
 
     def cells(self, plan: Plan) -> Mapping[str, Any]:
         """Add the finest margins up to all cells."""
-        for i, one in enumerate(plan.maps):
-            data: dict[str, Any] = {
-                f"k{j}": pa.array([key[j] for key in one.keys], pa.string())
-                for j in range(len(self.spec.dimensions[i].columns))
-            }
-            for j, nodes in enumerate(one.levels):
-                data[f"l{i}_{j}"] = pa.array(nodes, pa.int64(), mask=nodes < 0)
-            data[f"leaf{i}"] = pa.array(one.leaf)
-            self.connection.register(f"map{i}", pa.table(data))
+        for i in range(len(plan.maps)):
+            self.connection.register(f"map{i}", code_map(plan, i))
         queries = " UNION ALL ".join(self.sql.cells(plan, self.figures))
         self._run(f"CREATE TEMP TABLE direct AS {queries}")
         for level, letter in LEVELS.items():

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.progress import Progress
-from discreet.tabulation.engine import Session, check_columns
+from discreet.tabulation.engine import Run, Session, check_columns
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
@@ -23,11 +22,9 @@ class ReferenceSession(Session):
 
     name = "reference"
 
-    def __init__(
-        self, source: Source, spec: TableSpec, memory: str, workers: int | None, progress: Progress | None
-    ) -> None:
+    def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
         """Read and check every record."""
-        self.spec, self.source, self.progress = spec, source, progress
+        self.spec, self.source, self.progress = spec, source, run.progress
         if source.kind == "arrow":
             rows = source.native
         elif source.kind in ("csv", "parquet"):

@@ -12,16 +12,14 @@ from functools import reduce
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-
 from discreet.core.errors import DataError, RequestError
-from discreet.core.progress import Progress
 from discreet.table.counts import numpy_from_arrow
-from discreet.tabulation.engine import MOST, Session, check_types
+from discreet.tabulation.engine import MOST, Run, Session, check_types
 from discreet.tabulation.engines.sql import (
     LEVELS,
     Column,
     code_columns,
+    code_map,
     file_columns,
     grouping,
     judged,
@@ -34,6 +32,8 @@ from discreet.tabulation.sources import Source, csv_head
 from discreet.tabulation.spec import TableSpec
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+ODD = "{0} IS NULL OR isnan({0}) OR abs({0}) = double('infinity')"
+"""What is no finite number; Spark's NaN is larger than any number and equals itself."""
 STEPS = 4
 
 
@@ -42,13 +42,11 @@ class SparkTabulation(Session):
 
     name = "spark"
 
-    def __init__(
-        self, source: Source, spec: TableSpec, memory: str, workers: int | None, progress: Progress | None
-    ) -> None:
+    def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
         """Check the records against the specification."""
         if spec.key is not None:
             raise RequestError("record keys are added up by the engine duckdb; write the records as Parquet for it")
-        self.spec, self.source, self.progress = spec, source, progress
+        self.spec, self.source, self.progress = spec, source, run.progress
         self._tag = uuid4().hex
         self._cached: list[Any] = []
         self._views: list[str] = []
@@ -64,12 +62,11 @@ class SparkTabulation(Session):
 
     def _amount(self, column: str) -> str:
         """Return the expression of what a record adds to a cell."""
-        spec = self.spec
-        if not spec.estimates or spec.weight is None:
-            return self._number(column)
-        product = self._number(column)
-        if column != spec.weight:
-            product = f"{product} * {self._number(spec.weight)}"
+        weight, product = self.spec.weight, self._number(column)
+        if not self.spec.estimates or weight is None:
+            return product
+        if column != weight:
+            product = f"{product} * {self._number(weight)}"
         # A floor of doubles is an integer of 64 bits in Spark.
         product = f"({product}) * 100 + 0.5D"
         return f"(({product}) - pmod({product}, 1D)) / 100"
@@ -109,40 +106,28 @@ class SparkTabulation(Session):
         return dropped
 
     def _refuse(self) -> None:
-        spec = self.spec
+        spec, shown = self.spec, self.source.shown
         parts = ["count(*)"]
         for k in range(len(spec.magnitudes)):
-            # Spark's NaN is larger than any number and equals itself.
-            parts += [f"count_if(m{k} IS NULL OR isnan(m{k}) OR abs(m{k}) = double('infinity'))", f"count_if(m{k} < 0)"]
+            parts += [f"count_if({ODD.format(f'm{k}')})", f"count_if(m{k} < 0)"]
         parts += ["count_if(w IS NULL OR isnan(w) OR w <= 0)", "count_if(kc IS NULL)"]
-        rows, *figures = self._sql(f"SELECT {', '.join(parts)} FROM {self._name('r')}").first()
-        self._negative = set()
-        for k, column in enumerate(spec.magnitudes):
-            bad, below = figures[2 * k], figures[2 * k + 1]
+        rows, *figures, light, nameless = self._sql(f"SELECT {', '.join(parts)} FROM {self._name('r')}").first()
+        for column, bad, below in zip(spec.magnitudes, figures[::2], figures[1::2], strict=True):
             if bad:
-                odd = self._first(column, f"m{k} IS NULL OR isnan(m{k}) OR abs(m{k}) = double('infinity')", k)
-                raise DataError(
-                    f"{self.source.shown}: {column!r} is {odd} in {bad:,} of {rows:,} records; give numbers"
-                )
-            if below:
-                self._negative.add(k)
-                if spec.negative == "error":
-                    raise DataError(f"{self.source.shown}: {column!r} is negative in {below:,} records; correct them")
-        if spec.weight is not None and figures[-2]:
+                odd = ODD.format(self._number(column))
+                found = self._sql(f"SELECT {quoted(column)} FROM {self._name('src')} WHERE {odd} LIMIT 1").first()
+                value = "empty" if found is None or found[0] is None else repr(found[0])
+                raise DataError(f"{shown}: {column!r} is {value} in {bad:,} of {rows:,} records; give numbers")
+            if below and spec.negative == "error":
+                raise DataError(f"{shown}: {column!r} is negative in {below:,} records; correct them")
+        if spec.weight is not None and light:
             raise DataError(
-                f"{self.source.shown}: weight {spec.weight!r} is not above 0 in {figures[-2]:,} of {rows:,} records; "
-                "weights are above 0"
+                f"{shown}: weight {spec.weight!r} is not above 0 in {light:,} of {rows:,} records; weights are above 0"
             )
-        if spec.contributor is not None and figures[-1]:
+        if spec.contributor is not None and nameless:
             raise DataError(
-                f"{self.source.shown}: contributor {spec.contributor!r} is empty in {figures[-1]:,} records; say whose "
-                "they are"
+                f"{shown}: contributor {spec.contributor!r} is empty in {nameless:,} records; say whose they are"
             )
-
-    def _first(self, column: str, condition: str, k: int) -> str:
-        number = condition.replace(f"m{k}", self._number(column))
-        found = self._sql(f"SELECT {quoted(column)} FROM {self._name('src')} WHERE {number} LIMIT 1").first()
-        return repr(found[0]) if found is not None and found[0] is not None else "empty"
 
     # --- the interface ------------------------------------------------------------------------------------
 
@@ -170,8 +155,8 @@ class SparkTabulation(Session):
 
     def cells(self, plan: Plan) -> Mapping[str, Any]:
         """Roll the base cells up to all cells."""
-        for i, one in enumerate(plan.maps):
-            self._view(f"map{i}", self.spark.createDataFrame(*_map_rows(plan, i, one)))
+        for i in range(len(plan.maps)):
+            self._view(f"map{i}", self.spark.createDataFrame(code_map(plan, i)))
         self._view("parts", _union([self._rolled(plan), *(self._regrouped(plan, letter) for letter in self._spread)]))
         arrow = self._sql(f"{self._final()} FROM {self._name('parts')} GROUP BY cell ORDER BY cell").toArrow()
         self._tell()
@@ -348,19 +333,6 @@ def _is_code(kind: str) -> bool:
 
 def _union(frames: list[Any]) -> Any:
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
-
-
-def _map_rows(plan: Plan, i: int, one: Any) -> tuple[list[tuple[Any, ...]], str]:
-    """Return the rows and the schema of the table from codes to nodes."""
-    nested = len(plan.spec.dimensions[i].columns)
-    levels = np.stack(one.levels, axis=1) if one.levels else np.zeros((len(one.keys), 0), np.int64)
-    rows = [
-        (*key, *(None if node < 0 else int(node) for node in nodes), int(leaf))
-        for key, nodes, leaf in zip(one.keys, levels, one.leaf, strict=True)
-    ]
-    schema = [f"k{j} string" for j in range(nested)] + [f"l{i}_{j} bigint" for j in range(levels.shape[1])]
-    schema.append(f"leaf{i} bigint")
-    return rows, ", ".join(schema)
 
 
 def _read(source: Source) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from discreet.tabulation.plan import Plan
 from discreet.tabulation.spec import ResponseSpec, TableSpec
 
@@ -69,6 +71,17 @@ def same_codes(spec: TableSpec, relation: str, i: int) -> str:
     """Return the condition that joins a relation with the map of a dimension."""
     columns = range(len(spec.dimensions[i].columns))
     return " AND ".join(f"{relation}.d{i}_{j} IS NOT DISTINCT FROM map{i}.k{j}" for j in columns)
+
+
+def code_map(plan: Plan, i: int) -> pa.Table:
+    """Return the nodes of every code of a dimension: at each level, missing where there is none, and the finest."""
+    one = plan.maps[i]
+    data: dict[str, pa.Array] = {
+        f"k{j}": pa.array([key[j] for key in one.keys], pa.string())
+        for j in range(len(plan.spec.dimensions[i].columns))
+    }
+    data |= {f"l{i}_{j}": pa.array(nodes, pa.int64(), mask=nodes < 0) for j, nodes in enumerate(one.levels)}
+    return pa.table({**data, f"leaf{i}": pa.array(one.leaf)})
 
 
 def grouping(plan: Plan, groupings: Sequence[tuple[int | None, ...]], key: str = "") -> tuple[str, list[str], str]:
