@@ -165,7 +165,7 @@ class UrnPosterior(Posterior):
     def untouched(self, counted: Mask) -> UntouchedLaw:
         """Return the exact law of how many of the counted cells gain nobody."""
         free = CountBounds.of(self.sample, self.prior, None)
-        groups = free.after(self.sample, self.weights, counted)
+        groups = free.after(self.sample, self.weights, counted).groups()
         try:
             return restricted_law(self.urn, groups)
         except LimitError:
@@ -197,7 +197,7 @@ class MixturePosterior(Posterior):
         """Weigh the event before and after the sample."""
         base = prior.base
         bounds = CountBounds.of(sample, base, prior.event)
-        inside, outside = split(base.before(sample), bounds.before(sample, base), counting=False)
+        inside, outside = split(base.before(sample), bounds.before(sample, base).groups(), counting=False)
         sides = (inside, outside) if prior.event.inside else (outside, inside)
         logs = []
         for share, law, place, cure in zip(
@@ -224,7 +224,7 @@ class MixturePosterior(Posterior):
 
     def _law(self, counted: Mask, counting: bool = True, pin: tuple[int, int] | None = None) -> UntouchedLaw:
         """The unnormalised posterior law of U, jointly with F_i = f_i + x when a cell i is pinned to x."""
-        groups = self.bounds.after(self.sample, self.weights, counted, pin[0] if pin else None)
+        groups = self.bounds.after(self.sample, self.weights, counted).groups(skip=pin[0] if pin else None)
         if pin is None:
             inside, outside = split(self.urn, groups, counting=counting)
         else:

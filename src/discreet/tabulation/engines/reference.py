@@ -12,6 +12,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.tabulation.engine import Run, Session, check_columns
+from discreet.tabulation.engines.sql import Column, file_columns, levels
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
@@ -135,45 +136,35 @@ class ReferenceSession(Session):
         return pa.table(data)
 
     def _figures(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
-        spec, weighted = self.spec, self.spec.weighted
-        found: dict[str, Any] = {"records": len(rows)}
-        if spec.key is not None:
-            found["key"] = sum(row["key"] for row in rows) % spec.modulus
-        if weighted:
-            found["weighted"] = math.fsum(row["w"] for row in rows)
-        for response in spec.responses:
-            found[f"sum:{response.name}"] = math.fsum(row["x"][response.name] for row in rows)
-            if weighted:
-                found[f"weighted_sum:{response.name}"] = math.fsum(row["w"] * row["x"][response.name] for row in rows)
-        for level in ["contributor", *(["holding"] if spec.holding is not None else [])]:
-            units: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+        """Return the figures of a cell; contributions are sizes, plain and weighted, the largest first."""
+        units: dict[str, list[list[dict[str, Any]]]] = {}
+        sizes: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        for level in levels(self.spec):
+            found: dict[Any, list[dict[str, Any]]] = defaultdict(list)
             for row in rows:
-                units[row[level]].append(row)
-            found[f"{level}:units"] = len(units)
-            if weighted:
-                weights = (math.fsum(row["w"] for row in unit) / len(unit) for unit in units.values())
-                found[f"{level}:weighted_units"] = math.fsum(weights)
-            for response in spec.responses:
-                judged = response.judged
-                sizes = sorted(
-                    (
-                        (
-                            abs(math.fsum(row["x"][judged] for row in unit)),
-                            abs(math.fsum(row["w"] * row["x"][judged] for row in unit)),
-                        )
-                        for unit in units.values()
-                    ),
-                    reverse=True,
-                )
-                found[f"{level}:total:{response.name}"] = math.fsum(size for size, _ in sizes)
-                if weighted:
-                    found[f"{level}:weighted_total:{response.name}"] = math.fsum(heavy for _, heavy in sizes)
-                sizes += [(0.0, 0.0)] * spec.top
-                for i in range(spec.top):
-                    found[f"{level}:top{i + 1}:{response.name}"] = sizes[i][0]
-                    if weighted:
-                        found[f"{level}:weighted_top{i + 1}:{response.name}"] = sizes[i][1]
-        return found
+                found[row[level]].append(row)
+            units[level] = list(found.values())
+            for judged in {response.judged for response in self.spec.responses}:
+                sums = [[(row["x"][judged], row["w"] * row["x"][judged]) for row in unit] for unit in found.values()]
+                both = [(abs(math.fsum(x for x, _ in one)), abs(math.fsum(wx for _, wx in one))) for one in sums]
+                sizes[level, judged] = [*sorted(both, reverse=True), *[(0.0, 0.0)] * self.spec.top]
+
+        def figure(column: Column) -> float:
+            w = [row["w"] if column.weighted else 1.0 for row in rows]
+            if column.figure == "key":
+                return int(sum(row["key"] for row in rows) % self.spec.modulus)
+            if column.figure == "records":
+                return math.fsum(w) if column.weighted else len(rows)
+            if column.figure == "units":
+                weights = (math.fsum(row["w"] for row in unit) / len(unit) for unit in units[column.level])
+                return math.fsum(weights) if column.weighted else len(units[column.level])
+            assert column.response is not None
+            if column.figure == "sum":
+                return math.fsum(one * row["x"][column.response.name] for one, row in zip(w, rows, strict=True))
+            listed = [size[int(column.weighted)] for size in sizes[column.level, column.response.judged]]
+            return math.fsum(listed) if column.figure == "total" else listed[column.rank - 1]
+
+        return {column.name: figure(column) for column in file_columns(self.spec)}
 
 
 def text(value: object) -> str | None:
