@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.errors import DataError, LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed, generator
-from discreet.models import multinomial, urn_draws
+from discreet.models.draws import draw_multinomial, draw_urn
 from discreet.table import Table
 
 LARGEST_RESULT = 2**29
@@ -85,9 +85,9 @@ class Population:
             return np.tile(base, (size, 1))
         source = generator(seed)
         if self.probabilities is not None:
-            return multinomial.draw(base, self.probabilities, self.unseen, size, source)
+            return draw_multinomial(base, self.probabilities, self.unseen, size, source)
         assert self.theta is not None
-        return urn_draws.draw(base, sample_zeros(self.sample), float(self.theta), self.unseen, size, source)
+        return draw_urn(base, sample_zeros(self.sample), float(self.theta), self.unseen, size, source)
 
 
 class PopulationModel(Protocol):
