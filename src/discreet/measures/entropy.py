@@ -135,11 +135,7 @@ def r1_terms(N: FloatArray, H: FloatArray, filled: FloatArray, K: NumberArray) -
 
 
 def r2_terms(
-    F: NumberArray,
-    G: NumberArray,
-    K: NumberArray,
-    groups: Grouping = WHOLE,
-    form: Form = "2015",
+    F: NumberArray, G: NumberArray, K: NumberArray, groups: Grouping = WHOLE, form: Form = "2015"
 ) -> FloatArray:
     """Return the three unweighted terms of R2 on a new last axis; antal2014 section 3.3, antal2015 (4).
 

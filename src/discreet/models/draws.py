@@ -128,13 +128,7 @@ def leap_ratio(counts: IntArray, theta: float, draws: int) -> float | None:
 
 
 def urn_by_kernel(
-    base: IntArray,
-    empty: IntArray,
-    theta: float,
-    draws: int,
-    ratio: float,
-    size: int,
-    rng: Rng,
+    base: IntArray, empty: IntArray, theta: float, draws: int, ratio: float, size: int, rng: Rng
 ) -> IntArray:
     """Draw through compiled table look-ups and single balls; exact for every ratio from 0 to below 1."""
     from discreet.models import samplers

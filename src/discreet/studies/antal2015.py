@@ -167,12 +167,7 @@ def replay(effort: Effort) -> Study:
 
 
 def population_spread(
-    table: Table,
-    known: FloatArray,
-    lookup: SampleLookup,
-    samples: int,
-    rng: np.random.Generator,
-    effort: Effort,
+    table: Table, known: FloatArray, lookup: SampleLookup, samples: int, rng: np.random.Generator, effort: Effort
 ) -> Spread:
     """Return how much the figures of the generated log-linear rows vary between generated populations.
 

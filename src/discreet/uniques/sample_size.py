@@ -214,13 +214,7 @@ def _one_left(f: int, size: int, n: IntArray) -> FloatArray:
 
 
 def sample_size(
-    prior: Prior,
-    bound: float,
-    *,
-    population: int,
-    possible: int,
-    measure: Measure = "q",
-    table: Sample | None = None,
+    prior: Prior, bound: float, *, population: int, possible: int, measure: Measure = "q", table: Sample | None = None
 ) -> SampleSize:
     """Return the largest sample that keeps the risk below a bound, and the smallest that reaches it.
 
@@ -285,12 +279,7 @@ def _spread(last: int, points: int) -> IntArray:
 
 
 def size_curve(
-    prior: Prior,
-    *,
-    population: int,
-    possible: int,
-    sizes: npt.ArrayLike | None = None,
-    table: Sample | None = None,
+    prior: Prior, *, population: int, possible: int, sizes: npt.ArrayLike | None = None, table: Sample | None = None
 ) -> SizeCurve:
     """Return Q, the expected number of sample uniques and τ̃ = s·Q over the sample size.
 
