@@ -29,7 +29,7 @@ class DimensionSpec:
     Args:
         name: the dimension's name.
         columns: nested columns of the records, the coarsest first; by default one column of the dimension's name.
-        hierarchies: trees over the codes; the nested columns are one by themselves.
+        hierarchies: trees over the codes; the nested columns are one on their own.
         missing: codes that mean that the category is not known; an empty one always does.
         total: the code of the total.
         outside: codes that no hierarchy has are an error, or are placed directly under the total.
@@ -65,21 +65,13 @@ class ResponseSpec:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """What to tabulate.
+    """What to tabulate; fields that are not listed mean what they mean in :func:`~discreet.tabulation.tabulate`.
 
     Args:
         dimensions: how the records are classified.
         responses: the magnitudes to add up; none for a table of counts.
-        contributor: the column that says whose record it is; by default every record is a contributor of its own.
-        holding: the column that says which holding the contributor belongs to; empty where it belongs to none.
-        weight: the column of sampling weights, all above 0.
         estimates: add up the weight times the magnitude, or the weight itself if there is none, rounded to two decimals
-            for every record, which makes margins add up exactly; contributions are such products too. That is what is
-            published of a survey. Without it, plain and weighted figures are kept side by side, for the rules.
-        margins: which dimensions are crossed: ``"all"`` subsets, those of at most so many dimensions, or a list.
-        top: how many of the largest contributions to keep.
-        missing: records whose category is missing are an error, get the category ``Missing``, or are left out.
-        negative: negative contributions count by their absolute value in the rules, or are an error.
+            for every record, which makes margins add up exactly; contributions are such products too.
         key: the column of record keys, which are added up in every cell modulo their range.
         key_range: keys are integers from 0 to below this; 1 for fractions between 0 and 1.
     """
