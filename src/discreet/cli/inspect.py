@@ -40,7 +40,7 @@ def inspect(
 ) -> None:
     """Say what a file holds, a table, records or a release, and how it would be read."""
     if file.suffix.lower() == ".tab" or rda is not None:
-        from discreet.tabulation.inspecting import inspect_tab
+        from discreet.tabulation.argus_tab import inspect_tab
 
         result = inspect_tab(file, rda, cells=cells, encoding=encoding)
     else:

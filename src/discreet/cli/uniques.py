@@ -190,7 +190,7 @@ def size(
     output: options.Output = None,
 ) -> None:
     """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it."""
-    from discreet.uniques.size_plan import plan_size
+    from discreet.uniques.sample_size import plan_size
 
     show.check_output(output, table)
     if (cells is None) == (table is None):

@@ -53,7 +53,7 @@ def disclosure_risk(bits: FloatArray | float) -> FloatArray:
 
 
 def fewest_values(risk: float) -> int:
-    """Return how many values, all alike, must be left to keep the disclosure risk at most this: 2^(1/DR).
+    """Return how many equally likely values must be left to keep the disclosure risk at most this: 2^(1/DR).
 
     >>> fewest_values(0.5), fewest_values(0.7)
     (4, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.plots.figure import new_figure
-from discreet.uniques.size_plan import SizePlan
+from discreet.uniques.sample_size import SizePlan
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 """Four colours that colour-blind people tell apart, each with a line style of its own."""

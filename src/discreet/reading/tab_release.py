@@ -11,8 +11,7 @@ from discreet.core.errors import DataError
 from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import Marked
 from discreet.table.release import Release
-from discreet.tabulation.argus_tab import read_tab
-from discreet.tabulation.inspecting import HIDDEN
+from discreet.tabulation.argus_tab import HIDDEN, read_tab
 
 
 def read_tab_release(

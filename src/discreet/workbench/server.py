@@ -265,7 +265,7 @@ def _companions(path: Path) -> list[Path]:
     """Return the files that another one is read with."""
     if path.suffix.lower() != ".tab":
         return []
-    from discreet.tabulation.inspecting import companions
+    from discreet.tabulation.argus_tab import companions
 
     return companions(path)
 
