@@ -3,68 +3,63 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import options, show
+from discreet.cli.compose import command, option, panel
 from discreet.core.errors import RequestError
 
-EXAMPLES = {
-    "discreet tabulate firms.csv --by region,activity --value turnover --contributor id -o table.parquet": (
-        "turnover by region and activity, every margin"
-    ),
-    "discreet tabulate 'parts/*.parquet' --by activity=A10/A21/A88,size --value turnover -o table.parquet": (
-        "nested columns are a hierarchy"
-    ),
-    "discreet tabulate firms.csv --by region --hierarchy region=nuts.hrc --outside total -o table.parquet": (
-        "a hierarchy from a file"
-    ),
-    "discreet tabulate firms.duckdb --table firms --by region --margins 1 -o table.parquet": "a DuckDB database",
-}
-in_records, in_reading = options.panel("What the records hold"), options.panel("Reading the records")
-ENDINGS = (".parquet", ".csv", ".tab")
+if TYPE_CHECKING:
+    from discreet.table.hierarchy import Prefixes
+
+in_records, in_reading = panel("What the records hold"), panel("Reading the records")
 
 
+@command(
+    {
+        "discreet tabulate firms.csv --by region,activity --value turnover --contributor id -o table.parquet": (
+            "turnover by region and activity, every margin"
+        ),
+        "discreet tabulate 'parts/*.parquet' --by activity=A10/A21/A88,size --value turnover -o table.parquet": (
+            "nested columns are a hierarchy"
+        ),
+        "discreet tabulate firms.csv --by region --hierarchy region=nuts.hrc --outside total -o table.parquet": (
+            "a hierarchy from a file"
+        ),
+        "discreet tabulate firms.duckdb --table firms --by region --margins 1 -o table.parquet": "a DuckDB database",
+    }
+)
 def tabulate(
     records: Annotated[list[str], typer.Argument(help="CSV, Parquet or DuckDB files, or a quoted pattern.")],
-    by: Annotated[
-        str,
-        typer.Option("--by", help="Dimensions, with commas; name=coarse/finer for nested columns.", show_default=False),
-    ],
-    output: Annotated[Path, options.in_output("--output", "-o", help="The table: .parquet keeps all, .csv, or .tab.")],
-    value: Annotated[str | None, in_records("--value", help="Magnitudes to add up, with commas.")] = None,
-    contributor: Annotated[
-        str | None, in_records("--contributor", help="Whose record it is; each its own by default.")
-    ] = None,
-    holding: Annotated[str | None, in_records("--holding", help="Which holding it belongs to.")] = None,
-    weight: Annotated[str | None, in_records("--weight", help="Sampling weights, above 0.")] = None,
-    estimates: Annotated[
-        bool, in_records("--estimates", help="Add up weight × magnitude, or weights: to publish.")
-    ] = False,
-    shadow: Annotated[str | None, in_records("--shadow", help="What the rules judge instead.")] = None,
+    by: Annotated[str, option("Dimensions, with commas; name=coarse/finer for nested columns.", show_default=False)],
+    output: Annotated[Path, options.in_output("The table: .parquet keeps all, .csv, or .tab.", "--output", "-o")],
+    value: Annotated[str | None, in_records("Magnitudes to add up, with commas.")] = None,
+    contributor: Annotated[str | None, in_records("Whose record it is; by default each has its own.")] = None,
+    holding: Annotated[str | None, in_records("Which holding it belongs to.")] = None,
+    weight: Annotated[str | None, in_records("Sampling weights, above 0.")] = None,
+    estimates: Annotated[bool, in_records("Add up weight × magnitude, or weights: to publish.")] = False,
+    shadow: Annotated[str | None, in_records("What the rules judge instead.")] = None,
     hierarchy: Annotated[
-        list[str] | None,
-        in_records("--hierarchy", help="dimension=file (.hrc, .csv, .parquet) or dimension=prefix:1,3; repeat it."),
+        list[str] | None, in_records("dimension=file (.hrc, .csv, .parquet) or dimension=prefix:1,3; repeat it.")
     ] = None,
-    lead: Annotated[str, in_records("--lead", help="What indents the lines of a .hrc file.")] = "@",
-    outside: Annotated[str, in_records("--outside", help="Codes in no hierarchy: error or total.")] = "error",
-    missing_code: Annotated[
-        list[str] | None, in_records("--missing-code", help="dimension=code that means missing; repeat it.")
-    ] = None,
-    missing: Annotated[str, in_records("--missing", help="Missing codes: error, category or drop.")] = "error",
-    negative: Annotated[str, in_records("--negative", help="In the rules: absolute or error.")] = "absolute",
-    margins: Annotated[str, typer.Option("--margins", help="all, a number of dimensions, or a+b,a+c.")] = "all",
-    top: Annotated[int, typer.Option("--top", help="How many of the largest contributions to keep.")] = 2,
-    total: Annotated[str, typer.Option("--total", help="The code of the totals.")] = "Total",
-    table: Annotated[str | None, in_reading("--table", help="The table of a DuckDB database.")] = None,
-    query: Annotated[str | None, in_reading("--query", help="A query on a DuckDB database.")] = None,
-    rda: Annotated[Path | None, in_reading("--rda", help="The τ-ARGUS metadata of a .asc or .csv file.")] = None,
-    encoding: Annotated[str, in_reading("--encoding", help="Encoding of CSV files.")] = "utf-8",
-    delimiter: Annotated[str | None, in_reading("--delimiter", help="Separator; found by itself.")] = None,
-    decimal: Annotated[str, in_reading("--decimal", help="Decimal sign of CSV files.")] = ".",
-    engine: Annotated[str, in_reading("--engine", help="duckdb, spark or reference.")] = "duckdb",
-    memory: Annotated[str, in_reading("--memory", help="What the engine may use before it works on disk.")] = "2GB",
+    lead: Annotated[str, in_records("What indents the lines of a .hrc file.")] = "@",
+    outside: Annotated[str, in_records("Codes in no hierarchy: error or total.")] = "error",
+    missing_code: Annotated[list[str] | None, in_records("dimension=code that means missing; repeat it.")] = None,
+    missing: Annotated[str, in_records("Missing codes: error, category or drop.")] = "error",
+    negative: Annotated[str, in_records("Negative contributions in the rules: absolute or error.")] = "absolute",
+    margins: Annotated[str, option("all, a number of dimensions, or a+b,a+c.")] = "all",
+    top: Annotated[int, option("How many of the largest contributions to keep.")] = 2,
+    total: Annotated[str, option("The code of the totals.")] = "Total",
+    table: Annotated[str | None, in_reading("The table of a DuckDB database.")] = None,
+    query: Annotated[str | None, in_reading("A query on a DuckDB database.")] = None,
+    rda: Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .asc or .csv file.")] = None,
+    encoding: Annotated[str, in_reading("Encoding of CSV files.")] = "utf-8",
+    delimiter: Annotated[str | None, in_reading("Separator; detected by default.")] = None,
+    decimal: Annotated[str, in_reading("Decimal sign of CSV files.")] = ".",
+    engine: Annotated[str, in_reading("duckdb, spark or reference.")] = "duckdb",
+    memory: Annotated[str, in_reading("What the engine may use before it works on disk.")] = "2GB",
     workers: options.Workers = None,
     json: options.Json = False,
 ) -> None:
@@ -75,7 +70,7 @@ def tabulate(
     from discreet.table.hierarchy_reader import read_hierarchy
     from discreet.tabulation.tabulate import tabulate as run
 
-    show.check_output(output, *(Path(name) for name in records), endings=ENDINGS)
+    show.check_output(output, *(Path(name) for name in records), endings=(".parquet", ".csv", ".tab"))
     dimensions: Any = _dimensions(by)
     trees = {
         name: [_prefixes(where) or read_hierarchy(where, lead=lead, total=total) for where in files]
@@ -124,36 +119,25 @@ def tabulate(
     else:
         result.write(output)
 
-    def face(console: Any) -> None:
-        console.print(f"[bold]{len(result):,} cells[/bold] in {len(result.margins)} margins")
-        console.print(result.headline, markup=False)
-        console.print()
+    def face(console: show.Console) -> None:
+        show.measured(console, f"{len(result):,} cells", f"in {len(result.margins)} margins")
+        console.print(f"{result.headline}\n")
         header, rows, _ = result.preview(8)
         show.table(console, header, rows)
-        console.print(f"\nWritten: {output}", style="dim", markup=False)
+        show.written(console, output)
 
-    show.deliver("tabulate", _Summary(result, output), json, None, face)
-
-
-class _Summary:
-    """What programs are told of a tabulation."""
-
-    def __init__(self, tabulation: Any, output: Path) -> None:
-        self.tabulation, self.output = tabulation, output
-
-    def to_dict(self) -> dict[str, Any]:
-        cells = self.tabulation
-        return {
-            "cells": len(cells),
-            "margins": [list(margin) for margin in cells.margins],
-            "dimensions": [{"name": axis.name, "codes": len(axis), "leaves": len(axis.leaves)} for axis in cells.axes],
-            "responses": [response.name for response in cells.responses],
-            "levels": list(cells.levels),
-            "top": cells.top,
-            "records": int(cells.records.max(initial=0)),
-            "dropped": cells.dropped,
-            "output": str(self.output),
-        }
+    data = {
+        "cells": len(result),
+        "margins": [list(margin) for margin in result.margins],
+        "dimensions": [{"name": axis.name, "codes": len(axis), "leaves": len(axis.leaves)} for axis in result.axes],
+        "responses": [response.name for response in result.responses],
+        "levels": list(result.levels),
+        "top": result.top,
+        "records": int(result.records.max(initial=0)),
+        "dropped": result.dropped,
+        "output": str(output),
+    }
+    show.deliver("tabulate", data, json, None, face)
 
 
 def _dimensions(by: str) -> dict[str, str | list[str]]:
@@ -167,7 +151,7 @@ def _dimensions(by: str) -> dict[str, str | list[str]]:
     return found
 
 
-def _prefixes(text: str) -> Any:
+def _prefixes(text: str) -> Prefixes | None:
     if not text.startswith("prefix:"):
         return None
     from discreet.table.hierarchy import Prefixes
@@ -175,16 +159,13 @@ def _prefixes(text: str) -> Any:
     try:
         return Prefixes(tuple(int(part) for part in text.removeprefix("prefix:").split(",")))
     except ValueError:
-        raise RequestError(f"the prefix lengths are {text!r}; give whole numbers, as prefix:1,3") from None
+        raise RequestError(f"the prefix lengths are {text!r}; give integers, as prefix:1,3") from None
 
 
-def _margins(text: str) -> Any:
+def _margins(text: str) -> str | int | list[list[str]]:
     """Read ``all``, ``2`` or ``region+activity,region``."""
     if text == "all":
         return "all"
     if text.isdecimal():
         return int(text)
     return [[name.strip() for name in part.split("+") if name.strip()] for part in text.split(",")]
-
-
-tabulate.__doc__ = options.explained(tabulate, EXAMPLES)
