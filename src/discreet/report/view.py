@@ -8,7 +8,7 @@ from typing import Any
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
 from discreet.report.cells import listed, packed, panel_rows
 from discreet.report.made import made_blocks
-from discreet.report.numbers import amount, measure
+from discreet.report.numbers import amount, capital, measure
 from discreet.report.riskmap import map_of, rows_of
 from discreet.report.scale import STEPS
 from discreet.report.table_pages import PagedTable, details_of, paged_tables
@@ -57,7 +57,7 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
         "version": (record.get("versions") or {}).get("discreet", ""),
         "results_hash": record.get("results_sha256", ""),
         "verdict": _verdict(data, internal),
-        "checks": [{**c, "text": _capital(c["text"])} for c in data.get("checks", ())] if internal else [],
+        "checks": [{**c, "text": capital(c["text"])} for c in data.get("checks", ())] if internal else [],
         "figures": _figures(data, grids, internal),
         "grids": grids,
         "steps": [{"number": k, "name": step.name, "meaning": step.meaning} for k, step in enumerate(STEPS)],
@@ -275,10 +275,6 @@ def _sections(view: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("made", "How it was made", True),
     ]
     return [(anchor, name) for anchor, name, there in every if there]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _css_text(text: str) -> str:
