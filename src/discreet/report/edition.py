@@ -1,8 +1,8 @@
 """Editions of a report: *internal*, with original values, and *public*, made of nothing but what is published.
 
 The public edition is not the internal one with parts blotted out. It is built anew from the release: published figures,
-the method and its public parameters, and what an outsider works out from them. The original never reaches the code that
-draws it.
+the method and its public parameters, and what an outsider works out from them. The code that draws it never sees the
+original.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ SCHEMA = 1
 KINDS = ("assessment", "sample", "comparison")
 FROM_AUDIT = ("cell", "lower", "upper", "values", "bits", "dr", "basis", "determined", "proof", "finished")
 """What an audit says of a figure without the original."""
-_FROM_RECORD = ("versions",)
 
 
 def edition_of(data: Mapping[str, Any], edition: str) -> dict[str, Any]:
@@ -43,7 +42,7 @@ def public(data: Mapping[str, Any]) -> dict[str, Any]:
             "release that was chosen"
         )
     if data["verdict"] == "withhold":
-        raise RequestError("there is no public edition: the verdict is not to release, so that nothing is published")
+        raise RequestError("there is no public edition: the verdict is not to release, so nothing is published")
     if data.get("release") is None:
         raise RequestError("there is no public edition of a sample's assessment: it names no release; write one first")
     release = data["release"]
@@ -68,7 +67,7 @@ def public(data: Mapping[str, Any]) -> dict[str, Any]:
         "method": release["method"],
         "release": _release(release),
         "audit": {"cells": cells},
-        "record": {name: data.get("record", {}).get(name) for name in _FROM_RECORD},
+        "record": {"versions": data.get("record", {}).get("versions")},
     }
 
 
@@ -77,7 +76,7 @@ def _hidden(release: Mapping[str, Any]) -> int:
 
 
 def _release(release: Mapping[str, Any]) -> dict[str, Any]:
-    """Return published figures; a value that stands behind a hidden figure is dropped, were it ever there."""
+    """Return published figures; a value behind a hidden figure is dropped, were it ever there."""
     parts = []
     for part in release["figures"]:
         hides = part["hides"]

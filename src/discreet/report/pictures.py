@@ -23,16 +23,15 @@ FORMATS = ("svg", "png")
 def write_pictures(
     data: Mapping[str, Any], folder: str | Path, *, format: str = "svg", edition: str = "internal"
 ) -> tuple[Path, ...]:
-    """Write the plots of a report into a folder, each whole or not at all.
+    """Write the plots of a report into a folder, each whole or not at all, and return the files.
+
+    They are heat maps, terms of the risk by dimension, and the risk–utility map, as far as there are such.
 
     Args:
         data: the ``to_dict()`` of an assessment or a comparison.
         folder: where to; it must exist.
         format: ``"svg"`` or ``"png"``.
         edition: ``"internal"`` pictures carry a mark; ``"public"`` ones are drawn from the release alone.
-
-    Returns:
-        the files: heat maps, terms of the risk by dimension, and the risk–utility map, as far as there are such.
     """
     from discreet.plots.figure import save
 

@@ -77,9 +77,10 @@ def points_of(data: Mapping[str, Any]) -> list[Point]:
             if utility.get("mean") is None or risk.get("mean") is None:
                 continue
             error = (2 * float(utility["mc_error"] or 0), 2 * float(risk["mc_error"] or 0))
-            marks = [bool(row[key]) for key in ("meets", "efficient", "recommended")]
+            meets, best, taken = (bool(row[key]) for key in ("meets", "efficient", "recommended"))
+            figures = (float(utility["mean"]), float(risk["mean"]), error)
             note = "; ".join(row["faults"]) or MEETS
-            found.append(Point(number, row["title"], float(utility["mean"]), float(risk["mean"]), error, *marks, note))
+            found.append(Point(number, row["title"], *figures, meets, best, taken, note))
         return found
     chosen = data.get("protection") or {}
     for number, row in enumerate(data.get("candidates", ()), 1):
@@ -138,7 +139,10 @@ def map_of(data: Mapping[str, Any]) -> Map | None:
         away = "" if near else " (below this drawing)" if limit < y_low else " (above this drawing)"
         told = f"limit of the policy, R2 = {limit:g}{away}"
     return Map(
-        tuple(Dot(p, *places[i], *bars[i], named[i], *texts[i]) for i, p in enumerate(points)),
+        tuple(
+            Dot(p, *place, *bar, name, x_text, y_text, anchor)
+            for p, place, bar, name, (x_text, y_text, anchor) in zip(points, places, bars, named, texts, strict=True)
+        ),
         " ".join(f"{places[i][0]},{places[i][1]}" for i in frontier_of(data, points)),
         y(limit) if near and limit is not None else None,
         told,

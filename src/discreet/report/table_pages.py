@@ -21,7 +21,7 @@ ROWS = 40
 WIDE = 12
 """The most columns looked for, which fit across A4; more are shown if every dimension has more."""
 CELLS = 20_000
-"""The most cells drawn, about 2 MB of HTML; the slices about which least is known are left out first."""
+"""The most cells drawn, about 1.6 MB of HTML; the slices about which least is known are left out first."""
 HIDDEN = "×"
 """What is shown instead of a hidden figure."""
 
