@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,63 @@ if TYPE_CHECKING:
     from discreet.table.hierarchy import Prefixes
 
 in_records, in_reading = panel("What the records hold"), panel("Reading the records")
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the records hold."""
+
+    value: Annotated[str | None, in_records("Magnitudes to add up, with commas.")] = None
+    contributor: Annotated[str | None, in_records("Whose record it is; by default each has its own.")] = None
+    holding: Annotated[str | None, in_records("Which holding it belongs to.")] = None
+    weight: Annotated[str | None, in_records("Sampling weights, above 0.")] = None
+    estimates: Annotated[bool, in_records("Add up weight × magnitude, or weights: to publish.")] = False
+    shadow: Annotated[str | None, in_records("What the rules judge instead.")] = None
+    hierarchy: Annotated[
+        list[str] | None, in_records("dimension=file (.hrc, .csv, .parquet) or dimension=prefix:1,3; repeat it.")
+    ] = None
+    lead: Annotated[str, in_records("What indents the lines of a .hrc file.")] = "@"
+    outside: Annotated[str, in_records("Codes in no hierarchy: error or total.")] = "error"
+    missing_code: Annotated[list[str] | None, in_records("dimension=code that means missing; repeat it.")] = None
+    missing: Annotated[str, in_records("Missing codes: error, category or drop.")] = "error"
+    negative: Annotated[str, in_records("Negative contributions in the rules: absolute or error.")] = "absolute"
+
+    def said(self, total: str) -> dict[str, Any]:
+        """Return it as the function takes it."""
+        from discreet.table.hierarchy_reader import read_hierarchy
+
+        plain = ("contributor", "holding", "weight", "estimates", "shadow", "outside", "missing", "negative")
+        trees = {
+            name: [_prefixes(where) or read_hierarchy(where, lead=self.lead, total=total) for where in files]
+            for name, files in options.named_files(self.hierarchy).items()
+        }
+        codes = options.pairs(self.missing_code, "--missing-code", "give it as region=99")
+        found = {"value": options.names(self.value), "hierarchies": trees, "missing_codes": codes}
+        return {name: getattr(self, name) for name in plain} | found
+
+
+@dataclass(frozen=True)
+class Source:
+    """How the records are read."""
+
+    table: Annotated[str | None, in_reading("The table of a DuckDB database.")] = None
+    query: Annotated[str | None, in_reading("A query on a DuckDB database.")] = None
+    rda: Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .asc or .csv file.")] = None
+    encoding: Annotated[str, in_reading("Encoding of CSV files.")] = "utf-8"
+    delimiter: Annotated[str | None, in_reading("Separator; detected by default.")] = None
+    decimal: Annotated[str, in_reading("Decimal sign of CSV files.")] = "."
+    engine: Annotated[str, in_reading("duckdb, spark or reference.")] = "duckdb"
+    memory: Annotated[str, in_reading("What the engine may use before it works on disk.")] = "2GB"
+
+    def opened(self, records: list[str], dimensions: Any, total: str) -> tuple[Any, Any]:
+        """Return where the records are, and their dimensions as metadata describe them."""
+        if self.rda is None:
+            return records[0] if len(records) == 1 else records, dimensions
+        from discreet.tabulation.argus_microdata import read_microdata
+
+        if len(records) > 1:
+            raise RequestError("--rda describes one file of records; name one")
+        return read_microdata(records[0], self.rda, encoding=self.encoding).prepared(dimensions, total=total)
 
 
 @command(
@@ -35,31 +93,12 @@ def tabulate(
     records: Annotated[list[str], typer.Argument(help="CSV, Parquet or DuckDB files, or a quoted pattern.")],
     by: Annotated[str, option("Dimensions, with commas; name=coarse/finer for nested columns.", show_default=False)],
     output: Annotated[Path, options.in_output("The table: .parquet keeps all, .csv, or .tab.", "--output", "-o")],
-    value: Annotated[str | None, in_records("Magnitudes to add up, with commas.")] = None,
-    contributor: Annotated[str | None, in_records("Whose record it is; by default each has its own.")] = None,
-    holding: Annotated[str | None, in_records("Which holding it belongs to.")] = None,
-    weight: Annotated[str | None, in_records("Sampling weights, above 0.")] = None,
-    estimates: Annotated[bool, in_records("Add up weight × magnitude, or weights: to publish.")] = False,
-    shadow: Annotated[str | None, in_records("What the rules judge instead.")] = None,
-    hierarchy: Annotated[
-        list[str] | None, in_records("dimension=file (.hrc, .csv, .parquet) or dimension=prefix:1,3; repeat it.")
-    ] = None,
-    lead: Annotated[str, in_records("What indents the lines of a .hrc file.")] = "@",
-    outside: Annotated[str, in_records("Codes in no hierarchy: error or total.")] = "error",
-    missing_code: Annotated[list[str] | None, in_records("dimension=code that means missing; repeat it.")] = None,
-    missing: Annotated[str, in_records("Missing codes: error, category or drop.")] = "error",
-    negative: Annotated[str, in_records("Negative contributions in the rules: absolute or error.")] = "absolute",
     margins: Annotated[str, option("all, a number of dimensions, or a+b,a+c.")] = "all",
     top: Annotated[int, option("How many of the largest contributions to keep.")] = 2,
     total: Annotated[str, option("The code of the totals.")] = "Total",
-    table: Annotated[str | None, in_reading("The table of a DuckDB database.")] = None,
-    query: Annotated[str | None, in_reading("A query on a DuckDB database.")] = None,
-    rda: Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .asc or .csv file.")] = None,
-    encoding: Annotated[str, in_reading("Encoding of CSV files.")] = "utf-8",
-    delimiter: Annotated[str | None, in_reading("Separator; detected by default.")] = None,
-    decimal: Annotated[str, in_reading("Decimal sign of CSV files.")] = ".",
-    engine: Annotated[str, in_reading("duckdb, spark or reference.")] = "duckdb",
-    memory: Annotated[str, in_reading("What the engine may use before it works on disk.")] = "2GB",
+    *,
+    held: Held,
+    source: Source,
     workers: options.Workers = None,
     json: options.Json = False,
 ) -> None:
@@ -67,51 +106,14 @@ def tabulate(
 
     The table that is written keeps all that the sensitivity rules need; the records are not needed again.
     """
-    from discreet.table.hierarchy_reader import read_hierarchy
     from discreet.tabulation.tabulate import tabulate as run
 
     show.check_output(output, *(Path(name) for name in records), endings=(".parquet", ".csv", ".tab"))
-    dimensions: Any = _dimensions(by)
-    trees = {
-        name: [_prefixes(where) or read_hierarchy(where, lead=lead, total=total) for where in files]
-        for name, files in options.named_files(hierarchy).items()
-    }
-    codes = options.pairs(missing_code, "--missing-code", "give it as region=99")
-    source: Any = records[0] if len(records) == 1 else records
-    if rda is not None:
-        from discreet.tabulation.argus_microdata import read_microdata
-
-        if len(records) > 1:
-            raise RequestError("--rda describes one file of records; name one")
-        source, dimensions = read_microdata(records[0], rda, encoding=encoding).prepared(dimensions, total=total)
+    said = held.said(total)
+    where, dimensions = source.opened(records, _dimensions(by), total)
+    how = {name: one for name, one in vars(source).items() if name != "rda"} | {"top": top, "total": total}
     with show.Bar() as bar:
-        result = run(
-            source,
-            dimensions,
-            value=options.names(value),
-            contributor=contributor,
-            holding=holding,
-            weight=weight,
-            estimates=estimates,
-            shadow=shadow,
-            hierarchies=trees,
-            missing_codes=codes,
-            missing=missing,  # type: ignore[arg-type]
-            outside=outside,  # type: ignore[arg-type]
-            negative=negative,  # type: ignore[arg-type]
-            margins=_margins(margins),
-            top=top,
-            total=total,
-            engine=engine,
-            table=table,
-            query=query,
-            encoding=encoding,
-            delimiter=delimiter,
-            decimal=decimal,
-            memory=memory,
-            workers=workers,
-            progress=bar,
-        )
+        result = run(where, dimensions, margins=_margins(margins), workers=workers, progress=bar, **said, **how)
     if output.suffix.lower() == ".tab":
         from discreet.tabulation.argus_tab import write_tab
 

@@ -42,6 +42,34 @@ uniques = typer.Typer(
 )
 
 
+@dataclass(frozen=True)
+class Estimated:
+    """What is estimated, under which priors and models."""
+
+    prior: Priors = None
+    model: Annotated[str, option("Log-linear model: select (forward), main, two-way or none.")] = "select"
+    fit: Annotated[list[str] | None, option("A margin that the log-linear model fits, with commas; repeat it.")] = None
+    level: Annotated[float, option("Probability of the credible intervals.")] = 0.9
+    b: Annotated[float, option("Loss when a population unique is taken for safe.")] = 1.0
+    c: Annotated[float, option("Loss when somebody is protected for nothing.")] = 1.0
+    slices: Annotated[str | None, option("Dimensions for which τ̃ is given by category; all by default.")] = None
+
+    def said(self) -> dict[str, Any]:
+        """Return it as the function takes it."""
+        plain = {name: getattr(self, name) for name in ("level", "b", "c")}
+        priors = self.prior or ("uniform", "multinomial")
+        return {**plain, "priors": priors, "model": self._model(), "slices": options.names(self.slices)}
+
+    def _model(self) -> str | tuple[tuple[str, ...], ...] | None:
+        if self.fit:
+            if self.model != "select":
+                raise RequestError("give either --model or --fit, not both")
+            return options.margins(self.fit)
+        if self.model not in ("select", "main", "two-way", "none"):
+            raise RequestError(f"--model is {self.model!r}; give select, main, two-way or none")
+        return None if self.model == "none" else self.model
+
+
 @uniques.command()
 @command(
     {
@@ -54,15 +82,9 @@ uniques = typer.Typer(
 def sample(
     path: Annotated[Path, typer.Argument(metavar="SAMPLE", help="A sample table, or records with --by.")],
     population: options.Population,
-    prior: Priors = None,
-    model: Annotated[str, option("Log-linear model: select (forward), main, two-way or none.")] = "select",
-    fit: Annotated[list[str] | None, option("A margin that the log-linear model fits, with commas; repeat it.")] = None,
-    level: Annotated[float, option("Probability of the credible intervals.")] = 0.9,
-    b: Annotated[float, option("Loss when a population unique is taken for safe.")] = 1.0,
-    c: Annotated[float, option("Loss when somebody is protected for nothing.")] = 1.0,
     records: Annotated[Path | None, options.in_output("Write the risk of every record to this .csv.")] = None,
-    slices: Annotated[str | None, option("Dimensions for which τ̃ is given by category; all by default.")] = None,
     *,
+    estimated: Estimated,
     read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
@@ -90,19 +112,7 @@ def sample(
     from discreet.uniques.population_uniques import population_uniques
 
     with show.Bar() as bar, options.about(path):
-        result = population_uniques(
-            data,
-            population,
-            priors=prior or ("uniform", "multinomial"),
-            model=_model(model, fit),
-            level=level,
-            b=b,
-            c=c,
-            slices=options.names(slices),
-            seed=seed,
-            workers=workers,
-            progress=bar,
-        )
+        result = population_uniques(data, population, seed=seed, workers=workers, progress=bar, **estimated.said())
     if records is not None:
         risks = ([f"{value:.10g}" for value in row] for row in result.record_risk().tolist())
         write_text(records, show.csv_text(result.record_columns, risks))
@@ -140,16 +150,6 @@ class _Top:
 
     def __str__(self) -> str:
         return str(self.result)
-
-
-def _model(name: str, fit: list[str] | None) -> str | tuple[tuple[str, ...], ...] | None:
-    if fit:
-        if name != "select":
-            raise RequestError("give either --model or --fit, not both")
-        return options.margins(fit)
-    if name not in ("select", "main", "two-way", "none"):
-        raise RequestError(f"--model is {name!r}; give select, main, two-way or none")
-    return None if name == "none" else name
 
 
 @uniques.command()
