@@ -101,7 +101,9 @@ def main(arguments: list[str] | None = None) -> None:
             _leave()
         raise
     except USAGE_ERROR as error:
-        _fail(_usage(error), 2)
+        where = getattr(error, "ctx", None)
+        told = cast("Any", error).format_message().rstrip(".")
+        _fail(f"{told}; see {where.command_path if where is not None else 'discreet'} --help", 2)
     except DiscreetError as error:
         _fail(str(error), 2)
     except MemoryError:
@@ -131,12 +133,6 @@ def perform(arguments: list[str], listener: Progress) -> tuple[int, str, str]:
     finally:
         show.LISTENERS.remove(listener)
     return (code if isinstance(code, int) else 0), out.getvalue(), complaints.getvalue()
-
-
-def _usage(error: Any) -> str:
-    """Say what is wrong with a command line, and where its options are explained."""
-    command = error.ctx.command_path if error.ctx is not None else "discreet"
-    return f"{error.format_message().rstrip('.')}; see {command} --help"
 
 
 def _leave() -> NoReturn:

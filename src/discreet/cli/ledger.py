@@ -52,8 +52,7 @@ class Stated:
 
     title: Annotated[str | None, option("What the release is called; the file's name by default.")] = None
     population: Annotated[
-        str,
-        option("Whom the figures are about; a part after the whole, as 'residents > 18+'; if not stated, anybody."),
+        str, option("Whom the figures are about; a part after the whole, as 'residents > 18+'; if not stated, anybody.")
     ] = ""
     period: Annotated[str, option("When, as 2024; if not stated, any time.")] = ""
     variable: Annotated[str, option("What is added up, if it is not people or firms.")] = ""
@@ -245,11 +244,5 @@ def retag(
     show.deliver("ledger retag", entry, kept.json, None, lambda console: console.print(face))
 
 
-for _name, _command in {
-    "add": add,
-    "list": entries,
-    "check": check,
-    "retag": retag,
-    "withdraw": withdraw,
-}.items():
+for _name, _command in {"add": add, "list": entries, "check": check, "retag": retag, "withdraw": withdraw}.items():
     ledger.command(name=_name)(_command)

@@ -29,9 +29,9 @@ ENDINGS = (".json", ".csv", ".txt")
 PATIENCE = 2.0
 """Seconds before a progress bar appears: a round choice, longer than most commands run."""
 COLOURS = {
-    **{"safe": "green", "release": "green", "same": "green"},
-    **{"incomplete": "yellow", "protect": "yellow"},
-    **{"unsafe": "red", "withhold": "red", "different": "red"},
+    **dict.fromkeys(("safe", "release", "same"), "green"),
+    **dict.fromkeys(("incomplete", "protect"), "yellow"),
+    **dict.fromkeys(("unsafe", "withhold", "different"), "red"),
 }
 """The colours of verdicts."""
 
@@ -185,13 +185,11 @@ class Bar:
     """A progress bar with the time left, drawn on the error stream once work takes over two seconds."""
 
     def __init__(self) -> None:
-        """Start the clock."""
         self._start = time.monotonic()
         self._bar: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> Bar:
-        """Be ready to draw."""
         return self
 
     def __call__(self, done: int, total: int, label: str) -> None:
@@ -204,21 +202,14 @@ class Bar:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                TextColumn("left"),
-                console=Console(stderr=True),
-                transient=True,
-            )
+            share = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+            left = (TimeRemainingColumn(), TextColumn("left"))
+            self._bar = Progress(*share, *left, console=Console(stderr=True), transient=True)
             self._bar.start()
         if label not in self._tasks:
             self._tasks[label] = self._bar.add_task(label, total=total)
         self._bar.update(self._tasks[label], completed=done, total=total)
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()

@@ -23,7 +23,7 @@ class Held:
     """What the records hold."""
 
     value: Annotated[str | None, in_records("Magnitudes to add up, with commas.")] = None
-    contributor: Annotated[str | None, in_records("Whose record it is; by default each has its own.")] = None
+    contributor: Annotated[str | None, in_records("Whose record it is; by default everybody has one record.")] = None
     holding: Annotated[str | None, in_records("Which holding it belongs to.")] = None
     weight: Annotated[str | None, in_records("Sampling weights, above 0.")] = None
     estimates: Annotated[bool, in_records("Add up weight × magnitude, or weights: to publish.")] = False

@@ -60,17 +60,17 @@ def listed(details: Details, internal: bool, n: int = LISTED) -> list[dict[str, 
 
 
 def _common(row: Mapping[str, Any]) -> dict[str, Any]:
-    proof = proof_lines(row.get("proof"), _raw_name(row))
+    proof = proof_lines(row.get("proof"), name_of(row, "="))
     return {"name": name_of(row), "step": knowledge(row), "known": _known(row), "proof": proof}
 
 
-def name_of(row: Mapping[str, Any]) -> str:
-    """Return a cell by its labels.
+def name_of(row: Mapping[str, Any], sign: str = " ") -> str:
+    """Return a cell by its labels; proofs put the sign ``=`` before each.
 
     >>> name_of({"cell": {"area": "n", "sex": "Total"}})
     'area n'
     """
-    parts = [f"{name} {label}" for name, label in row["cell"].items() if label != "Total"]
+    parts = [f"{name}{sign}{label}" for name, label in row["cell"].items() if label != "Total"]
     return ", ".join(parts) or "total"
 
 
@@ -96,11 +96,6 @@ def proof_lines(proof: str | None, name: str = "") -> list[str]:
         if why and why == same:
             return [f"{low} to {high}: {why}"]
     return lines
-
-
-def _raw_name(row: Mapping[str, Any]) -> str:
-    """Return a cell as proofs call it."""
-    return ", ".join(f"{name}={label}" for name, label in row["cell"].items() if label != "Total") or "total"
 
 
 def _known(row: Mapping[str, Any]) -> str:

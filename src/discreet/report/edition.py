@@ -8,11 +8,10 @@ original.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from discreet.core.errors import DataError, RequestError, nearest
 
-Edition: TypeAlias = Literal["internal", "public"]
 EDITIONS = ("internal", "public")
 SCHEMA = 1
 """The version of the plain data of assessments and comparisons that is read."""
@@ -54,7 +53,8 @@ def public(data: Mapping[str, Any]) -> dict[str, Any]:
         if cell.get("attacker") == "outsider"
     ]
     # An audit of some of the hidden figures would say which of them are sensitive, and in which order.
-    if sum(audit.get("counts", {}).values()) < _hidden(release):
+    hidden = sum(part["hides"][kind] for part in release["figures"] for kind in part["kind"])
+    if sum(audit.get("counts", {}).values()) < hidden:
         cells = []
     cells.sort(key=lambda cell: (cell["bits"] is None, cell["bits"], str(cell["cell"])))
     return {
@@ -69,10 +69,6 @@ def public(data: Mapping[str, Any]) -> dict[str, Any]:
         "audit": {"cells": cells},
         "record": {"versions": data.get("record", {}).get("versions")},
     }
-
-
-def _hidden(release: Mapping[str, Any]) -> int:
-    return sum(part["hides"][kind] for part in release["figures"] for kind in part["kind"])
 
 
 def _release(release: Mapping[str, Any]) -> dict[str, Any]:

@@ -101,16 +101,12 @@ def details_of(data: Mapping[str, Any]) -> Details:
     for row in [*data.get("cells", ()), *((data.get("audit") or {}).get("cells", ()))]:
         if row.get("attacker", "outsider") != "outsider":
             continue
-        key = key_of(row["cell"], total)
+        # A cell by the dimensions that it does not sum over.
+        key = tuple(sorted((name, label) for name, label in row["cell"].items() if label not in (total, "Total")))
         if key not in found.place:
             found.place[key] = len(found.rows)
             found.rows.append(dict(row))
     return found
-
-
-def key_of(cell: Mapping[str, str], total: str) -> tuple[tuple[str, str], ...]:
-    """Return a cell by the dimensions that it does not sum over."""
-    return tuple(sorted((name, label) for name, label in cell.items() if label not in (total, "Total")))
 
 
 def paged_tables(data: Mapping[str, Any], details: Details) -> list[PagedTable]:
@@ -210,11 +206,7 @@ def _tree(table: Mapping[str, Any] | None, name: str) -> dict[str, int]:
 
 
 def _cells(
-    part: Mapping[str, Any],
-    codes: IntArray,
-    table: Mapping[str, Any] | None,
-    details: Details,
-    shown: Sequence[int],
+    part: Mapping[str, Any], codes: IntArray, table: Mapping[str, Any] | None, details: Details, shown: Sequence[int]
 ) -> list[Cell]:
     """Return every figure as it is drawn; those in the details get what is published of them."""
     hidden = [part["hides"][kind] for kind in part["kind"]]

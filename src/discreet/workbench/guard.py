@@ -33,7 +33,6 @@ class Guard:
     """
 
     def __init__(self, app: Any, *, token: str, hosts: Callable[[], set[str]], largest: int) -> None:
-        """Guard an application."""
         self._app, self._token, self._hosts, self._largest = app, token, hosts, largest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -88,8 +88,6 @@ class Workbench:
             app.add_exception_handler(error, _complain)
         return app
 
-    # --- pages --------------------------------------------------------------------------------------------
-
     async def _index(self) -> Response:
         return await self._asset("index.html")
 
@@ -130,8 +128,6 @@ class Workbench:
             found.append({"name": name, "title": str(told.get("title", "")), "limits": limits})
         return found
 
-    # --- files --------------------------------------------------------------------------------------------
-
     async def _files(self) -> dict[str, Any]:
         return {"files": self.workspace.files()}
 
@@ -167,8 +163,6 @@ class Workbench:
         if path.suffix != ".html":
             raise RequestError(f"{name!r} is no report")
         return Response(path.read_bytes(), media_type="text/html", headers={"content-security-policy": SANDBOX})
-
-    # --- commands -----------------------------------------------------------------------------------------
 
     async def _run(self, request: Request, wait: float = 0.0) -> Response:
         asked = await _object(request)
@@ -225,8 +219,6 @@ class Workbench:
             job.listeners.remove(wake)
         return Response(job.to_json(), media_type="application/json")
 
-    # --- sessions -----------------------------------------------------------------------------------------
-
     async def _session(self, name: str) -> dict[str, Any]:
         found = self.workspace.session(name).to_dict()
         signed = [{**one, "stands": self.workspace.stands(one)} for one in found["signatures"]]
@@ -248,15 +240,6 @@ class Workbench:
         content = await request.body()
         session = await asyncio.to_thread(self.workspace.reopen, name, content)
         return {**session.to_dict(), "files": self.workspace.files()}
-
-
-def _companions(path: Path) -> list[Path]:
-    """Return the files that another one is read with."""
-    if path.suffix.lower() != ".tab":
-        return []
-    from discreet.tabulation.inspecting import companions
-
-    return companions(path)
 
 
 async def _object(request: Request) -> dict[str, Any]:
@@ -316,7 +299,9 @@ def serve(
             if path.suffix == ".discreet":
                 bench.workspace.reopen("page", path.read_bytes())
                 continue
-            for one in [path, *_companions(path)]:
+            from discreet.tabulation.inspecting import companions
+
+            for one in [path, *(companions(path) if path.suffix.lower() == ".tab" else ())]:
                 bench.workspace.adopt(one)
         listener.listen(128)
         if ready is not None:

@@ -57,8 +57,6 @@ class Workspace:
         """Remove the folder with everything in it."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    # --- files --------------------------------------------------------------------------------------------
-
     def name(self, text: str, *, endings: tuple[str, ...] = ENDINGS) -> str:
         """Check the name of a file."""
         if not NAME.fullmatch(text) or text.startswith((".", "-", " ", "~")) or ".." in text:
@@ -95,8 +93,6 @@ class Workspace:
         found = [path for path in self.folder.iterdir() if path.is_file() and not path.name.startswith(".")]
         found.sort(key=lambda path: (path.lstat().st_mtime_ns, path.name))
         return [{"name": path.name, "bytes": path.stat().st_size} for path in found]
-
-    # --- sessions -----------------------------------------------------------------------------------------
 
     def session(self, name: str) -> Session:
         """Return a session, a new one for a new name."""

@@ -136,5 +136,5 @@ COMMANDS = {
         },
         random=False,
         finish=_finish,
-    ),
+    )
 }
