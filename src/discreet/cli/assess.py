@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import command, panel
+from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError, nearest
 
@@ -30,9 +31,9 @@ class Asked:
     rounded: Annotated[str | None, in_decide("How --release was rounded: conventional, random, controlled.")] = None
     base: Annotated[int, in_decide("The base of that rounding.")] = 0
     population: Annotated[int | None, in_decide("The table is a sample from this many people.", min=1)] = None
-    draws: Annotated[int, in_decide("Populations drawn for a sample.", min=2)] = 1000
+    draws: Annotated[int, in_decide("How many populations to draw for a sample.", min=2)] = 1000
     time_limit: Annotated[
-        float, in_decide("Seconds for each search and each audit; what is unfinished is never called safe.", min=0.0)
+        float, in_decide("Seconds per search and audit; what is unfinished is never safe.", min=0.0)
     ] = 60.0
 
     def protection(self, read: OriginalOptions) -> tuple[Any, dict[str, Path]]:
@@ -56,15 +57,13 @@ class Written:
     """What is shown and written."""
 
     json: options.Json = False
-    output: Annotated[
-        Path | None, options.in_output("Write what may be published: .csv or .parquet.", "--output", "-o")
-    ] = None
+    output: Annotated[Path | None, in_output("Write what may be published: .csv or .parquet.")] = None
     report: options.Report = None
-    edition: Annotated[str, options.in_output("Of --report and --json: internal, or public: nothing unpublished.")] = (
+    edition: Annotated[str, in_output("Edition of --report and --json: internal, or public: nothing unpublished.")] = (
         "internal"
     )
-    record: Annotated[Path | None, options.in_output("Where the record goes; NAME.record.json by default.")] = None
-    top: Annotated[int, options.in_output("How many cells to show.", min=0)] = 10
+    record: Annotated[Path | None, in_output("Where the record goes; NAME.record.json by default.")] = None
+    top: Annotated[int, in_output("How many cells to show.", min=0)] = 10
 
     def check(self, name: str, *inputs: Path | None) -> Path:
         """Refuse what cannot be written, before any work is done; return where the record goes."""

@@ -11,7 +11,8 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.audit_texts import fact_of, insider_of, kind_of, merged_of
-from discreet.cli.compose import command, option, panel
+from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.options import in_output
 from discreet.cli.reading_options import ReleaseOptions, in_published
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
@@ -62,15 +63,11 @@ class Known:
     ] = None
     contributor: Annotated[str, in_known("The column of that file that says whose contribution it is.")] = "respondent"
     contribution: Annotated[str, in_known("The column of that file with the amounts.")] = "value"
-    holding: Annotated[
-        str | None, in_known("The column of that file that names their holding; 'holding' if there is one.")
-    ] = None
+    holding: Annotated[str | None, in_known("The column of that file with their holding, if not 'holding'.")] = None
     insiders: Annotated[
         str, in_known("Respondents of --original to try: auto (all it knows of), respondents, singletons or none.")
     ] = "auto"
-    know: Annotated[list[str] | None, in_known("CELL:LOW..HIGH, known to everybody; either end may be left out.")] = (
-        None
-    )
+    know: Annotated[list[str] | None, in_known("CELL:LOW..HIGH, known to everybody; either end is optional.")] = None
     least: Annotated[
         float | None, in_known("What hidden values are at least; by default above 0 if a table shows zeros.")
     ] = None
@@ -117,7 +114,7 @@ class Safe:
     protection: Annotated[float | None, in_limits("Per cent of the original that intervals must reach.")] = None
     rule: Rules = None
     within: Annotated[
-        float | None, in_limits("Nobody may know the largest other contribution to within this per cent.")
+        float | None, in_limits("Nobody may know the largest other contribution within this per cent.")
     ] = None
     verdict_only: Annotated[bool, in_limits("Only whether levels are reached: faster on large tables.")] = False
 
@@ -147,10 +144,10 @@ class Shown:
     json: options.Json = False
     output: Annotated[
         Path | None,
-        options.in_output("Also write the result: .json, .csv (one row per figure) or .txt.", "--output", "-o"),
+        in_output("Also write the result: .json, .csv (one row per figure) or .txt."),
     ] = None
     top: Annotated[
-        int | None, options.in_output("How many of the figures known best to show; 10, and with --json all.", min=0)
+        int | None, in_output("How many of the best known figures to show; 10, or all with --json.", min=0)
     ] = None
 
     @property
@@ -190,9 +187,9 @@ class Shown:
     }
 )
 def audit(
-    releases: Annotated[list[Path], typer.Argument(help="Published tables, linked by the dimensions they share.")],
+    releases: Annotated[list[Path], argument("Published tables, linked by the dimensions they share.")],
     original: Annotated[Path | None, option("The true table: checks the release, sets protection levels.")] = None,
-    about: Annotated[str | None, option("Dimensions whose finest crossing is asked about, with commas.")] = None,
+    about: Annotated[str | None, option("Dimensions whose finest crossing is asked about, comma-separated.")] = None,
     law: Annotated[str, option("interval, tables or method.")] = "interval",
     *,
     published: Published,

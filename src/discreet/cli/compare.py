@@ -9,6 +9,7 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import command, option
+from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
 
 
@@ -25,8 +26,8 @@ def compare(
     method: Annotated[list[str] | None, option("NAME:KEY=VALUE,…; repeat it for several.")] = None,
     grid: Annotated[Path | None, option(r"A TOML file with \[\[methods]].")] = None,
     policy: options.Policy = "default",
-    draws: Annotated[int, option("Releases drawn of each random method.", min=2)] = 1000,
-    audits: Annotated[int, option("How many of them are audited.", min=1)] = 10,
+    draws: Annotated[int, option("How many releases of each random method to draw.", min=2)] = 1000,
+    audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10,
     resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None,
     time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0,
     *,
@@ -36,9 +37,7 @@ def compare(
     workers: options.Workers = None,
     output: options.Output = None,
     report: options.Report = None,
-    record: Annotated[
-        Path | None, options.in_output("Where the record goes; NAME.comparison.record.json by default.")
-    ] = None,
+    record: Annotated[Path | None, in_output("Where the record goes; NAME.comparison.record.json by default.")] = None,
 ) -> None:
     """Compare protections on one table: risk, what can be worked out, utility, errors, and which one to take.
 

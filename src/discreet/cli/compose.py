@@ -18,6 +18,11 @@ def option(help: str, *flags: str, panel: str | None = None, **more: Any) -> Any
     return typer.Option(*flags, help=help, rich_help_panel=panel, **more)
 
 
+def argument(help: str, metavar: str | None = None) -> Any:
+    """Return what describes an argument."""
+    return typer.Argument(help=help, metavar=metavar)
+
+
 def panel(title: str) -> Callable[..., Any]:
     """Return what describes options that help shows under a title."""
     return partial(option, panel=title)
@@ -78,11 +83,11 @@ def _options_of(group: Any) -> Iterator[inspect.Parameter]:
 
 
 def _named(one: inspect.Parameter) -> inspect.Parameter:
-    """Name an option by its parameter where no flag does; so a switch has no opposite."""
+    """Name an option by its parameter if it has no flag; a switch gets no opposite, an output the letter o."""
     annotation = one.annotation
     info = next(iter(getattr(annotation, "__metadata__", ())), None)
     if isinstance(info, OptionInfo) and info.default is ... and not info.param_decls:
         info = copy(info)
-        info.param_decls = (f"--{one.name.replace('_', '-')}",)
+        info.param_decls = (f"--{one.name.replace('_', '-')}", *(["-o"] if one.name == "output" else []))
         annotation = Annotated[annotation.__origin__, info]
     return one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation)

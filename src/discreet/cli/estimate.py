@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from discreet.cli import options, show
-from discreet.cli.compose import command, option
+from discreet.cli.compose import argument, command, option
 from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
 
@@ -24,14 +22,14 @@ if TYPE_CHECKING:
     }
 )
 def estimate(
-    sample: Annotated[Path, typer.Argument(help="The sample table: CSV or Parquet, long or wide.")],
+    sample: Annotated[Path, argument("The sample table: CSV or Parquet, long or wide.")],
     population: options.Population,
     model: Annotated[str, option("loglinear or polya.")] = "loglinear",
     fit: Annotated[
-        list[str] | None, option("A margin that the log-linear model fits, also for the urn's zeros; repeat it.")
+        list[str] | None, option("A margin to fit: log-linear model, or the urn's zeros; repeat it.")
     ] = None,
     zeros: Annotated[
-        int | None, option("Empty population cells, where known, for the Pólya urn.", "--population-zeros")
+        int | None, option("Empty population cells, if known, for the Pólya urn.", "--population-zeros")
     ] = None,
     theta: Annotated[float | None, option("Black balls of the Pólya urn, instead of solving for them.")] = None,
     draws: Annotated[int, option("How many population tables to draw.")] = 1000,

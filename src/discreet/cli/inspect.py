@@ -7,10 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from discreet.cli import options, show
-from discreet.cli.compose import command, option
+from discreet.cli.compose import argument, command, option
 from discreet.cli.reading_options import Delimiter, Dimensions, Encoding, Rda, in_reading
 
 
@@ -22,7 +20,7 @@ from discreet.cli.reading_options import Delimiter, Dimensions, Encoding, Rda, i
     }
 )
 def inspect(
-    file: Annotated[Path, typer.Argument(help="A CSV, Parquet, Excel or .tab file.")],
+    file: Annotated[Path, argument("A CSV, Parquet, Excel or .tab file.")],
     cells: Annotated[bool, option("With --json, also every figure.")] = False,
     count: Annotated[str | None, in_reading("The column of figures.")] = None,
     dimensions: Dimensions = None,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.compose import command, option, panel
+from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.options import in_output
 from discreet.cli.reading_options import ReleaseOptions, in_published
 from discreet.core.errors import RequestError
 
@@ -27,8 +28,8 @@ ledger = typer.Typer(
     rich_markup_mode="rich",
 )
 
-File = Annotated[Path, typer.Argument(metavar="RELEASE", help="What is published: .csv, .parquet or .tab.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="The release's id, or its title.")]
+File = Annotated[Path, argument("What is published: .csv, .parquet or .tab.", "RELEASE")]
+Id = Annotated[str, argument("The release's id, or its title.", "ID")]
 Reason = Annotated[str, option("Why, for the record.")]
 
 
@@ -56,9 +57,7 @@ class Stated:
     ] = ""
     period: Annotated[str, option("When, as 2024; if not stated, any time.")] = ""
     variable: Annotated[str, option("What is added up, if it is not people or firms.")] = ""
-    revises: Annotated[
-        list[str] | None, option("An earlier release, by id or title, whose figures this one corrects.")
-    ] = None
+    revises: Annotated[list[str] | None, option("An earlier release, by id or title, that this one corrects.")] = None
 
     def about(self, release: Path) -> dict[str, Any]:
         """Return it as the ledger takes it; without a title, a release is called by its file."""
@@ -91,22 +90,18 @@ class Published(ReleaseOptions):
 class Given:
     """What counts as given away, and beside what."""
 
-    policy: Annotated[
-        str | None, in_limits("A profile or a .toml file, for the threshold, the limits and what zeros are.")
-    ] = None
+    policy: Annotated[str | None, in_limits("A profile or a .toml file, for its threshold, limits and zeros.")] = None
     min_width: Annotated[float | None, in_limits("The least width of the interval of a protected figure.")] = None
     max_dr: Annotated[float | None, in_limits("The largest disclosure risk 1/H of a protected figure.")] = None
     threshold: Annotated[
         float | None,
         in_limits(
-            "Counts that no release shows, and sums of them, must not be worked out below this; 0 for all.",
+            "No unpublished count, or sum of them, below this may be worked out; 0 means of any size.",
             min=0,
             show_default="10",
         ),
     ] = None
-    fewest: Annotated[
-        int, in_limits("Changes between two times or populations must be made by this many people.", min=1)
-    ] = 3
+    fewest: Annotated[int, in_limits("The least number of people behind a change over time or population.", min=1)] = 3
     beside: Annotated[list[str] | None, option("Look at this earlier release only, by id or title; repeat it.")] = None
     time_limit: options.TimeLimit = None
 
@@ -122,9 +117,7 @@ def add(
     *,
     stated: Stated,
     published: Annotated[str | None, option("The day, as 2024-05-31; today by default.")] = None,
-    original: Annotated[
-        Path | None, option("The true table: kept beside the ledger, where only you can read it.")
-    ] = None,
+    original: Annotated[Path | None, option("The true table: kept beside the ledger, readable by you alone.")] = None,
     how: Published,
     kept: Kept,
 ) -> None:
@@ -174,8 +167,8 @@ def check(
     how: Published,
     workers: options.Workers = None,
     kept: Kept,
-    output: Annotated[Path | None, options.in_output("Also write the result: .json or .txt.", "--output", "-o")] = None,
-    top: Annotated[int, options.in_output("How many findings to show.", min=0)] = 10,
+    output: Annotated[Path | None, in_output("Also write the result: .json or .txt.")] = None,
+    top: Annotated[int, in_output("How many findings to show.", min=0)] = 10,
 ) -> None:
     """Say what a new release would give away together with everything published before, and show the subtraction.
 

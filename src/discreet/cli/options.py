@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from discreet.cli.compose import option, panel
+from discreet.cli.compose import argument, option, panel
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 
 in_output = panel("Output")
 REPORTS = (".html", ".md", ".json", ".pdf")
 """The formats of reports."""
 
-Table = Annotated[
-    Path | None, typer.Argument(metavar="FILE", help="A table, records, or a file that discreet tabulate wrote.")
-]
+Table = Annotated[Path | None, argument("A table, records, or a file that discreet tabulate wrote.", "FILE")]
 Example = Annotated[
     str | None, option("A bundled table: country_of_birth, mode_of_travel, sex, religion or cholesterol.")
 ]
@@ -27,12 +23,14 @@ Policy = Annotated[str, option("A profile or a .toml file.")]
 Population = Annotated[int, option("N, the number of people in the population.", "--population", "-N")]
 TimeLimit = Annotated[float | None, option("Seconds; what is unfinished by then is never called safe.", min=0.0)]
 Json = Annotated[bool, in_output("Print JSON for programs.")]
-Output = Annotated[Path | None, in_output("Also write the result: .json, .csv (slices) or .txt.", "--output", "-o")]
+Output = Annotated[Path | None, in_output("Also write the result: .json, .csv (slices) or .txt.")]
 Report = Annotated[Path | None, in_output("Write a report: .html, .md, .json or .pdf.")]
 Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
 Seed = Annotated[
     int | None,
-    in_output("Makes random draws reproducible. For a release: a secret of at least 96 bits; 128 are drawn.", min=0),
+    in_output(
+        "Makes draws reproducible. A release needs a secret one of 96 bits or more; 128 are drawn by default.", min=0
+    ),
 ]
 Trial = Annotated[bool, in_output("For trying out, never for publication: allows a short seed, and marks the output.")]
 Workers = Annotated[int | None, in_output("Threads; one per core by default.", min=1)]
@@ -58,7 +56,9 @@ class Measuring:
 
     weights: Annotated[str, option("Weights of zeros, concentration and size; they sum to 1.")] = "0.1,0.8,0.1"
     form: Annotated[str, option("Form of R2: 2015, or 2014 to replay that paper.")] = "2015"
-    slices: Annotated[str | None, option("Dimensions whose slices are measured, with commas; all by default.")] = None
+    slices: Annotated[str | None, option("Dimensions whose slices are measured, comma-separated; all by default.")] = (
+        None
+    )
     json: Json = False
     seed: Seed = None
     workers: Workers = None

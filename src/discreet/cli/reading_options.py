@@ -21,13 +21,9 @@ RECORDS = "From records"
 in_reading, in_records = panel("Reading the table"), panel(RECORDS)
 in_published = panel("How the figures were published")
 
-Dimensions = Annotated[
-    str | None, in_reading("Columns that classify, with commas; others are left out. All but the counts by default.")
-]
+Dimensions = Annotated[str | None, in_reading("Columns that classify, comma-separated; all but the counts by default.")]
 Rda = Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .tab file.")]
-Part = Annotated[
-    list[str] | None, in_reading("DIMENSION=CODE: this total covers only the codes below it, not everybody.")
-]
+Part = Annotated[list[str] | None, in_reading("DIMENSION=CODE: this total covers only the codes below it.")]
 Encoding = Annotated[str, in_reading("Encoding of CSV files.")]
 Delimiter = Annotated[str | None, in_reading("Separator of CSV files; detected by default.")]
 
@@ -48,17 +44,15 @@ class OriginalOptions(TableOptions):
     """How an original is read: a table, records, or a file that describes itself."""
 
     hierarchy: Annotated[list[str] | None, in_reading("DIMENSION=FILE; its groups are published too.")] = None
-    by: Annotated[str | None, in_records("FILE holds records; the columns that classify them, with commas.")] = None
+    by: Annotated[str | None, in_records("The columns that classify records in FILE, comma-separated.")] = None
     value: Annotated[str | None, in_records("The magnitude that is published; counts otherwise.")] = None
     contributor: Annotated[str | None, in_records("The column that says whose record it is.")] = None
     holding: Annotated[str | None, in_records("The column that says which holding a contributor belongs to.")] = None
-    weight: Annotated[str | None, in_records("Sampling weights; weighted sums are published.")] = None
+    weight: Annotated[str | None, in_records("The column of sampling weights; weighted sums are published.")] = None
     rda: Rda = None
     count: Annotated[str, in_reading("The column of counts of a long file.")] = "count"
     margins: Annotated[str, in_reading("check stated margins, or recompute them from the cells.")] = "check"
-    impossible: Annotated[Path | None, in_reading("A file of combinations that cannot occur (structural zeros).")] = (
-        None
-    )
+    impossible: Annotated[Path | None, in_reading("A file of structural zeros: combinations that cannot occur.")] = None
 
     def reading(self, **more: Any) -> Reading:
         """Return what these options say; ``more`` replaces some of them."""
@@ -94,7 +88,7 @@ class ReleaseOptions(TableOptions):
     hierarchy: Annotated[list[str] | None, in_published("DIMENSION=FILE; repeat it for several files.")] = None
     mark: Annotated[
         list[str] | None,
-        in_published("A suppression mark, instead of x, .., c and nothing; 'c=1..7' says what it means."),
+        in_published("A suppression mark, in place of x, .., c and nothing; 'c=1..7' says what it means."),
     ] = None
     absent: Annotated[str, in_published("Cells without a row are empty or unpublished.")] = "empty"
     value: Annotated[str | None, in_reading("The column of figures of a long file.", "--value", "--count")] = None

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.compose import command, option
+from discreet.cli.compose import argument, command, option
 
 
 @command(
@@ -19,7 +19,7 @@ from discreet.cli.compose import command, option
     }
 )
 def replay(
-    record: Annotated[Path, typer.Argument(help="The record that discreet assess or compare wrote.")],
+    record: Annotated[Path, argument("The record that discreet assess or compare wrote.")],
     original: Annotated[Path | None, option("The original, if it is not where the record says.")] = None,
     json: options.Json = False,
     workers: options.Workers = None,

@@ -6,10 +6,9 @@ import json as json_module
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from discreet.cli import options, show
-from discreet.cli.compose import command
+from discreet.cli.compose import argument, command
+from discreet.cli.options import in_output
 from discreet.core.errors import DataError, RequestError
 
 
@@ -22,15 +21,11 @@ from discreet.core.errors import DataError, RequestError
     }
 )
 def report(
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="A .json file of an assessment or a comparison (--report, --json).")
-    ],
-    output: Annotated[
-        Path | None, options.in_output("The report: .html, .md, .json or .pdf.", "--output", "-o")
-    ] = None,
-    edition: Annotated[str, options.in_output("internal, or public: nothing unpublished.")] = "internal",
-    pictures: Annotated[Path | None, options.in_output("A folder for every plot as a picture.")] = None,
-    format: Annotated[str, options.in_output("The pictures: svg or png.")] = "svg",
+    data: Annotated[Path, argument("A .json file of an assessment or a comparison (--report, --json).", "DATA")],
+    output: Annotated[Path | None, in_output("The report: .html, .md, .json or .pdf.")] = None,
+    edition: Annotated[str, in_output("internal, or public: nothing unpublished.")] = "internal",
+    pictures: Annotated[Path | None, in_output("A folder for every plot as a picture.")] = None,
+    format: Annotated[str, in_output("The pictures: svg or png.")] = "svg",
     json: options.Json = False,
 ) -> None:
     """Write the report on an assessment or a comparison that was kept as data, without doing the work again."""

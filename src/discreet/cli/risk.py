@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from discreet.cli import options, show
-from discreet.cli.compose import command, option, panel
+from discreet.cli.compose import argument, command, option, panel
 from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
 
@@ -101,7 +99,7 @@ class Over:
     }
 )
 def risk(
-    table: Annotated[Path | None, typer.Argument(help="The original table: CSV or Parquet, long or wide.")] = None,
+    table: Annotated[Path | None, argument("The original table: CSV or Parquet, long or wide.")] = None,
     released: Annotated[Path | None, option("The table that will be published, on the same categories.")] = None,
     sampled: Annotated[bool, option("The released table is a sample: no cell may exceed the original's.")] = False,
     example: options.Example = None,

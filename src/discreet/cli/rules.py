@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from discreet.cli import options, show
 from discreet.cli.audit_texts import cell_of
-from discreet.cli.compose import command, option, panel
+from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
 from discreet.cli.rule_texts import PANEL, Rules, rules_and_group
 from discreet.core.errors import RequestError
@@ -34,19 +33,17 @@ GIVE = "give one, for example --rule p=10, --rule dominance=2,85 or --rule thres
     }
 )
 def rules(
-    table: Annotated[Path, typer.Argument(help="A table from discreet tabulate, .tab, or a CSV table of counts.")],
+    table: Annotated[Path, argument("A table from discreet tabulate, .tab, or a CSV table of counts.")],
     rule: Rules = None,
     combine: Annotated[str, in_rules("any or all rules make a cell sensitive.")] = "any",
     p_percent: Annotated[str | None, in_short("--rule p=P", metavar="P")] = None,
     dominance: Annotated[list[str] | None, in_short("--rule dominance=N,K", metavar="N,K")] = None,
     threshold: Annotated[str | None, in_short("--rule threshold=M", metavar="M")] = None,
-    explain: Annotated[str | None, option("Explain one cell: dimension=code, with commas.")] = None,
+    explain: Annotated[str | None, option("Explain one cell: dimension=code, comma-separated.")] = None,
     *,
     read: OriginalOptions,
     json: options.Json = False,
-    output: Annotated[
-        Path | None, options.in_output("Also write the result: .json, .csv, .txt or .tab.", "--output", "-o")
-    ] = None,
+    output: Annotated[Path | None, in_output("Also write the result: .json, .csv, .txt or .tab.")] = None,
     top: Annotated[int, option("How many sensitive cells to show.", min=0)] = 20,
 ) -> None:
     """Find the cells that the agency's rules call sensitive, with reasons and protection levels.

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.compose import command, option
+from discreet.cli.compose import argument, command, option
+from discreet.cli.options import in_output
 
 
 @command(
@@ -19,15 +20,13 @@ from discreet.cli.compose import command, option
     }
 )
 def study(
-    paper: Annotated[str, typer.Argument(help="antal2014, antal2015, cohen2009 or domingo2002.")],
+    paper: Annotated[str, argument("antal2014, antal2015, cohen2009 or domingo2002.")],
     samples: Annotated[int | None, option("Samples per column, where the paper draws samples.")] = None,
-    draws: Annotated[int | None, option("Releases, or populations per sample, drawn.")] = None,
+    draws: Annotated[int | None, option("How many releases, or populations per sample, to draw.")] = None,
     json: options.Json = False,
     seed: options.Seed = 1,
     workers: options.Workers = None,
-    output: Annotated[
-        Path | None, options.in_output("A folder for report.md, results.csv and results.json.", "--output", "-o")
-    ] = None,
+    output: Annotated[Path | None, in_output("A folder for report.md, results.csv and results.json.")] = None,
 ) -> None:
     """Replay a paper's study and compare every printed number with the computed one.
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from discreet.cli import options, show
-from discreet.cli.compose import command, option, panel
+from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.options import in_output
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -22,12 +21,15 @@ in_records, in_reading = panel("What the records hold"), panel("Reading the reco
 class Held:
     """What the records hold."""
 
-    value: Annotated[str | None, in_records("Magnitudes to add up, with commas.")] = None
-    contributor: Annotated[str | None, in_records("Whose record it is; by default everybody has one record.")] = None
-    holding: Annotated[str | None, in_records("Which holding it belongs to.")] = None
-    weight: Annotated[str | None, in_records("Sampling weights, above 0.")] = None
-    estimates: Annotated[bool, in_records("Add up weight × magnitude, or weights: to publish.")] = False
-    shadow: Annotated[str | None, in_records("What the rules judge instead.")] = None
+    value: Annotated[str | None, in_records("Magnitudes to add up, comma-separated.")] = None
+    contributor: Annotated[
+        str | None,
+        in_records("The column that says whose record it is; by default each record is from another contributor."),
+    ] = None
+    holding: Annotated[str | None, in_records("The column that says which holding it belongs to.")] = None
+    weight: Annotated[str | None, in_records("The column of sampling weights, above 0.")] = None
+    estimates: Annotated[bool, in_records("Publish weighted sums: weight × magnitude, or the weights.")] = False
+    shadow: Annotated[str | None, in_records("The magnitude that the rules judge instead.")] = None
     hierarchy: Annotated[
         list[str] | None, in_records("dimension=file (.hrc, .csv, .parquet) or dimension=prefix:1,3; repeat it.")
     ] = None
@@ -62,7 +64,7 @@ class Source:
     delimiter: Annotated[str | None, in_reading("Separator; detected by default.")] = None
     decimal: Annotated[str, in_reading("Decimal sign of CSV files.")] = "."
     engine: Annotated[str, in_reading("duckdb, spark or reference.")] = "duckdb"
-    memory: Annotated[str, in_reading("What the engine may use before it works on disk.")] = "2GB"
+    memory: Annotated[str, in_reading("Memory that the engine uses before it works on disk.")] = "2GB"
 
     def opened(self, records: list[str], dimensions: Any, total: str) -> tuple[Any, Any]:
         """Return where the records are, and their dimensions as metadata describe them."""
@@ -90,9 +92,11 @@ class Source:
     }
 )
 def tabulate(
-    records: Annotated[list[str], typer.Argument(help="CSV, Parquet or DuckDB files, or a quoted pattern.")],
-    by: Annotated[str, option("Dimensions, with commas; name=coarse/finer for nested columns.", show_default=False)],
-    output: Annotated[Path, options.in_output("The table: .parquet keeps all, .csv, or .tab.", "--output", "-o")],
+    records: Annotated[list[str], argument("CSV, Parquet or DuckDB files, or a quoted pattern.")],
+    by: Annotated[
+        str, option("Dimensions, comma-separated; name=coarse/finer for nested columns.", show_default=False)
+    ],
+    output: Annotated[Path, in_output("The table: .parquet keeps all, .csv, or .tab.")],
     margins: Annotated[str, option("all, a number of dimensions, or a+b,a+c.")] = "all",
     top: Annotated[int, option("How many of the largest contributions to keep.")] = 2,
     total: Annotated[str, option("The code of the totals.")] = "Total",

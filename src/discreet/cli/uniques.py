@@ -10,7 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from discreet.cli import options, show
-from discreet.cli.compose import command, option
+from discreet.cli.compose import argument, command, option
+from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
@@ -48,10 +49,10 @@ class Estimated:
 
     prior: Priors = None
     model: Annotated[str, option("Log-linear model: select (forward), main, two-way or none.")] = "select"
-    fit: Annotated[list[str] | None, option("A margin that the log-linear model fits, with commas; repeat it.")] = None
+    fit: Annotated[list[str] | None, option("A margin that the log-linear model fits, as area,sex; repeat it.")] = None
     level: Annotated[float, option("Probability of the credible intervals.")] = 0.9
-    b: Annotated[float, option("Loss when a population unique is taken for safe.")] = 1.0
-    c: Annotated[float, option("Loss when somebody is protected for nothing.")] = 1.0
+    b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0
+    c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0
     slices: Annotated[str | None, option("Dimensions for which τ̃ is given by category; all by default.")] = None
 
     def said(self) -> dict[str, Any]:
@@ -80,19 +81,17 @@ class Estimated:
     }
 )
 def sample(
-    path: Annotated[Path, typer.Argument(metavar="SAMPLE", help="A sample table, or records with --by.")],
+    path: Annotated[Path, argument("A sample table, or records with --by.", "SAMPLE")],
     population: options.Population,
-    records: Annotated[Path | None, options.in_output("Write the risk of every record to this .csv.")] = None,
+    records: Annotated[Path | None, in_output("Write the risk of every record to this .csv.")] = None,
     *,
     estimated: Estimated,
     read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
-    output: Annotated[
-        Path | None, options.in_output("Also write the result: .json, .csv (cells) or .txt.", "--output", "-o")
-    ] = None,
-    top: Annotated[int, options.in_output("How many of the riskiest sample uniques to show.", min=0)] = 10,
+    output: Annotated[Path | None, in_output("Also write the result: .json, .csv (cells) or .txt.")] = None,
+    top: Annotated[int, in_output("How many of the riskiest sample uniques to show.", min=0)] = 10,
 ) -> None:
     """Estimate how many sample uniques are alone in the population, and which ones.
 
@@ -164,13 +163,11 @@ def size(
     population: options.Population,
     bound: Annotated[float, option("The bound on Q, or on τ̃.")],
     cells: Annotated[int | None, option("K, the number of cells that can occur.", "--cells", "-K")] = None,
-    table: Annotated[
-        Path | None, option("A sample at hand; it gives K, and sample uniques are expected from it.")
-    ] = None,
+    table: Annotated[Path | None, option("A sample at hand: gives K and the sample uniques to expect.")] = None,
     measure: Annotated[str, option("q or tau.")] = "q",
     prior: Priors = None,
     curve: Annotated[bool, option("Show Q and τ̃ over the sample size.")] = False,
-    plot: Annotated[Path | None, options.in_output("Draw the curves to a .svg or .png.")] = None,
+    plot: Annotated[Path | None, in_output("Draw the curves to a .svg or .png.")] = None,
     points: Annotated[int, option("How many sizes the curve has.", min=2)] = 12,
     *,
     read: OriginalOptions,

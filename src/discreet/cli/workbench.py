@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import options
-from discreet.cli.compose import command, option
+from discreet.cli.compose import argument, command, option
 from discreet.core.errors import RequestError
 
 
@@ -23,7 +23,7 @@ from discreet.core.errors import RequestError
 def workbench(
     context: typer.Context,
     files: Annotated[
-        list[Path] | None, typer.Argument(help="Tables, releases, records or hierarchies to open, or a saved session.")
+        list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.")
     ] = None,
     ledger: Annotated[Path | None, option("The ledger of what is published.")] = None,
     port: Annotated[int, option("Where to listen; any free port by default.", min=0)] = 0,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import options, show
 from discreet.cli.compose import command, panel
+from discreet.cli.options import in_output
 from discreet.cli.protect.method_fields import command_of
 from discreet.cli.reading_options import in_records, opened
 from discreet.core.errors import RequestError
@@ -105,7 +106,7 @@ def _secret(path: Path) -> bytes:
 def ptable(
     *,
     noise: Noise,
-    output: Annotated[Path | None, options.in_output("Write it: .txt or .csv.", "--output", "-o")] = None,
+    output: Annotated[Path | None, in_output("Write it: .txt or .csv.")] = None,
     json: options.Json = False,
 ) -> None:
     """Design a perturbation table for cell keys: for each count the noise with the largest entropy.

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from discreet.cli import options, show
-from discreet.cli.compose import composed, explained, option, parameter
+from discreet.cli.compose import argument, composed, explained, option, parameter
+from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions, opened
 from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.cell_key import KeyedTable
@@ -37,9 +36,9 @@ class First:
 
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="The original: a table, a file of discreet tabulate, .tab, or records."),
+        argument("The original: a table, a file of discreet tabulate, .tab, or records.", "FILE"),
     ] = None
-    output: Annotated[Path | None, options.in_output("Write the release: .csv or .parquet.", "--output", "-o")] = None
+    output: Annotated[Path | None, in_output("Write the release: .csv or .parquet.")] = None
 
 
 NO_DRAW = options.Draw()

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
-import typer
 
 from discreet.cli import options, show
-from discreet.cli.compose import command, composed, explained, option, parameter
+from discreet.cli.compose import argument, command, composed, explained, option, parameter
+from discreet.cli.options import in_output
 from discreet.cli.protect.common import ENDINGS, told
 from discreet.cli.protect.method_fields import MethodFields, sizes
 from discreet.cli.reading_options import Delimiter, Encoding
@@ -32,8 +32,8 @@ SWAPPING = MethodFields(RecordSwapping)
 class Records:
     """Where records come from, and where others go."""
 
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Records, one row per person: .csv or .parquet.")]
-    output: Annotated[Path | None, options.in_output("Write the records: .csv or .parquet.", "--output", "-o")] = None
+    file: Annotated[Path, argument("Records, one row per person: .csv or .parquet.", "FILE")]
+    output: Annotated[Path | None, in_output("Write the records: .csv or .parquet.")] = None
     encoding: Encoding = "utf-8"
     delimiter: Delimiter = None
     json: options.Json = False
@@ -129,7 +129,9 @@ COMMANDS = {
             parameter("records", Records),
             *SWAPPING.parameters,
             parameter("household", Annotated[str | None, option("The column of households, which move whole.")], None),
-            parameter("carry", Annotated[str | None, option("Columns that go with the area, with commas.")], None),
+            parameter(
+                "carry", Annotated[str | None, option("Columns that move with the area, comma-separated.")], None
+            ),
             parameter("draw", options.Draw),
         ],
     ),

@@ -29,7 +29,7 @@ class Advised:
     max_violations: Annotated[int | None, in_advice("Merge until only this many cells are sensitive.")] = None
     allow: Annotated[list[str] | None, in_advice("DIMENSION=any, neighbours, levels or none.")] = None
     order: Annotated[list[str] | None, in_advice("DIMENSION=CATEGORY,CATEGORY,… in order.")] = None
-    limit: Annotated[int, in_advice("Recodings tried before the search gets greedy.", min=1)] = 2000
+    limit: Annotated[int, in_advice("How many recodings to try before the search turns greedy.", min=1)] = 2000
 
     def method(self, original: Original) -> _Found:
         """Return the recoding that a search finds, as a method."""
