@@ -11,7 +11,6 @@ import numpy as np
 
 from discreet.cli import show
 from discreet.cli.compose import panel
-from discreet.cli.protect.common import Linked
 from discreet.cli.protect.method_fields import command_of
 from discreet.cli.reading_options import Part, check_parts, opened, parts
 from discreet.core.errors import RequestError
@@ -62,8 +61,12 @@ def _audited(
         Path | None,
         in_sensitive("CSV of cells (dimensions, then status publish or suppress, cost, lower, upper, sliding)."),
     ] = None,
-    form: Annotated[str, in_files("Publish suppressed cells as marks, intervals or synthetic.", "--as")] = "marks",
-    linked: Linked = None,
+    form: Annotated[
+        str, in_files("marks, intervals or synthetic: how suppressed cells are published.", "--as")
+    ] = "marks",
+    linked: Annotated[
+        list[Path] | None, in_files("A further table, read as FILE is and protected together with it.")
+    ] = None,
     part: Part = None,
     status: Annotated[Path | None, in_files("CSV of every cell's status and reason, for the agency only.")] = None,
     tab: Annotated[Path | None, in_files("The table with statuses for τ-ARGUS (.tab), for the agency only.")] = None,
