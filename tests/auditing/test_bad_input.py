@@ -13,7 +13,7 @@ from tests.auditing.examples import TABLE_1, csv_of
 
 import discreet as dc
 from discreet import Attacker, DataError, Figures, Hierarchy, InfeasibleError, Kind, Limits, RequestError
-from discreet.reading.tab_release import read_tab_release
+from discreet.reading.published import read_tab_release
 from discreet.table.attacker import Fact
 from discreet.table.release_reader import release_from_frame
 

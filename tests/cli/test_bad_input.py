@@ -186,9 +186,9 @@ def test_people_in_impossible_cells(folder: Path) -> None:
         ("0.2,0.8,0.1", "weights [0.2, 0.8, 0.1] sum to 1.1, not to 1; scale them"),
         ("-0.1,1.0,0.1", "weights are [-0.1, 1.0, 0.1]; every one must be 0 or more"),
         ("nan,0.5,0.5", "weights are [nan, 0.5, 0.5]; every one must be 0 or more"),
-        ("a,b,c", "weights are 'a,b,c'; give three numbers with commas, as 0.1,0.8,0.1"),
-        ("0.5,0.5", "weights are '0.5,0.5': 2 of them; give three, as 0.1,0.8,0.1"),
-        ("", "weights are ''; give three numbers with commas, as 0.1,0.8,0.1"),
+        ("a,b,c", "--weights is 'a,b,c'; give three numbers with commas, as 0.1,0.8,0.1"),
+        ("0.5,0.5", "--weights is '0.5,0.5': 2 of them; give three, as 0.1,0.8,0.1"),
+        ("", "--weights is ''; give three numbers with commas, as 0.1,0.8,0.1"),
     ],
 )
 def test_weights(weights: str, message: str, folder: Path) -> None:
