@@ -6,19 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray, index_ranges, sorted_runs
-from discreet.table.arrow_files import read_arrow_rows
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import FloatArray, IntArray, sorted_runs
+from discreet.table.arrow_files import TextOptions, errors_of, read_arrow_rows
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where, numpy_from_arrow
 from discreet.table.space import Space
-
-MOST = 60_000_000
-"""The most entries, one per contribution and published sum that it is in, that are laid out."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,7 +25,7 @@ class Contributions:
     """One row per contribution: its finest categories, whose it is, and its amount.
 
     Respondents of one holding know each other's figures: they act as one. ``coalitions`` are further groups of
-    respondents or holdings who put together what they know, beside what each of them can do alone.
+    respondents or holdings who pool what they know, beside what each can do alone.
 
     >>> firms = Contributions.from_rows([({"size": "4"}, "A", 400), ({"size": "4"}, "B", 600)])
     >>> firms
@@ -41,7 +40,6 @@ class Contributions:
     coalitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the amounts and the members of coalitions."""
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
         groups = {name: tuple(members) for name, members in self.coalitions.items()}
         object.__setattr__(self, "coalitions", MappingProxyType(groups))
@@ -61,8 +59,6 @@ class Contributions:
         cls, rows: Iterable[tuple[Mapping[str, object], object, float]], coalitions: Sequence[Sequence[str]] = ()
     ) -> Contributions:
         """Build contributions from ``(cell, respondent, amount)``; a holding is named in place of its respondents."""
-        import pyarrow as pa
-
         listed = list(rows)
         if not listed:
             raise DataError("there are no contributions; give at least one")
@@ -75,7 +71,7 @@ class Contributions:
     @classmethod
     def from_arrow(
         cls,
-        arrow: Any,
+        arrow: pa.Table,
         *,
         value: str = "value",
         respondent: str = "respondent",
@@ -83,19 +79,16 @@ class Contributions:
         coalitions: Sequence[Sequence[str]] = (),
         where: Where = lambda row: f"row {row + 1}",
     ) -> Contributions:
-        """Build contributions from columns: dimensions, respondent, amount, and holding where there is one.
+        """Build contributions from columns: dimensions, respondent, amount, and holding if there is one.
 
         Args:
             arrow: the columns.
             value: the column of amounts.
             respondent: the column that says whose they are.
-            holding: the column of holdings; without it, one named ``holding`` where there is one.
-            coalitions: groups of respondents or holdings who put together what they know.
-            where: names the place of a row.
+            holding: the column of holdings; by default one named ``holding``, if there is one.
+            coalitions: groups of respondents or holdings who pool what they know.
+            where: names the place of a row in messages.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         names = list(arrow.column_names)
         options = {respondent: "respondent=, --contributor", value: "value=, --contribution"}
         for name, option in (options | ({} if holding is None else {holding: "holding=, --holding"})).items():
@@ -137,18 +130,9 @@ class Contributions:
                 f"the contributions have no column {missing!r}, which the published tables have; "
                 f"{nearest(missing, list(self.labels))}"
             )
-        rows = np.arange(self.unit.size)
-        position = np.zeros(rows.size, np.int64)
-        for axis, stride in zip(space.axes, space.grid.strides, strict=True):
-            above = [axis.above(label) for label in self.labels[axis.name]]
-            first = np.cumsum([0, *(len(nodes) for nodes in above)])
-            flat = np.array([node for nodes in above for node in nodes], np.int64)
-            code = self.codes[rows, list(self.labels).index(axis.name)]
-            if int((first[code + 1] - first[code]).sum()) > MOST:
-                raise LimitError(f"the contributions are in more than {MOST:,} sums; audit fewer dimensions at a time")
-            again, node = index_ranges(first[code], first[code + 1])
-            position = position[again] + stride * flat[node]
-            rows = rows[again]
+        above = [[axis.above(label) for label in self.labels[axis.name]] for axis in space.axes]
+        codes = [self.codes[:, list(self.labels).index(axis.name)] for axis in space.axes]
+        rows, position = space.grid.climb(codes, above, "audit fewer dimensions at a time")
         unit, values = self.unit[rows], self.values[rows]
         parts = [(position, unit, values)]
         for number, members in enumerate(self.coalitions.values()):
@@ -160,11 +144,10 @@ class Contributions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everybody who can act as one: respondents or holdings, then coalitions."""
+        """Whoever can act as one: respondents or holdings, then coalitions."""
         return (*self.units, *self.coalitions)
 
     def __str__(self) -> str:
-        """Say how much there is."""
         return f"{self.values.size:,} contributions of {len(self.units):,} respondents by {' × '.join(self.labels)}"
 
     __repr__ = __str__
@@ -177,24 +160,21 @@ def read_contributions(
     respondent: str = "respondent",
     holding: str | None = None,
     coalitions: Sequence[Sequence[str]] = (),
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
+    **text: Unpack[TextOptions],
 ) -> Contributions:
-    """Read contributions from a CSV or Parquet file; see :meth:`Contributions.from_arrow`."""
-    arrow, where = read_arrow_rows(path, encoding=encoding, delimiter=delimiter)
-    try:
+    """Read contributions from a CSV or Parquet file; see :meth:`Contributions.from_arrow`.
+
+    ``encoding`` and ``delimiter`` say how a CSV file is read.
+    """
+    arrow, where = read_arrow_rows(path, **text)
+    with errors_of(path):
         return Contributions.from_arrow(
             arrow, value=value, respondent=respondent, holding=holding, coalitions=coalitions, where=where
         )
-    except DiscreetError as error:
-        raise type(error)(f"{path}: {error}") from None
 
 
-def _numbers(column: Any, where: Where) -> Any:
+def _numbers(column: pa.ChunkedArray, where: Where) -> pa.ChunkedArray:
     """Return texts as numbers, or name the first that is none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     bad = pc.invert(pc.fill_null(pc.match_substring_regex(column, r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*$"), False))
     row = pc.index(bad, True).as_py()
     if row >= 0:

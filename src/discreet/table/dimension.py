@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import IntArray
 from discreet.table.grid import Grid
 
 
@@ -13,7 +16,7 @@ from discreet.table.grid import Grid
 class Dimension:
     """A classifying variable of a table, with its categories in order.
 
-    Labels are text, so that a table read from a file and one built from numbers join by the same keys.
+    Labels are text: a table read from a file and one built from numbers join by the same keys.
 
     >>> Dimension("sex", (1, 2)).categories
     ('1', '2')
@@ -23,7 +26,6 @@ class Dimension:
     categories: tuple[str, ...]
 
     def __init__(self, name: str, categories: Iterable[object]) -> None:
-        """Check the name and the categories, and turn labels into text."""
         labels = tuple(str(label) for label in categories)
         if not isinstance(name, str) or not name:
             raise DataError(f"dimension name is {name!r}; give a text that is not empty")
@@ -38,7 +40,6 @@ class Dimension:
         object.__setattr__(self, "categories", labels)
 
     def __len__(self) -> int:
-        """Return the number of categories."""
         return len(self.categories)
 
     def code(self, category: object) -> int:
@@ -52,6 +53,11 @@ class Dimension:
         except ValueError:
             hint = nearest(str(category), self.categories)
             raise RequestError(f"dimension {self.name!r} has no category {str(category)!r}; {hint}") from None
+
+    def codes(self, labels: Iterable[str]) -> IntArray:
+        """Return the positions of several categories."""
+        known = {label: code for code, label in enumerate(self.categories)}
+        return np.array([known[label] if label in known else self.code(label) for label in labels], np.int64)
 
 
 def grid_of(dimensions: Iterable[Dimension]) -> Grid:

@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import LimitError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import IntArray, index_ranges
 
 Number = TypeVar("Number", np.int64, np.float64)
+MOST = 60_000_000
+"""The most sums of combinations that are laid out: a round figure, at which their arrays take about 2 GB."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,32 @@ class Grid:
         for length, column in zip(self.shape, codes, strict=True):
             positions = (positions[:, None] * length + np.asarray(column, np.int64)).ravel()
         return positions
+
+    def climb(
+        self, codes: Iterable[IntArray], above: Iterable[Sequence[Sequence[int]]], remedy: str
+    ) -> tuple[IntArray, IntArray]:
+        """Return every sum that combinations are in: the number of the combination, and the position of the sum.
+
+        Args:
+            codes: a column of codes for each dimension.
+            above: along each dimension, for each code those of the sums that it is in.
+            remedy: what to do where there are too many.
+
+        >>> [column.tolist() for column in Grid((3,)).climb([np.array([2, 1])], [[(), (0, 1), (0, 2)]], "")]
+        [[0, 0, 1, 1], [0, 2, 0, 1]]
+        """
+        columns = list(codes)
+        rows = np.arange(columns[0].size)
+        position = np.zeros(rows.size, np.int64)
+        for stride, column, sums in zip(self.strides, columns, above, strict=True):
+            first = np.cumsum([0, *(len(nodes) for nodes in sums)])
+            flat = np.array([node for nodes in sums for node in nodes], np.int64)
+            begin, end = first[column[rows]], first[column[rows] + 1]
+            if int((end - begin).sum()) > MOST:
+                raise LimitError(f"the contributions are in more than {MOST:,} sums; {remedy}")
+            again, node = index_ranges(begin, end)
+            position, rows = position[again] + stride * flat[node], rows[again]
+        return rows, position
 
     def translate(self, positions: IntArray, other: Grid, codes: Mapping[str, IntArray]) -> IntArray:
         """Return positions of this grid as those of another that shares dimensions with it, -1 where it has none.

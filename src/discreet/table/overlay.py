@@ -6,9 +6,8 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
-from discreet.table.decimals import decimal_text
 from discreet.table.empty_cells import empty_cells
-from discreet.table.figures import Figures
+from discreet.table.figures import Figures, decimal_text
 from discreet.table.grid import locate
 from discreet.table.joint_axis import covered
 from discreet.table.kinds import UNBOUNDED

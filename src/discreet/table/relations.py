@@ -11,7 +11,7 @@ from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
 from discreet.table.additive_axis import AdditiveAxis
 from discreet.table.blocks import Block
-from discreet.table.decimals import decimal_text
+from discreet.table.figures import decimal_text
 from discreet.table.grid import locate
 from discreet.table.overlay import Overlay
 

@@ -6,20 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.errors import LimitError
-from discreet.core.numerics import FloatArray, IntArray, index_ranges, sorted_runs
-from discreet.table.axis import Axis
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, sorted_runs
 from discreet.table.grid import Grid, locate
 from discreet.table.respondents import Respondents
 from discreet.table.tabulation import Tabulation
 
-BoolArray = npt.NDArray[np.bool_]
 ONE_CELL = "respondents are not named and are taken to be in one cell each"
 """What is to be said where a tabulation does not name its respondents."""
-MOST = 60_000_000
-"""The most entries, one per respondent and sum that it is in, that are laid out."""
 
 
 def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntArray, FloatArray]:
@@ -32,34 +26,23 @@ def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntA
     amount = known.amounts[tabulation.response(response)] if tabulation.responses else known.records.astype(np.float64)
     codes = tabulation.grid.decode(known.cell)
     crossed = Grid((2,) * len(codes)).encode([code > 0 for code in reversed(codes)])
-    above = [_above(axis) for axis in tabulation.axes]
+    # The total is in itself alone: along dimensions that are not crossed, everybody stays there.
+    above = [[(0,), *axis.over[1:]] for axis in tabulation.axes]
     parts = []
     for pattern in np.unique(crossed).tolist():
         mine = np.flatnonzero(crossed == pattern)
-        position = np.zeros(mine.size, np.int64)
-        for i, (first, flat) in enumerate(above):
-            if not pattern >> i & 1:
-                continue
-            begin, end = first[codes[i][mine]], first[codes[i][mine] + 1]
-            if int((end - begin).sum()) > MOST:
-                raise LimitError(f"the contributions are in more than {MOST:,} sums; tabulate fewer dimensions at once")
-            again, node = index_ranges(begin, end)
-            position = position[again] + tabulation.grid.strides[i] * flat[node]
-            mine = mine[again]
+        again, position = tabulation.grid.climb(
+            [code[mine] for code in codes], above, "tabulate fewer dimensions at once"
+        )
         row = locate(tabulation.cells, position)
         listed = row >= 0
-        parts.append(_added(row[listed], known.unit[mine[listed]], amount[mine[listed]]))
+        mine = mine[again[listed]]
+        parts.append(_added(row[listed], known.unit[mine], amount[mine]))
     row, unit, amount = (np.concatenate(column) for column in zip(*parts, strict=True))
     # What several finest margins have in common they say alike.
     order, start = sorted_runs(row, unit)
     once = order[start]
     return row[once], unit[once], amount[once]
-
-
-def _above(axis: Axis) -> tuple[IntArray, IntArray]:
-    """Return for each node where the nodes that contain it begin, and these nodes one after another."""
-    first = np.cumsum([0, *(len(nodes) for nodes in axis.over)])
-    return first, np.array([node for nodes in axis.over for node in nodes], np.int64)
 
 
 def _added(row: IntArray, unit: IntArray, amount: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:

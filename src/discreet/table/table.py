@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,9 @@ from discreet.table.dimension import Dimension, grid_of
 from discreet.table.frequencies import Frequencies
 
 if TYPE_CHECKING:
-    from discreet.table.columns import Margins
-    from discreet.table.roles import Layout
+    from discreet.table.arrow_files import Backend, TextOptions
+    from discreet.table.frames import TableOptions
+    from discreet.table.table_writer import WrittenLayout
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,8 +27,8 @@ class Table(Frequencies):
     """A frequency table of any number of dimensions; immutable.
 
     Only non-empty cells are stored, as sorted positions in row-major order (the last dimension runs fastest)
-    with their counts, so that a sparse table costs what its non-empty cells cost. ``impossible`` holds the
-    positions of structural zeros: combinations that cannot occur, which do not count as cells.
+    with their counts: a sparse table costs what its non-empty cells cost. ``impossible`` holds the positions of
+    structural zeros: combinations that cannot occur, which do not count as cells.
 
     >>> table = Table.from_array([[3, 0], [1, 5]], {"area": ["north", "south"], "sex": ["m", "f"]})
     >>> table.total, table.possible, table.label(2)
@@ -114,27 +115,14 @@ class Table(Frequencies):
         return cls.of(frequencies_from_columns(labels, figures, where=where, categories=declared))
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        dimensions: Sequence[str] | None = None,
-        count: str = "count",
-        layout: Layout = "auto",
-        total: str | None = "Total",
-        margins: Margins = "check",
-    ) -> Table:
+    def from_frame(cls, frame: Any, **reading: Unpack[TableOptions]) -> Table:
         """Build a table from a pandas, polars or Arrow frame.
 
         Args:
             frame: *long*, with one column per dimension and a column of counts, or *wide*, a labelled
                 cross-table whose first column (or pandas index) holds the row labels.
-            dimensions: the columns that classify; by default every column but the counts.
-            count: the column of counts of a long frame.
-            layout: ``"long"``, ``"wide"``, or ``"auto"``: long when the column of counts is there.
-            total: the label that marks a margin; ``None`` when no category is one.
-            margins: ``"check"`` that stated margins are the sums of their cells, or ``"recompute"`` to
-                leave them out of account.
+            **reading: ``dimensions``, ``count``, ``layout``, ``total``, ``totals`` and ``margins``, as
+                :func:`discreet.read_table` takes them.
 
         >>> import pandas as pd
         >>> long = pd.DataFrame({"area": ["n", "n", "s"], "sex": ["m", "f", "f"], "count": [3, 1, 2]})
@@ -143,41 +131,33 @@ class Table(Frequencies):
         """
         from discreet.table.frames import frequencies_from_frame
 
-        return cls.of(
-            frequencies_from_frame(
-                frame, dimensions=dimensions, count=count, layout=layout, total=total, margins=margins
-            )
-        )
+        return cls.of(frequencies_from_frame(frame, **reading))
 
-    def with_structural_zeros(
-        self, combinations: Any, *, encoding: str = "utf-8", delimiter: str | None = None
-    ) -> Table:
+    def with_structural_zeros(self, combinations: Any, **text: Unpack[TextOptions]) -> Table:
         """Declare combinations impossible.
 
         Args:
             combinations: a list of ``{dimension: category}``, a frame, or a CSV or Parquet file with a column
-                per dimension. A combination may name some of the dimensions only; then it is impossible
-                whatever the others are.
-            encoding: the encoding of a CSV file.
-            delimiter: what separates the columns of a CSV file; found from the header when not given.
+                per dimension. A combination that names some of the dimensions only is impossible whatever the
+                others are.
+            **text: ``encoding`` and ``delimiter`` of a CSV file, by default UTF-8 and found from the header.
 
         >>> table = Table.from_array([[3, 0], [1, 5]], {"age": ["child", "adult"], "married": ["no", "yes"]})
         >>> table.with_structural_zeros([{"age": "child", "married": "yes"}]).possible
         3
         """
-        from discreet.table.structural_zeros import positions_of
+        from discreet.table.frames import impossible_cells
 
-        found = positions_of(self, combinations, encoding=encoding, delimiter=delimiter)
-        added = np.union1d(self.impossible, found)
+        added = np.union1d(self.impossible, impossible_cells(self, combinations, **text))
         return Table(self.dimensions, self.cells, self.counts, added)
 
     # --- leaving ------------------------------------------------------------------------------------------
 
     def to_frame(
         self,
-        backend: Literal["pandas", "polars", "pyarrow"] = "pandas",
+        backend: Backend = "pandas",
         *,
-        layout: Literal["long", "wide"] = "long",
+        layout: WrittenLayout = "long",
         zeros: bool = True,
         count: str = "count",
     ) -> Any:
@@ -194,22 +174,18 @@ class Table(Frequencies):
         >>> Table.from_array([[3, 0], [1, 5]], ["area", "sex"]).to_frame(layout="wide").values.tolist()
         [['1', 3, 0], ['2', 1, 5]]
         """
-        from discreet.table.table_writer import frame_from_table
+        from discreet.table.arrow_files import frame_from_arrow
+        from discreet.table.table_writer import arrow_from_table
 
-        return frame_from_table(self, backend, layout=layout, zeros=zeros, count=count)
+        return frame_from_arrow(arrow_from_table(self, layout=layout, zeros=zeros, count=count), backend)
 
     def write(
-        self,
-        path: str | Path,
-        *,
-        layout: Literal["long", "wide"] = "long",
-        zeros: bool = True,
-        count: str = "count",
+        self, path: str | Path, *, layout: WrittenLayout = "long", zeros: bool = True, count: str = "count"
     ) -> None:
         """Write a CSV or Parquet file, whole or not at all.
 
-        Parquet keeps categories that nobody is in, and structural zeros, at the cost of the non-empty cells.
-        CSV keeps them where it lists empty cells, and structural zeros in the long layout; see :meth:`to_frame`.
+        Parquet keeps categories that nobody is in, and structural zeros, and lists non-empty cells only.
+        CSV keeps them if it lists empty cells, and structural zeros in the long layout; see :meth:`to_frame`.
         """
         from discreet.table.table_writer import write_table
 
@@ -251,12 +227,9 @@ class Table(Frequencies):
         return [*self.names, "count"], body, len(self.names)
 
     def __str__(self) -> str:
-        """Return a headline and a short view of the cells."""
-        header, body, left = self._preview()
-        return f"{self.headline}\n{columns(header, body, left)}"
+        return f"{self.headline}\n{columns(*self._preview())}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        header, body, left = self._preview()
-        return html_table(header, body, left, caption=self.headline)
+        return html_table(*self._preview(), caption=self.headline)

@@ -3,70 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import LimitError, RequestError
-from discreet.table.arrow_writer import frame_from_arrow, refuse_format, write_csv, write_parquet
+from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
 from discreet.table.frequencies import DENSE_LIMIT, Frequencies
 from discreet.table.grid import look_up
 from discreet.table.roles import POSSIBLE
 
+WrittenLayout: TypeAlias = Literal["long", "wide"]
 SCHEMA = 1
 """The version of the note that a Parquet file of a table carries."""
 
 
-def frame_from_table(
-    table: Frequencies,
-    backend: Literal["pandas", "polars", "pyarrow"],
-    *,
-    layout: Literal["long", "wide"],
-    zeros: bool,
-    count: str,
-) -> Any:
-    """Return a table as a frame; see :meth:`Table.to_frame`."""
-    return frame_from_arrow(arrow_from_table(table, layout=layout, zeros=zeros, count=count), backend)
-
-
-def arrow_from_table(table: Frequencies, *, layout: Literal["long", "wide"], zeros: bool, count: str) -> pa.Table:
-    """Return a table as columns, in the layout asked for."""
+def arrow_from_table(table: Frequencies, *, layout: WrittenLayout, zeros: bool, count: str) -> pa.Table:
+    """Return a table as columns; see :meth:`Table.to_frame`."""
     if layout not in ("long", "wide"):
         raise RequestError(f"layout is {layout!r}; it is 'long' or 'wide'")
-    return wide_arrow(table) if layout == "wide" else long_arrow(table, zeros=zeros, count=count)
+    return _wide(table) if layout == "wide" else _long(table, zeros=zeros, count=count)
 
 
-def long_arrow(table: Frequencies, *, zeros: bool, count: str = "count", coded: bool = False) -> pa.Table:
+def _long(table: Frequencies, *, zeros: bool, count: str, coded: bool = False) -> pa.Table:
     """Return one row per cell: every cell with ``zeros``, otherwise the non-empty and impossible ones."""
-    taken = [count, POSSIBLE] if table.impossible.size else [count]
-    clash = next((name for name in table.names if name in taken), None)
-    if clash is not None:
-        remedy = "name the counts otherwise, as count='people'" if clash == count else "rename the dimension"
-        raise RequestError(f"dimension {clash!r} has the name of a column of figures; {remedy}")
-    if zeros:
-        if table.size > DENSE_LIMIT:
-            raise LimitError(
-                f"the table has {table.size:,} cells, too many to list; pass zeros=False, or write Parquet, "
-                "which keeps the categories"
-            )
-        cells = np.arange(table.size)
-        counts = table.to_array().ravel()
-    else:
+    if not zeros:
         cells = np.union1d(table.cells, table.impossible)
         counts = look_up(table.cells, table.counts, cells)
-    data: dict[str, Any] = {}
-    for dimension in table.dimensions:
-        codes = pa.array(table.codes(dimension.name, cells).astype(np.int32))
-        column = pa.DictionaryArray.from_arrays(codes, pa.array(dimension.categories))
-        data[dimension.name] = column if coded else column.dictionary_decode()
+    elif table.size > DENSE_LIMIT:
+        raise LimitError(
+            f"the table has {table.size:,} cells, too many to list; pass zeros=False, or write Parquet, "
+            "which keeps the categories"
+        )
+    else:
+        cells, counts = np.arange(table.size), table.to_array().ravel()
+    data = label_columns(
+        table.categories_by_name,
+        table.grid.decode(cells),
+        taken=[count, POSSIBLE] if table.impossible.size else [count],
+        coded=coded,
+        remedy="name the counts otherwise, as count='people'" if count in table.names else "rename the dimension",
+    )
     data[count] = counts
     if table.impossible.size:
         data[POSSIBLE] = ~np.isin(cells, table.impossible)
     return pa.table(data)
 
 
-def wide_arrow(table: Frequencies) -> pa.Table:
+def _wide(table: Frequencies) -> pa.Table:
     """Return a cross-table, the last dimension across the columns."""
     if len(table.shape) < 2:
         raise RequestError("a cross-table needs two dimensions or more; use the long layout")
@@ -89,20 +74,13 @@ def wide_arrow(table: Frequencies) -> pa.Table:
     return pa.table(data)
 
 
-def write_table(
-    table: Frequencies,
-    path: str | Path,
-    *,
-    layout: Literal["long", "wide"] = "long",
-    zeros: bool = True,
-    count: str = "count",
-) -> None:
+def write_table(table: Frequencies, path: str | Path, *, layout: WrittenLayout, zeros: bool, count: str) -> None:
     """Write a table as CSV or Parquet, by the file's ending; see :meth:`Table.write`."""
     file = Path(path)
     if file.suffix.lower() == ".parquet":
         listed = [{"name": d.name, "categories": list(d.categories)} for d in table.dimensions]
         note = {"schema": SCHEMA, "count": count, "dimensions": listed}
-        write_parquet(long_arrow(table, zeros=False, count=count, coded=True), file, note)
+        write_parquet(_long(table, zeros=False, count=count, coded=True), file, note)
     elif file.suffix.lower() in (".csv", ".txt"):
         write_csv(arrow_from_table(table, layout=layout, zeros=zeros, count=count), file)
     else:

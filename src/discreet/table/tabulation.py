@@ -339,7 +339,7 @@ class Tabulation(OnGrid, Frozen):
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Return a frame with a row per cell: a column per dimension, then every figure."""
-        from discreet.table.arrow_writer import frame_from_arrow
+        from discreet.table.arrow_files import frame_from_arrow
         from discreet.table.tabulation_writer import arrow_from_cells
 
         return frame_from_arrow(arrow_from_cells(self.axes, self.cells, self.columns()), backend)

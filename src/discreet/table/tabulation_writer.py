@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
-from discreet.table.arrow_writer import refuse_format, write_csv, write_parquet
+from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
 from discreet.table.axis import Axis
 from discreet.table.grid import Grid, locate
 from discreet.table.respondents import Respondents
@@ -41,12 +40,8 @@ def arrow_from_cells(
     axes: Sequence[Axis], cells: IntArray, figures: Mapping[str, Any], *, coded: bool = False
 ) -> pa.Table:
     """Return a row per cell: its codes, then its figures."""
-    data: dict[str, Any] = {}
-    for axis, codes in zip(axes, Grid(tuple(len(axis) for axis in axes)).decode(cells), strict=True):
-        if axis.name in figures:
-            raise RequestError(f"dimension {axis.name!r} has the name of a column of figures; rename it")
-        column = pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(axis.codes))
-        data[axis.name] = column if coded else column.dictionary_decode()
+    grid = Grid.of({axis.name: axis.codes for axis in axes})
+    data = label_columns(grid.labels, grid.decode(cells), taken=figures, coded=coded)
     return pa.table(data | {name: np.ascontiguousarray(c) for name, c in figures.items() if c is not None})
 
 
@@ -60,13 +55,7 @@ def write_cells(
 ) -> None:
     """Write the cells of a tabulation as Parquet or CSV, by the file's ending; see :meth:`Tabulation.write`.
 
-    Args:
-        path: the file.
-        axes: the dimensions.
-        cells: the positions of the cells.
-        figures: a column for each figure, named as in the file.
-        about: the rest of the note: responses, margins, top, dropped.
-        respondents: who contributed what, where that is known.
+    ``about`` is the rest of the note: responses, margins, top, dropped.
     """
     file = Path(path)
     if file.suffix.lower() == ".parquet":
@@ -82,7 +71,7 @@ def write_cells(
 
 
 def _with_respondents(arrow: pa.Table, cells: IntArray, known: Respondents, responses: Sequence[str]) -> pa.Table:
-    """Add lists of those who are in each finest cell."""
+    """Add lists of the respondents in each finest cell."""
     row = locate(cells, known.cell)
     order = np.argsort(row, kind="stable")
     ends = pa.array(np.searchsorted(row[order], np.arange(cells.size + 1)).astype(np.int64))
