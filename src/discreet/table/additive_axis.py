@@ -6,18 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import IntArray
-
-if TYPE_CHECKING:
-    from discreet.table.figures import Figures
+from discreet.table.figures import Figures
 
 WHOLE = "Total"
-"""What the total of everybody is called, whatever the tables call it."""
+"""The name of the total of everybody, whatever the tables call it."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,7 @@ class AdditiveAxis:
 
     Every relation is a label and those that it is the sum of, one for each inner node of each hierarchy. ``parts`` are
     the totals of tables that cover some of the labels only, and ``pieces`` what such tables cut the dimension into: of
-    each piece the sum, and the labels in it that are no sums. Where all tables cover the same part, its total is the
+    each piece the sum, and the labels in it that are no sums. If all tables cover the same part, its total is the
     first label. ``whole`` is what tables call the first label.
     """
 
@@ -116,10 +113,10 @@ class AdditiveAxis:
         return replace(self, relations=((whole, parts),) if parts else (), kept=tuple(sorted({whole, *parts})))
 
     def only(self, needed: Iterable[int]) -> AdditiveAxis:
-        """Return the axis with the sums that are needed; the others are put in where they are added up further.
+        """Return the axis with the sums that are needed; others are replaced by their parts where they are added up.
 
-        Places stay as they are; labels that are left out stand in no relation. A sum in two ways is never left out,
-        because it says that the two are alike.
+        Places stay as they are; labels that are left out are in no relation. A sum in two ways is never left out,
+        because it says that the two are equal.
 
         >>> AdditiveAxis("x", ("Total", "g", "a", "b", "c"), ((0, (1, 4)), (1, (2, 3)))).only([0]).relations
         ((0, (2, 3, 4)),)
@@ -143,7 +140,7 @@ class AdditiveAxis:
         return replace(self, relations=relations, kept=tuple(sorted(kept)))
 
     def recode(self, other: AdditiveAxis) -> IntArray:
-        """Return where another axis of the same dimension has each label, -1 where it has not."""
+        """Return the place of each label along another axis of the same dimension, -1 if it has none."""
         found = [other.places.get(label, -1) for label in self.nodes]
         found[0] = other.places.get(self.whole, 0) if other.places.get(self.whole, 0) in other.parts else 0
         for part in self.parts:

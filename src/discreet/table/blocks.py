@@ -10,8 +10,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.additive_axis import AdditiveAxis
 from discreet.table.figures import Figures
+from discreet.table.grid import locate
 from discreet.table.space import Space
 
 MANY = 1_000
@@ -234,3 +236,58 @@ def _is_ear(edge: frozenset[str], edges: list[frozenset[str]]) -> bool:
     others = [other for other in edges if other is not edge]
     shared = frozenset(name for name in edge if any(name in other for other in others))
     return any(shared <= other for other in others)
+
+
+def relations_of(
+    blocks: Sequence[Block], grids: Sequence[IntArray], positions: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the equations of all blocks in compressed rows: every sum along every dimension."""
+    columns, lengths, signs = [], [], []
+    for block, grid in zip(blocks, grids, strict=True):
+        axes = list(block.axes.values())
+        places = np.arange(positions.size) if len(grids) == 1 else locate(positions, grid)
+        shaped = places.reshape([len(axis.stated) for axis in axes])
+        for i, axis in enumerate(axes):
+            along = np.moveaxis(shaped, i, 0).reshape(len(axis.stated), -1)
+            slot = {code: at for at, code in enumerate(axis.stated)}
+            wanted = ~_elsewhere(block, axis.name)
+            for parent, children in axis.relations:
+                rows = along[[slot[parent], *(slot[child] for child in children)]].T
+                if parent == _top(axis):
+                    rows = rows[wanted]
+                columns.append(rows.ravel())
+                lengths.append(np.full(rows.shape[0], rows.shape[1]))
+                signs.append(np.tile(np.array([1] + [-1] * len(children), np.int64), rows.shape[0]))
+    if not columns:
+        nothing = np.zeros(0, np.int64)
+        return np.zeros(1, np.int64), nothing, nothing
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
+    return starts, np.concatenate(columns), np.concatenate(signs)
+
+
+def _top(axis: AdditiveAxis) -> int:
+    """Return the sum of all labels of an axis of a block."""
+    return axis.stated[0] if not axis.relations else axis.relations[0][0] if len(axis.relations) == 1 else 0
+
+
+def _elsewhere(block: Block, name: str) -> BoolArray:
+    """Say for which labels along the other dimensions another block states the sum over one dimension."""
+    others = [axis for axis in block.axes.values() if axis.name != name]
+    shape = [len(axis.stated) for axis in others]
+    found = np.zeros(shape, bool)
+    if not block.stated:
+        return found.ravel()
+    summed = [np.array([code == _top(axis) for code in axis.stated]) for axis in others]
+    for names, apart in block.stated:
+        if name not in names or name in apart:
+            continue
+        mine = np.ones(shape, bool)
+        for k, axis in enumerate(others):
+            at = summed[k].reshape([-1 if j == k else 1 for j in range(len(others))])
+            # Where another dimension is summed over too, that must be the same sum there.
+            if axis.name not in names:
+                mine &= at
+            elif axis.name in apart:
+                mine &= ~at
+        found |= mine
+    return found.ravel()

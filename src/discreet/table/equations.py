@@ -16,12 +16,11 @@ import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.numerics import IntArray, whole_where_near
-from discreet.table.blocks import Asked, lay_blocks
+from discreet.table.blocks import Asked, lay_blocks, relations_of
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED, Kind
-from discreet.table.overlay import Overlay, places
-from discreet.table.relations import only_open, relations_of
+from discreet.table.overlay import Overlay, only_open, places
 from discreet.table.release import Release, parts_of
 from discreet.table.space import Space, space_of
 from discreet.table.table import Table

@@ -1,4 +1,4 @@
-"""What frozen bundles of arrays share: arrays cannot be written to, and equality compares them."""
+"""The base of frozen bundles of arrays: they cannot be written to, and equality compares them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 
 class Frozen:
-    """A data class of arrays, compared by what is in them."""
+    """A data class of arrays, compared by what they hold."""
 
-    def _freeze(self) -> None:
+    def __post_init__(self) -> None:
         for item in fields(self):  # type: ignore[arg-type]
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray) and value.flags.writeable:

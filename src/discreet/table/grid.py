@@ -38,11 +38,6 @@ class Grid:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Refuse more combinations than there are numbers.
-
-        Raises:
-            LimitError: when positions do not fit into 64 bits.
-        """
         if self.size >= 2**63:
             raise LimitError(
                 f"the dimensions span {self.size:.3g} cells, more than positions can number; leave some out"
@@ -159,12 +154,8 @@ class Grid:
     def translate(self, positions: IntArray, other: Grid, codes: Mapping[str, IntArray]) -> IntArray:
         """Return positions of this grid as those of another that shares dimensions with it, -1 where it has none.
 
-        Dimensions join by name. Those that only one of the two has stand at code 0, their total.
-
-        Args:
-            positions: where the combinations stand here.
-            other: where they shall stand.
-            codes: for each dimension that both have, the other's code for each of the own, -1 for none.
+        Dimensions join by name; those that only one of the two has are at code 0, their total. For each dimension that
+        both have, ``codes`` gives the other's code for each of this grid's, -1 for none.
 
         >>> one, two = Grid.of({"x": "ab", "y": "cd"}), Grid.of({"y": "dc", "z": "ef"})
         >>> one.translate(np.array([0, 1, 3]), two, {"y": np.array([1, 0])}).tolist()
@@ -190,7 +181,7 @@ class Grid:
 
 
 class OnGrid:
-    """What has named dimensions and a grid over them."""
+    """Base of classes with named dimensions and a grid over them."""
 
     @property
     def categories_by_name(self) -> Mapping[str, Sequence[str]]:
@@ -217,14 +208,17 @@ class OnGrid:
         """The number of combinations of categories, those that cannot occur included."""
         return self.grid.size
 
+    def label(self, position: int) -> dict[str, str]:
+        """Return the categories of one combination, by dimension."""
+        return self.grid.label(position)
+
+    def describe(self, position: int) -> str:
+        """Return the categories of one combination as a phrase."""
+        return self.grid.describe(position)
+
 
 def locate(listed: IntArray, wanted: IntArray, order: IntArray | None = None) -> IntArray:
-    """Return where numbers stand in a list without repeats, -1 where it lacks them.
-
-    Args:
-        listed: the list, sorted unless ``order`` sorts it.
-        wanted: the numbers.
-        order: the indices that sort the list.
+    """Return the places of numbers in a list without repeats, sorted or with the order that sorts it, -1 for none.
 
     >>> locate(np.array([2, 5, 7]), np.array([7, 3])).tolist()
     [2, -1]
@@ -238,7 +232,7 @@ def locate(listed: IntArray, wanted: IntArray, order: IntArray | None = None) ->
 
 
 def look_up(listed: IntArray, values: npt.NDArray[Number], wanted: IntArray) -> npt.NDArray[Number]:
-    """Return the values that stand beside listed numbers, 0 for those that the list lacks.
+    """Return the values that belong to listed numbers, 0 for numbers that the list lacks.
 
     >>> look_up(np.array([2, 5]), np.array([30, 40]), np.array([5, 3])).tolist()
     [40, 0]
@@ -250,7 +244,7 @@ def look_up(listed: IntArray, values: npt.NDArray[Number], wanted: IntArray) -> 
 
 
 def recode(labels: Iterable[str], among: Iterable[str]) -> IntArray:
-    """Return the place of each label among others, -1 where it is none of them.
+    """Return the place of each label among others, -1 for none.
 
     >>> recode(["b", "z"], ["a", "b"]).tolist()
     [1, -1]

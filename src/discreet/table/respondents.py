@@ -1,13 +1,13 @@
-"""Respondents: who contributed what to which cell, so that whoever is in several cells is one reader with all of it.
+"""Respondents: who contributed what to which cell. Whoever is in several cells is one reader with all of it.
 
-A tabulation keeps them where its records name their contributors. A holding stands for all its contributors.
+A tabulation keeps them if its records name their contributors. A holding represents all its contributors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from discreet.core.numerics import FloatArray, IntArray, sorted_runs
 from discreet.table.axis import Axis
 from discreet.table.frozen import Frozen
 from discreet.table.grid import Grid, recode
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +34,7 @@ class Respondents(Frozen):
     records: IntArray
     amounts: FloatArray
 
-    def __post_init__(self) -> None:
-        """Freeze the arrays."""
-        self._freeze()
-
     def __len__(self) -> int:
-        """Return how many respondents there are."""
         return len(self.names)
 
     def moved(self, position: IntArray) -> Respondents:
@@ -48,8 +46,8 @@ class Respondents(Frozen):
         return Respondents(self.names, self.unit[order[start]], position[order[start]], records, amounts)
 
 
-def named_units(column: Any) -> tuple[tuple[str, ...], IntArray]:
-    """Return the different names of an Arrow column, sorted, and the place of every entry among them."""
+def named_units(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], IntArray]:
+    """Return the distinct names in an Arrow column, sorted, and the place of every entry among them."""
     import pyarrow as pa
 
     coded = column.cast(pa.string()).dictionary_encode()
@@ -62,7 +60,7 @@ def named_units(column: Any) -> tuple[tuple[str, ...], IntArray]:
 def respondents_of(
     axes: Sequence[Axis],
     finest: Sequence[tuple[str, ...]],
-    units: Any,
+    units: pa.ChunkedArray,
     codes: Sequence[IntArray],
     records: IntArray,
     amounts: FloatArray,

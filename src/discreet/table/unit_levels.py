@@ -18,7 +18,7 @@ LevelName: TypeAlias = Literal["contributor", "holding"]
 class Largest(Frozen):
     """For each cell the sum of what its units contribute to a response, and their largest contributions.
 
-    Contributions are absolute values, so that a loss counts like a gain of the same size. ``top`` has a row per cell,
+    Contributions are absolute values: a loss counts like a gain of the same size. ``top`` has a row per cell,
     largest first, 0 where there are fewer units. The weighted figures hold w·x of the same units in the same order.
     """
 
@@ -26,10 +26,6 @@ class Largest(Frozen):
     top: FloatArray
     weighted_total: FloatArray | None = None
     weighted_top: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        """Freeze the arrays."""
-        self._freeze()
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +39,6 @@ class Level(Frozen):
     units: IntArray
     weighted_units: FloatArray | None
     largest: tuple[Largest, ...]
-
-    def __post_init__(self) -> None:
-        """Freeze the arrays."""
-        self._freeze()
 
     def columns(self, name: LevelName, responses: Sequence[str]) -> dict[str, Any]:
         """Return every figure as a column, named as in a file of a tabulation."""
@@ -83,14 +75,10 @@ class Level(Frozen):
 class Response(Frozen):
     """A magnitude that is added up over the records of each cell.
 
-    ``shadow`` names the variable by which the rules judge it, where that is another one.
+    ``shadow`` names the variable by which the rules judge it, if that is another one.
     """
 
     name: str
     shadow: str | None
     sums: FloatArray
     weighted_sums: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        """Freeze the arrays."""
-        self._freeze()
