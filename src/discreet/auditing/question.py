@@ -53,7 +53,7 @@ def ask(
             inside &= np.isin(code, axis.leaves) if axis.name in crossing else code == 0
         asked = np.flatnonzero(inside)
     for name, cells in sums.items():
-        equations = equations.with_sum([equations.find(cell) for cell in cells], name)
+        equations = equations.with_sums([([equations.find(cell) for cell in cells], name)])
         asked = np.append(asked, equations.lower.size - 1)
     return equations, crossing, asked
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import require
 from discreet.core.numerics import IntArray
 from discreet.table.figures import Figures
 
@@ -150,9 +150,5 @@ class AdditiveAxis:
 
     def code(self, label: object) -> int:
         """Return the place of a label."""
-        try:
-            return self.places[str(label)]
-        except KeyError:
-            raise RequestError(
-                f"dimension {self.name!r} has no category {str(label)!r}; {nearest(str(label), self.nodes)}"
-            ) from None
+        require([str(label)], self.places, f"dimension {self.name!r} has no category")
+        return self.places[str(label)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
-from discreet.table.dimension import Dimension
+from discreet.table.grid import Dimension
 from discreet.table.hierarchy import Hierarchy
 
 

@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.counts import Where, numpy_from_arrow, whole_counts
-from discreet.table.dimension import Dimension, grid_of
 from discreet.table.frequencies import Frequencies
-from discreet.table.grid import Grid
+from discreet.table.grid import Dimension, Grid, grid_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,9 +65,9 @@ def coded_arrow(name: str, column: pa.ChunkedArray, where: Where) -> Coded:
 
 def _labelled(name: str, coded: Coded, where: Where) -> Coded:
     """Refuse rows without a label."""
-    blank = np.flatnonzero(np.array([not label for label in coded.categories], bool)[coded.codes])
-    if blank.size:
-        raise DataError(f"{where(int(blank[0]))}: dimension {name!r} has an empty category; label every row")
+    blank = np.array([not label for label in coded.categories], bool)
+    if (row := first_true(blank[coded.codes])) is not None:
+        raise DataError(f"{where(row)}: dimension {name!r} has an empty category; label every row")
     return coded
 
 

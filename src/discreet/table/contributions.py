@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Unpack
@@ -12,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray, sorted_runs
+from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.core.numerics import FloatArray, IntArray, first_true, sorted_runs
 from discreet.table.arrow_files import TextOptions, errors_of, read_arrow_rows
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where, numpy_from_arrow
@@ -43,16 +44,11 @@ class Contributions:
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
         groups = {name: tuple(members) for name, members in self.coalitions.items()}
         object.__setattr__(self, "coalitions", MappingProxyType(groups))
-        wrong = np.flatnonzero(~(np.isfinite(self.values) & (self.values >= 0)))
-        if wrong.size:
-            row = int(wrong[0])
+        if (row := first_true(~(np.isfinite(self.values) & (self.values >= 0)))) is not None:
             raise DataError(
                 f"row {row + 1}: {self.units[int(self.unit[row])]} contributes {self.values[row]}; give 0 or more"
             )
-        for members in groups.values():
-            for member in members:
-                if member not in self.units:
-                    raise RequestError(f"there is no contributor {member!r}; {nearest(member, self.units)}")
+        require(chain(*groups.values()), self.units, "there is no contributor")
 
     @classmethod
     def from_rows(
@@ -124,12 +120,7 @@ class Contributions:
 
         Units after those listed are the coalitions, in their order.
         """
-        missing = next((name for name in space.names if name not in self.labels), None)
-        if missing is not None:
-            raise RequestError(
-                f"the contributions have no column {missing!r}, which the published tables have; "
-                f"{nearest(missing, list(self.labels))}"
-            )
+        require(space.names, self.labels, "published tables have a dimension that the contributions have no column of:")
         above = [[axis.above(label) for label in self.labels[axis.name]] for axis in space.axes]
         codes = [self.codes[:, list(self.labels).index(axis.name)] for axis in space.axes]
         rows, position = space.grid.climb(codes, above, "audit fewer dimensions at a time")

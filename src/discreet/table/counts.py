@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray, first_true
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,7 @@ def whole_counts(figures: npt.NDArray[Any], where: Where) -> IntArray:
     """
     if figures.dtype.kind not in "iuf":
         figures = _plain_numbers(figures, where)
-    checks: list[tuple[npt.NDArray[np.bool_], str]] = []
+    checks: list[tuple[BoolArray, str]] = []
     if figures.dtype.kind == "f":
         checks += [
             (np.isnan(figures), "is missing (NaN); write 0 if nobody is in the cell"),
@@ -41,8 +41,7 @@ def whole_counts(figures: npt.NDArray[Any], where: Where) -> IntArray:
         checks.append((figures > np.uint64(LARGEST), f"is too large; counts go up to {LARGEST:,}"))
     checks.append((figures < 0, "is negative; counts are 0 or more"))
     for wrong, reason in checks:
-        if wrong.any():
-            first = int(np.argmax(wrong))
+        if (first := first_true(wrong)) is not None:
             more = int(wrong.sum()) - 1
             others = f" (and {more:,} more like it)" if more else ""
             raise DataError(f"{where(first)}: count {figures[first]} {reason}{others}")

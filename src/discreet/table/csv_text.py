@@ -1,4 +1,4 @@
-"""The text of a CSV file: its encoding, separator and header, its columns, and the lines its rows stand on."""
+"""The text of a CSV file: its encoding, separator and header, its columns, and the lines of its rows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError
+from discreet.table.grid import repeated
 
 
 @dataclass(frozen=True)
@@ -45,23 +46,18 @@ class CsvText:
             bad.append(row)
             return "error"
 
-        options = {
-            "read_options": pcsv.ReadOptions(use_threads=False, block_size=1 << 24),
-            "parse_options": pcsv.ParseOptions(
-                delimiter=self.separator, newlines_in_values='"' in self.text, invalid_row_handler=note
-            ),
-            "convert_options": pcsv.ConvertOptions(
-                column_types={name: pa.string() for name in names}, strings_can_be_null=False
-            ),
-        }
+        read = pcsv.ReadOptions(use_threads=False, block_size=1 << 24)
+        quoted = '"' in self.text
+        parse = pcsv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted, invalid_row_handler=note)
+        convert = pcsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
         try:
-            return pcsv.read_csv(pa.BufferReader(self.text.encode()), **options)
+            return pcsv.read_csv(pa.BufferReader(self.text.encode()), read, parse, convert)
         except pa.ArrowException as error:
             if bad:
                 row = bad[0]
                 raise DataError(
                     f"{self.file}: line {self.line(row.number - 2)} has {row.actual_columns} fields, but the header "
-                    f"has {row.expected_columns}; give every row as many, and quote those that hold the separator"
+                    f"has {row.expected_columns}; give every row as many, and quote fields that hold a separator"
                 ) from None
             raise DataError(
                 f"{self.file} is not a readable CSV file ({str(error).splitlines()[0]}); check its quotes"
@@ -80,8 +76,7 @@ class CsvText:
         for position, name in enumerate(names, start=1):
             if not name.strip() and position > 1:
                 raise DataError(f"{self.file}: column {position} has no name in line {line}; name every column")
-        if len(set(names)) != len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        if (twice := repeated(names)) is not None:
             raise DataError(f"{self.file}: two columns are called {twice!r}; every column needs a name of its own")
         return names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true
 from discreet.table.counts import Where
 
+Texts: TypeAlias = npt.NDArray[np.object_]
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
-def figure_texts(column: Any, where: Where) -> npt.NDArray[Any]:
+def figure_texts(column: pa.ChunkedArray, where: Where) -> Texts:
     """Return figures as texts; nothing at all is the empty text."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -34,8 +35,8 @@ def figure_texts(column: Any, where: Where) -> npt.NDArray[Any]:
 
 
 def parse_figures(
-    columns: Sequence[npt.NDArray[Any]], marks: Sequence[str], where: Where, negative: bool
-) -> tuple[list[IntArray], list[npt.NDArray[np.bool_]], int]:
+    columns: Sequence[Texts], marks: Sequence[str], where: Where, negative: bool
+) -> tuple[list[IntArray], list[BoolArray], int]:
     """Return columns of figures in units of the last decimal, which of them are hidden, and the number of decimals."""
     kept = sorted({mark.strip() for mark in marks})
     for mark in kept:
@@ -54,20 +55,16 @@ def parse_figures(
     return numbers, [hidden for _, _, hidden in read], decimals
 
 
-def _digits(
-    texts: npt.NDArray[Any], marks: Sequence[str], where: Where, negative: bool
-) -> tuple[FloatArray, IntArray, npt.NDArray[np.bool_]]:
+def _digits(texts: Texts, marks: Sequence[str], where: Where, negative: bool) -> tuple[FloatArray, IntArray, BoolArray]:
     """Return the digits of every figure as one number, how many of them are decimals, and which figures are hidden."""
     column = pa.array(texts, pa.string())
     hidden = pc.is_in(column, value_set=pa.array(marks, pa.string())).to_numpy(zero_copy_only=False)
     fits = pc.match_substring_regex(column, f"^(?:{NUMBER.pattern})$").to_numpy(zero_copy_only=False)
-    bad = np.flatnonzero(~fits & ~hidden)
-    if bad.size:
-        row = int(bad[0])
-        shown = ", ".join(repr(mark) for mark in marks)
+    if (row := first_true(~fits & ~hidden)) is not None:
+        named = ", ".join(repr(mark) for mark in marks)
         what = "is empty" if not texts[row] else f"is {texts[row]!r}"
         raise DataError(
-            f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({shown}); name the mark "
+            f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({named}); name the mark "
             "(marks=, --mark)"
         )
     shown = pc.if_else(pa.array(hidden), "0", column)
@@ -76,8 +73,6 @@ def _digits(
     points = np.where(point < 0, 0, length - point - 1).astype(np.int64)
     # Sixteen digits and fewer are exact as floats; what has more is refused by its size.
     digits: FloatArray = pc.replace_substring(shown, ".", "").cast(pa.float64()).to_numpy()
-    below = np.flatnonzero(digits < 0)
-    if below.size and not negative:
-        row = int(below[0])
+    if not negative and (row := first_true(digits < 0)) is not None:
         raise DataError(f"{where(row)}: the figure {texts[row]} is negative; counts and amounts are 0 or more")
     return digits, points, hidden

@@ -11,9 +11,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.frequencies import Frequencies
+from discreet.table.grid import repeated
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT, SUPPRESSED, Kind
 from discreet.table.tabulation import Tabulation
@@ -62,9 +63,7 @@ class Figures:
             object.__setattr__(self, attribute, array)
         if self.codes.shape != (self.values.size, len(labels)) or self.kind.shape != self.values.shape:
             raise DataError(f"{self.name}: give every figure a value, a kind, and a label along each dimension")
-        for name in trees:
-            if name not in labels:
-                raise RequestError(f"there is no dimension {name!r} for its hierarchy; {nearest(name, list(labels))}")
+        require(trees, labels, "a hierarchy is given, but there is no dimension")
         self._check_labels()
         self._check_values()
 
@@ -74,8 +73,7 @@ class Figures:
 
     def _check_labels(self) -> None:
         for name, labels in self.labels.items():
-            if len(set(labels)) != len(labels):
-                twice = next(label for label in labels if labels.count(label) > 1)
+            if (twice := repeated(labels)) is not None:
                 raise DataError(f"{self.name}: dimension {name!r} lists category {twice!r} twice; give it once")
         for name, trees in self.hierarchies.items():
             if len({tree.part for tree in trees}) > 1:
@@ -100,27 +98,17 @@ class Figures:
             )
 
     def _check_values(self) -> None:
-        for i, kind in enumerate(self.kinds):
-            rows = np.flatnonzero(self.kind == i)
-            if kind.spans and rows.size:
-                ends = None if self.upper is None or self.upper.shape != self.values.shape else self.upper
-                wrong = rows if ends is None else rows[ends[rows] < self.values[rows]]
-                if wrong.size:
-                    row = int(wrong[0])
-                    shown = "has no upper end" if ends is None else f"is published as {self.text(row)}"
-                    raise DataError(
-                        f"{self.name}: cell {self.describe(row)} {shown}; give the lower, then the upper end"
-                    )
-            if kind.step > 1:
-                off = rows[self.values[rows] % kind.step != 0]
-                if off.size:
-                    row = int(off[0])
-                    raise DataError(
-                        f"{self.name}: cell {self.describe(row)} is {self.text(row)}, which is not a multiple of the "
-                        f"rounding base {kind.step}; give the base that was used, or say that the figure is exact"
-                    )
-
-    # --- making -------------------------------------------------------------------------------------------
+        ends = None if self.upper is None or self.upper.shape != self.values.shape else self.upper
+        spans = self.where(lambda kind: kind.spans)
+        if (row := first_true(spans if ends is None else spans & (ends < self.values))) is not None:
+            shown = "has no upper end" if ends is None else f"is published as {self.text(row)}"
+            raise DataError(f"{self.name}: cell {self.describe(row)} {shown}; give the lower, then the upper end")
+        step = np.array([kind.step for kind in self.kinds], np.int64)[self.kind]
+        if (row := first_true(self.values % step != 0)) is not None:
+            raise DataError(
+                f"{self.name}: cell {self.describe(row)} is {self.text(row)}, which is not a multiple of the "
+                f"rounding base {step[row]}; give the base that was used, or say that the figure is exact"
+            )
 
     @classmethod
     def from_array(
@@ -205,8 +193,6 @@ class Figures:
             hierarchies={axis.name: axis.hierarchies for axis in tabulation.axes},
             **about,
         )
-
-    # --- what is in it ------------------------------------------------------------------------------------
 
     @property
     def names(self) -> tuple[str, ...]:

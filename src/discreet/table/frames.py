@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.arrow_files import TextOptions, read_arrow
 from discreet.table.columns import Coded, Margins, coded_arrow, frequencies_from_columns
 from discreet.table.counts import Where, counts_from_arrow
@@ -107,8 +107,7 @@ def possible_from_arrow(arrow: pa.Table, dimensions: Sequence[str], where: Where
     coded = coded_arrow(POSSIBLE, arrow[POSSIBLE], where)
     known = {"true": True, "1": True, "false": False, "0": False}
     for code, label in enumerate(coded.categories):
-        if label.strip().lower() not in known and (coded.codes == code).any():
-            row = int(np.argmax(coded.codes == code))
+        if label.strip().lower() not in known and (row := first_true(coded.codes == code)) is not None:
             raise DataError(
                 f"{where(row)}: column {POSSIBLE!r} is {label!r}; it is true or false (a dimension of that name "
                 "must be listed among the dimensions)"

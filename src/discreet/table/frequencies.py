@@ -9,10 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from discreet.core.errors import DataError, LimitError, RequestError, nearest
+from discreet.core.errors import DataError, LimitError, RequestError, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.table.dimension import Dimension
-from discreet.table.grid import OnGrid, add_up, look_up, recode
+from discreet.table.grid import Dimension, OnGrid, add_up, look_up, recode
 
 DENSE_LIMIT = 50_000_000
 """The largest number of cells that is laid out as a dense array."""
@@ -61,8 +60,6 @@ class Frequencies(OnGrid):
                 "correct the count or take the cell off the structural zeros"
             )
 
-    # --- what is in it ------------------------------------------------------------------------------------
-
     @property
     def categories_by_name(self) -> dict[str, tuple[str, ...]]:
         """The categories of each dimension."""
@@ -80,8 +77,7 @@ class Frequencies(OnGrid):
 
     def axis(self, name: str) -> int:
         """Return the position of a dimension."""
-        if name not in self.names:
-            raise RequestError(f"the table has no dimension {name!r}; {nearest(name, self.names)}")
+        require([name], self.names, "the table has no dimension")
         return self.names.index(name)
 
     def codes(self, name: str, cells: IntArray | None = None) -> IntArray:
@@ -118,8 +114,6 @@ class Frequencies(OnGrid):
         lost = np.bincount(self.codes(name, self.impossible), minlength=length)
         cells: IntArray = self.size // length - lost
         return cells
-
-    # --- parts --------------------------------------------------------------------------------------------
 
     def margin(self, *names: str) -> Self:
         """Sum over every dimension that is not named.
@@ -200,8 +194,6 @@ class Frequencies(OnGrid):
                     f"{lacking}; give both tables the same categories (list empty ones with count 0)"
                 )
         return recode(mine, dimension.categories)
-
-    # --- as a whole ---------------------------------------------------------------------------------------
 
     def to_array(self) -> IntArray:
         """Return the counts as a dense array, one axis per dimension."""

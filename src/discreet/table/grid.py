@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import LimitError
+from discreet.core.errors import DataError, LimitError, require
 from discreet.core.numerics import IntArray, index_ranges
 
 Number = TypeVar("Number", np.int64, np.float64)
@@ -62,8 +62,6 @@ class Grid:
     def names(self) -> tuple[str, ...]:
         """The dimensions' names."""
         return tuple(self.labels)
-
-    # --- codes and positions ------------------------------------------------------------------------------
 
     def encode(self, codes: Iterable[npt.ArrayLike]) -> IntArray:
         """Return the positions of combinations, given a column of codes for each dimension.
@@ -168,8 +166,6 @@ class Grid:
                 found = np.where(self.code(positions, axis) == 0, found, -1)
         return found
 
-    # --- names --------------------------------------------------------------------------------------------
-
     def label(self, position: int) -> dict[str, str]:
         """Return the categories of one combination, by dimension."""
         sizes = zip(self.labels.items(), self.strides, self.shape, strict=True)
@@ -215,6 +211,64 @@ class OnGrid:
     def describe(self, position: int) -> str:
         """Return the categories of one combination as a phrase."""
         return self.grid.describe(position)
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A classifying variable of a table, with its categories in order.
+
+    Labels are text: a table read from a file and one built from numbers join by the same keys.
+
+    >>> Dimension("sex", (1, 2)).categories
+    ('1', '2')
+    """
+
+    name: str
+    categories: tuple[str, ...]
+
+    def __init__(self, name: str, categories: Iterable[object]) -> None:
+        labels = tuple(str(label) for label in categories)
+        if not isinstance(name, str) or not name:
+            raise DataError(f"dimension name is {name!r}; give a text that is not empty")
+        if not labels:
+            raise DataError(f"dimension {name!r} has no categories; give at least one")
+        if "" in labels:
+            raise DataError(f"category {labels.index('') + 1} of dimension {name!r} is empty; label every category")
+        if (twice := repeated(labels)) is not None:
+            raise DataError(f"dimension {name!r} lists category {twice!r} twice; every label must be unique")
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "categories", labels)
+
+    def __len__(self) -> int:
+        return len(self.categories)
+
+    def code(self, category: object) -> int:
+        """Return the position of a category.
+
+        >>> Dimension("sex", ("m", "f")).code("f")
+        1
+        """
+        require([str(category)], self.categories, f"dimension {self.name!r} has no category")
+        return self.categories.index(str(category))
+
+    def codes(self, labels: Iterable[str]) -> IntArray:
+        """Return the positions of several categories."""
+        known = {label: code for code, label in enumerate(self.categories)}
+        return np.array([known[label] if label in known else self.code(label) for label in labels], np.int64)
+
+
+def grid_of(dimensions: Iterable[Dimension]) -> Grid:
+    """Return the grid of all combinations of categories.
+
+    >>> grid_of([Dimension("area", "ns"), Dimension("sex", "mf")]).describe(2)
+    'area=s, sex=m'
+    """
+    return Grid.of({dimension.name: dimension.categories for dimension in dimensions})
+
+
+def repeated(labels: Sequence[str]) -> str | None:
+    """Return the first label that is listed twice, None if all are different."""
+    return None if len(set(labels)) == len(labels) else next(one for one in labels if labels.count(one) > 1)
 
 
 def locate(listed: IntArray, wanted: IntArray, order: IntArray | None = None) -> IntArray:

@@ -8,8 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, RequestError, require
 from discreet.core.files import write_text
+from discreet.table.grid import repeated
 
 TOTAL = "Total"
 """The code of a hierarchy's root where none is given."""
@@ -37,8 +38,7 @@ class Hierarchy:
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
         if not self.codes or len(self.codes) != len(self.parents):
             raise DataError(f"a hierarchy has {len(self.codes)} codes and {len(self.parents)} parents; give one each")
-        if len(set(self.codes)) != len(self.codes):
-            twice = next(code for code in self.codes if self.codes.count(code) > 1)
+        if (twice := repeated(self.codes)) is not None:
             raise DataError(f"code {twice!r} is in the hierarchy twice; every code needs one place")
         if "" in self.codes:
             raise DataError("a code of the hierarchy is empty; give every category a code")
@@ -49,8 +49,6 @@ class Hierarchy:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Hierarchy, (self.codes, self.parents, dict(self.labels), self.part)
-
-    # --- making -------------------------------------------------------------------------------------------
 
     @classmethod
     def from_parents(
@@ -115,13 +113,13 @@ class Hierarchy:
         return cls.from_columns(rows, total=total)
 
     @classmethod
-    def from_hrc(cls, text: str, *, lead: str = "@", total: str = TOTAL, source: str = "") -> Hierarchy:
+    def from_hrc(cls, text: str, *, lead: str = "@", total: str = TOTAL) -> Hierarchy:
         r"""Read the text of an indented ``.hrc`` file as τ-ARGUS does: the leading characters give the level.
 
         >>> Hierarchy.from_hrc("Nr\n@ 1\n@ 2\nOs\n").parents
         (-1, 0, 1, 1, 0)
         """
-        return cls._grown(_parents_from_hrc(text, lead, total, source), total)
+        return cls._grown(_parents_from_hrc(text, lead, total), total)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Hierarchy:
@@ -143,8 +141,6 @@ class Hierarchy:
             parents.append(above)
             stack += [(child, len(codes) - 1) for child in reversed(below.get(code, []))]
         return cls(tuple(codes), tuple(parents), labels or {})
-
-    # --- what is in it ------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -194,10 +190,8 @@ class Hierarchy:
             at = self.parents[at]
 
     def _at(self, code: object) -> int:
-        try:
-            return self.codes.index(str(code))
-        except ValueError:
-            raise RequestError(f"the hierarchy has no code {str(code)!r}; {nearest(str(code), self.codes)}") from None
+        require([str(code)], self.codes, "the hierarchy has no code")
+        return self.codes.index(str(code))
 
     def with_codes(self, codes: Iterable[object]) -> Hierarchy:
         """Put further codes directly under the total.
@@ -232,8 +226,6 @@ class Hierarchy:
         top = self.total if total is None else total
         labels = {top if code == self.total else code: text for code, text in self.labels.items()}
         return Hierarchy((top, *self.codes[1:]), self.parents, labels, True)
-
-    # --- leaving ------------------------------------------------------------------------------------------
 
     def to_hrc(self, lead: str = "@") -> str:
         """Return the text of a ``.hrc`` file; τ-ARGUS wants it without the total."""
@@ -339,8 +331,7 @@ def _parents_from_columns(rows: Iterable[Sequence[object]], total: str) -> dict[
     return parent_of
 
 
-def _parents_from_hrc(text: str, lead: str, total: str, source: str) -> dict[str, str]:
-    where = f"{source}: " if source else ""
+def _parents_from_hrc(text: str, lead: str, total: str) -> dict[str, str]:
     if len(lead) < 1:
         raise RequestError("the leading string of a hierarchy file is empty; it is a character such as @")
     branch: list[str] = [total]
@@ -353,18 +344,18 @@ def _parents_from_hrc(text: str, lead: str, total: str, source: str) -> dict[str
         while body.startswith(lead):
             body, depth = body[len(lead) :], depth + 1
         if not body.strip():
-            raise DataError(f"{where}line {number} has {lead!r} but no code; give the code or drop the line")
+            raise DataError(f"line {number} has {lead!r} but no code; give the code or drop the line")
         if depth >= len(branch):
             raise DataError(
-                f"{where}line {number}: code {body!r} is on level {depth + 1}, but the line before it on level "
+                f"line {number}: code {body!r} is on level {depth + 1}, but the line before it on level "
                 f"{len(branch) - 1}; go down one level at a time"
             )
         if body == total or body in parent_of:
-            raise DataError(f"{where}line {number}: code {body!r} is listed twice; every code needs one place")
+            raise DataError(f"line {number}: code {body!r} is listed twice; every code needs one place")
         parent_of[body] = branch[depth]
         branch[depth + 1 :] = [body]
     if not parent_of:
-        raise DataError(f"{where}there are no codes in the hierarchy; list at least one")
+        raise DataError("there are no codes in the hierarchy; list at least one")
     return parent_of
 
 

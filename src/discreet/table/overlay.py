@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, first_true
 from discreet.table.additive_axis import AdditiveAxis
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.grid import locate
@@ -60,16 +60,13 @@ class Overlay:
         low = np.where(low == high, low, np.maximum(low, self.above))
         shown = ~part.hidden
         values = part.values * scale
-        below = np.flatnonzero(shown & (high < self.floor))
-        if below.size:
-            row = int(below[0])
+        if (row := first_true(shown & (high < self.floor))) is not None:
             raise DataError(
                 f"{part.name}: cell {part.describe(row)} is {part.text(row)}, which is below the least value "
                 f"{decimal_text(self.floor, self.decimals)}; correct it, or say how low values may be (least=, --least)"
             )
-        clash = np.flatnonzero((np.maximum(low, self.lower[at]) > np.minimum(high, self.upper[at])) & shown)
-        if clash.size:
-            row = int(clash[0])
+        clash = (np.maximum(low, self.lower[at]) > np.minimum(high, self.upper[at])) & shown
+        if (row := first_true(clash)) is not None:
             self._refuse(part, row, int(at[row]))
         self.lower[at] = np.maximum(self.lower[at], low)
         self.upper[at] = np.minimum(self.upper[at], high)

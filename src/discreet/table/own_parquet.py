@@ -14,24 +14,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, require
 from discreet.core.numerics import IntArray
-from discreet.table import release_writer, table_writer, tabulation_writer
+from discreet.table import release_writer, table_writer
 from discreet.table.arrow_files import errors_of, read_arrow
 from discreet.table.axis import Axis
 from discreet.table.columns import coded_arrow, frequencies_from_columns
 from discreet.table.counts import Where, counts_from_arrow, numpy_from_arrow
-from discreet.table.dimension import Dimension, grid_of
 from discreet.table.figures import Figures
 from discreet.table.frames import possible_from_arrow
-from discreet.table.grid import Grid, recode
+from discreet.table.grid import Dimension, Grid, grid_of, recode
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
-from discreet.table.respondents import Respondents, named_units
 from discreet.table.roles import ENDS, PUBLISHED_AS
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents, named_units
 
 Metadata = Mapping[bytes, bytes] | None
 
@@ -113,9 +112,7 @@ def table_from_arrow(arrow: pa.Table, where: Where, dimensions: Sequence[str] | 
     missing = next((name for name in [*categories, count] if name not in arrow.column_names), None)
     if missing is not None:
         raise DataError(f"column {missing!r} is missing, though the file's own note lists it; write it again")
-    for name in dimensions or ():
-        if name not in categories:
-            raise RequestError(f"there is no dimension column {name!r}; {nearest(name, list(categories))}")
+    require(dimensions or (), categories, "there is no dimension column")
     wanted = {name: categories[name] for name in dimensions or categories}
     if arrow.num_rows == 0:
         nobody = np.zeros(0, np.int64)
@@ -146,7 +143,7 @@ def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
         note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
         if note.get("kind") != "tabulation":
             raise DataError("the file holds a plain table, not a tabulation; read it with read_table")
-        _check_version(note, 1, tabulation_writer.SCHEMA, remedy="tabulate again")
+        _check_version(note, 1, table_writer.CELLS_SCHEMA, remedy="tabulate again")
         axes = tuple(
             Axis(d["name"], tuple(Hierarchy.from_dict(t) for t in d["hierarchies"])) for d in note["dimensions"]
         )

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.errors import DataError, RequestError, require
+from discreet.core.numerics import FloatArray, IntArray, first_true
 from discreet.table.arrow_files import TextOptions, errors_of, read_arrow
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where
-from discreet.table.dimension import Dimension, grid_of
 from discreet.table.frames import to_arrow
+from discreet.table.grid import Dimension, grid_of
 from discreet.table.table import Table
 
 
@@ -71,9 +71,7 @@ def count_records(
     place = where or (lambda row: f"row {row}")
     if not by:
         raise RequestError("name the columns that classify the records")
-    for name in [*by, *([] if weight is None else [weight])]:
-        if name not in arrow.column_names:
-            raise RequestError(f"there is no column {name!r}; {nearest(name, arrow.column_names)}")
+    require([*by, *([] if weight is None else [weight])], arrow.column_names, "there is no column")
     if arrow.num_rows == 0:
         raise DataError("there are no records; a table needs at least one")
     dims, codes = [], []
@@ -109,8 +107,6 @@ def _weights(column: pa.ChunkedArray, name: str, where: Where) -> FloatArray:
         numeric = pc.match_substring_regex(text, r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$")
         row = numeric.index(False).as_py()
         raise DataError(f"{where(row)}: weight {name!r} is {text[row].as_py()!r}, which is not a number") from None
-    wrong = ~(np.isfinite(numbers) & (numbers > 0))
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    if (row := first_true(~(np.isfinite(numbers) & (numbers > 0)))) is not None:
         raise DataError(f"{where(row)}: weight {name!r} is {numbers[row]:g}; weights are above 0")
     return numbers

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.errors import DataError, RequestError, require
+from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.arrow_files import errors_of, read_arrow_rows
 from discreet.table.columns import Coded, coded_arrow, refuse_unmarked
 from discreet.table.counts import Where
-from discreet.table.figure_texts import figure_texts, parse_figures
+from discreet.table.figure_texts import Texts, figure_texts, parse_figures
 from discreet.table.figures import Absent, Figures
 from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
@@ -33,7 +32,6 @@ NOTE = re.compile(
     r"\W*(sources?|(foot)?notes?|remarks?|legend|quellen?|anmerkung(en)?|hinweise?)\b|[*†©]|\(?[0-9a-z]\) ", re.I
 )
 """How notes below tables begin."""
-Texts: TypeAlias = npt.NDArray[np.object_]
 Labels: TypeAlias = Mapping[str, Coded]
 Trees: TypeAlias = Mapping[str, tuple[Hierarchy, ...]]
 
@@ -168,9 +166,7 @@ def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
     # An interval without its ends is a mark.
     which = np.where(interval & ~given, 1, which)
     if limits:
-        odd = np.flatnonzero(given & ~hidden)
-        if odd.size:
-            row = int(odd[0])
+        if (row := first_true(given & ~hidden)) is not None:
             raise DataError(f"{where(row)}: the figure {texts[row]} has an interval beside it; give one of the two")
         numbers, which = np.where(given, limits[0], numbers), np.where(given & ~interval, len(kinds), which)
         kinds.append(INTERVAL)
@@ -233,9 +229,7 @@ def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind]
     found = [kind_from_text(text.removesuffix(TRIAL_MARK)) if text else None for text in texts.tolist()]
     hides = np.array([kind is not None and (kind.hidden or kind.spans) for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
-    wrong = np.flatnonzero(known & (hides != hidden))
-    if wrong.size:
-        row = int(wrong[0])
+    if (row := first_true(known & (hides != hidden))) is not None:
         shown = "a suppression mark is there" if hidden[row] else "a figure is shown"
         raise DataError(f"{where(row)}: the figure is said to be {stated[row]!r}, but {shown}; correct one of them")
     first = len(kinds)
@@ -267,9 +261,7 @@ def _refuse_notes(labels: Mapping[str, Coded], texts: Texts, where: Where) -> No
     """Refuse a note below a table: taken for a category with a hidden figure, it would leave all others open."""
     for coded in labels.values():
         noted = np.array([NOTE.match(label) is not None for label in coded.categories], bool)
-        rows = np.flatnonzero(noted[coded.codes] & (texts == ""))
-        if rows.size:
-            row = int(rows[0])
+        if (row := first_true(noted[coded.codes] & (texts == ""))) is not None:
             raise DataError(
                 f"{where(row)}: {coded.categories[int(coded.codes[row])]!r} looks like a note, and has no figure; "
                 "leave it out, or give hidden figures a mark such as x"
@@ -284,16 +276,13 @@ def _trees(labels: Labels, total: str, how: ReleaseOptions) -> dict[str, tuple[H
         if name in labels
     }
     for name, groups in (how.get("merged") or {}).items():
-        if name not in labels:
-            raise RequestError(f"there is no dimension {name!r} to merge categories of; {nearest(name, list(labels))}")
+        require([name], labels, "categories are merged, but there is no dimension")
         if name in trees:
             raise RequestError(f"dimension {name!r} has a hierarchy; put merged categories into it")
         found = [label for label in labels[name].categories if label != total]
         pairs: list[tuple[object, object]] = [(label, None) for label in found]
-        for whole, parts in groups.items():
-            if whole not in found:
-                raise RequestError(f"dimension {name!r} has no category {whole!r}; {nearest(whole, found)}")
-            pairs += [(part, whole) for part in parts]
+        require(groups, found, f"dimension {name!r} has no category")
+        pairs += [(part, whole) for whole, parts in groups.items() for part in parts]
         trees[name] = (Hierarchy.from_parents(pairs, total=total),)
     for name, codes in (how.get("parts") or {}).items():
         if name in labels:

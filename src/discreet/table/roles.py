@@ -15,7 +15,8 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.table.grid import repeated
 
 Layout: TypeAlias = Literal["auto", "long", "wide"]
 
@@ -89,8 +90,7 @@ def roles(
     """
     check_layout(layout)
     names = [str(name) for name in arrow.column_names]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    if (twice := repeated(names)) is not None:
         raise DataError(f"two columns are called {twice!r}; every column needs a name of its own")
     found = figure or next((name for name in FIGURES if name in names), None)
     aside = _Aside(arrow, names, total, marks)
@@ -108,9 +108,7 @@ def roles(
         known = {POSSIBLE, PUBLISHED_AS, *(ENDS if set(ENDS) <= set(names) else ())}
         dimensions = [name for name in others if name not in known]
         aside.check_long(dimensions)
-    for name in dimensions:
-        if name not in others:
-            raise RequestError(f"there is no dimension column {name!r}; {nearest(name, others)}")
+    require(dimensions, others, "there is no dimension column")
     if not dimensions:
         raise DataError(f"there is no dimension beside the column of counts {found!r}; add one")
     return Roles(found, tuple(dimensions))
@@ -142,8 +140,9 @@ class _Aside:
         labels = self.arrow.column(0)
         if not named and numeric(labels, self.beside):
             return False
+        # Where some entries are numbers, others may be marks that were not named; the reader refuses those.
         distinct = pc.count_distinct(labels, mode="all").as_py()
-        return distinct == len(labels) and all(_has_numbers(column) for column in self.arrow.columns[1:])
+        return distinct == len(labels) and all(_some(_texts(column, ()), NUMBER) for column in self.arrow.columns[1:])
 
     def check_wide(self, *, stated: bool) -> None:
         r"""Refuse columns of a cross-table that are no categories; a first header ``a\b`` says that all are."""
@@ -214,31 +213,23 @@ def called_statistic(name: str) -> bool:
     >>> [called_statistic(name) for name in ("mode_of_travel", "age")]
     [False, False]
     """
-    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
-    if name.strip().casefold() in FIGURES:
+    if name.strip().casefold() in FIGURES or any(mark in name for mark in "%‰"):
         return True
-    return any(mark in name for mark in "%‰") or any(
-        word in STATISTICS or word.removesuffix("s") in STATISTICS or word.endswith(ENDINGS)
-        for word in map(str.casefold, words)
-    )
+    words = map(str.casefold, re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)))
+    return any(w in STATISTICS or w.removesuffix("s") in STATISTICS or w.endswith(ENDINGS) for w in words)
 
 
 def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
     """Say whether a column holds numbers, apart from marks, margins and gaps; codes such as 01 are none."""
     texts = _texts(column, beside)
-    if texts is None:
-        return False
     texts = texts.filter(pc.invert(pc.match_substring_regex(texts, GAP)))
-    if not len(texts):
-        return False
-    numbers = pc.all(pc.match_substring_regex(texts, NUMBER)).as_py()
-    return bool(numbers and not pc.any(pc.match_substring_regex(texts, CODE)).as_py())
+    numbers = len(texts) and pc.all(pc.match_substring_regex(texts, NUMBER)).as_py()
+    return bool(numbers) and not _some(texts, CODE)
 
 
-def _has_numbers(column: pa.ChunkedArray) -> bool:
-    """Say whether some entry is a number; the others may be marks that were not named, which the reader refuses."""
-    texts = _texts(column, ())
-    return texts is not None and bool(pc.any(pc.match_substring_regex(texts, NUMBER)).as_py())
+def _some(texts: pa.Array, pattern: str) -> bool:
+    """Say whether some text matches a pattern."""
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 def looks_like_statistic(name: str, column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
@@ -248,9 +239,8 @@ def looks_like_statistic(name: str, column: pa.ChunkedArray, beside: Sequence[st
     >>> [looks_like_statistic(name, pa.chunked_array([texts])) for name, texts in entries.items()]
     [True, True, False, False]
     """
-    texts = _texts(column, beside)
-    if texts is not None and called_statistic(name):
-        return bool(pc.any(pc.match_substring_regex(texts, "[0-9]")).as_py())
+    if called_statistic(name):
+        return _some(_texts(column, beside), "[0-9]")
     return numeric(column, beside) and _broken(column, beside)
 
 
@@ -260,19 +250,17 @@ def _broken(column: pa.ChunkedArray, beside: Sequence[str]) -> bool:
     A comma in some of them lists categories, as in 2,3; in most of them, or before a smaller number, it is decimal.
     """
     texts = _texts(column, beside)
-    if texts is None or not len(texts):
-        return False
     commas = texts.filter(pc.match_substring_regex(texts, COMMA)).to_pylist()
     down = any(a >= b for text in commas for a, b in pairwise(map(int, re.findall(r"[0-9]+", text))))
-    return bool(pc.any(pc.match_substring_regex(texts, DECIMAL)).as_py() or 2 * len(commas) > len(texts) or down)
+    return _some(texts, DECIMAL) or 2 * len(commas) > len(texts) or down
 
 
-def _texts(column: pa.ChunkedArray, beside: Sequence[str]) -> pa.ChunkedArray | None:
-    """Return the distinct entries as texts, without marks and margins; None if they are no texts."""
+def _texts(column: pa.ChunkedArray, beside: Sequence[str]) -> pa.Array:
+    """Return the distinct entries as texts, without marks and margins; none if they are no texts."""
     try:
         texts = pc.utf8_trim_whitespace(pc.unique(_plain(column)).drop_null().cast(pa.string()))
     except pa.ArrowException:
-        return None
+        return pa.array([], pa.string())
     # Not a set of values: to make one of a list, Arrow imports pandas.
     pattern = f"^(?:{'|'.join(map(re.escape, beside))})$"
     return texts.filter(pc.invert(pc.match_substring_regex(texts, pattern))) if beside else texts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, require
 from discreet.core.numerics import IntArray
 from discreet.table.additive_axis import WHOLE, AdditiveAxis
 from discreet.table.axis import Axis
@@ -33,8 +33,7 @@ class Space(OnGrid):
 
     def axis(self, name: str) -> int:
         """Return the place of a dimension."""
-        if name not in self.names:
-            raise RequestError(f"there is no dimension {name!r} in what is published; {nearest(name, self.names)}")
+        require([name], self.names, "what is published has no dimension")
         return self.names.index(name)
 
     def position(self, cell: Mapping[str, object]) -> int:
@@ -115,11 +114,7 @@ def joint_axis(name: str, tables: Sequence[Figures]) -> AdditiveAxis:
     codes += [code for table in of_part for tree in table.hierarchies[name] for code in (*tree.codes[1:], tree.total)]
     nodes = {code: i for i, code in enumerate(dict.fromkeys([WHOLE, *codes]))}
     labels = (label for table in about for label in table.labels[name] if not table.is_total(name, label))
-    outside = next((label for label in labels if label not in nodes), None)
-    if outside is not None:
-        raise RequestError(
-            f"category {outside!r} of dimension {name!r} is in none of its hierarchies; {nearest(outside, list(nodes))}"
-        )
+    require(labels, nodes, f"the hierarchies of dimension {name!r} have no category")
     placed = ((nodes[whole], tuple(nodes[code] for code in below)) for whole, below in (*relations, *inside) if below)
     parts = tuple(dict.fromkeys(nodes[str(table.part(name))] for table in of_part))
     axis = AdditiveAxis(name, tuple(nodes), tuple(dict.fromkeys(placed)), parts=parts, whole=called)

@@ -9,17 +9,17 @@ import numpy as np
 
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, sorted_runs
 from discreet.table.grid import Grid, locate
-from discreet.table.respondents import Respondents
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents
 
 ONE_CELL = "respondents are not named and are taken to be in one cell each"
-"""What is to be said where a tabulation does not name its respondents."""
+"""What to say if a tabulation does not name its respondents."""
 
 
 def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntArray, FloatArray]:
     """Return cell, respondent and contribution for every respondent in every cell and margin that is tabulated.
 
-    Contributions are to the response, or numbers of records where there is none.
+    Contributions are to the response, or numbers of records if there is none.
     """
     known = tabulation.respondents
     assert known is not None
@@ -39,7 +39,7 @@ def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntA
         mine = mine[again[listed]]
         parts.append(_added(row[listed], known.unit[mine], amount[mine]))
     row, unit, amount = (np.concatenate(column) for column in zip(*parts, strict=True))
-    # What several finest margins have in common they say alike.
+    # Finest margins agree on what they have in common.
     order, start = sorted_runs(row, unit)
     once = order[start]
     return row[once], unit[once], amount[once]
@@ -69,10 +69,10 @@ class Stakes:
         return Stakes(self.names, self.unit[mask], self.at[mask], self.amount[mask], self.others[mask])
 
     def strongest(self) -> Stakes:
-        """Leave out respondents who know no more than another one: who are in the same sums, with less in each.
+        """Leave out respondents who know no more than another one in the same sums, with less in each.
 
-        Whoever knows that a sum is at least 5 learns nothing that somebody who knows it to be at least 8 does not. Who
-        is alone in a sum shares it with nobody, and stays.
+        Knowing that a sum is at least 5 reveals nothing beyond knowing that it is at least 8. Respondents who are alone
+        in a sum share it with nobody, and stay.
         """
         if not self.unit.size:
             return self
@@ -98,10 +98,8 @@ class Stakes:
 def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], response: str | None) -> Stakes:
     """Return what respondents put into linked tables; those of the same name are one.
 
-    Args:
-        tables: tabulations; where one does not know its respondents, those that can be recognised are taken.
-        places: where each cell of each table stands, -1 where it does not count.
-        response: the magnitude that is published.
+    If a table does not know its respondents, those that can be recognised are taken. ``places`` are the positions of
+    the cells of each table, -1 for cells that do not count.
     """
     index: dict[str, int] = {}
     parts = []
@@ -112,13 +110,13 @@ def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], respo
         row, unit, amount = stakes(table, response)
         others = (table.holdings or table.contributors).units[row] - 1
         sums = table.responses[table.response(response)].sums if table.responses else table.records
-        # Where others have losses, an own contribution above the sum says nothing about it.
+        # If others have losses, a respondent's contribution above the sum says nothing about it.
         kept = (place[row] >= 0) & ((others == 0) | (amount <= sums[row] * (1 + 1e-12)))
         parts.append((number[unit[kept]], place[row[kept]], amount[kept], others[kept]))
     unit, at, amount, others = (np.concatenate(column) for column in zip(*parts, strict=True))
     order, start = sorted_runs(unit, at)
     if start.size:
-        # Where tables differ about the same sum, the respondent is given more.
+        # If tables differ about the same sum, the respondent is given the larger share.
         amount, others = np.maximum.reduceat(amount[order], start), np.minimum.reduceat(others[order], start)
     once = order[start]
     return Stakes(tuple(_said(name) for name in index), unit[once], at[once], amount, others)
@@ -130,9 +128,9 @@ def _said(name: str) -> str:
 
 
 def recognised(tabulation: Tabulation, response: str | None) -> Respondents:
-    """Return the largest contributor of every finest cell, as one that is in no other: what the table alone tells.
+    """Return the largest contributor of every finest cell, as one that is in no other: what the table alone reveals.
 
-    That holds where :func:`in_one_cell` does.
+    That is right if :func:`in_one_cell` holds.
     """
     level = tabulation.holdings or tabulation.contributors
     row = np.unique(np.concatenate([np.flatnonzero(tabulation.inner(margin)) for margin in _finest(tabulation)]))
@@ -151,7 +149,7 @@ def recognised(tabulation: Tabulation, response: str | None) -> Respondents:
 def in_one_cell(tabulation: Tabulation) -> bool:
     """Say whether it is certain that nobody is in several of the finest cells of a margin.
 
-    It is where everybody has one record, and where the contributors of the finest cells add up to those of the total.
+    It is if everybody has one record, or if the contributors of the finest cells add up to those of the total.
     """
     level = tabulation.holdings or tabulation.contributors
     if np.array_equal(level.units, tabulation.records):
@@ -168,7 +166,7 @@ def contributes(tabulation: Tabulation) -> bool:
     known = tabulation.respondents
     if tabulation.responses or known is None:
         return bool(tabulation.responses)
-    # Everybody is in a finest cell of every finest margin; who is in more of them has several records.
+    # Everybody is in a finest cell of every finest margin; being in more of them takes several records.
     return bool((known.records > 1).any()) or known.unit.size > len(known) * len(_finest(tabulation))
 
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from discreet.core.errors import DataError
 from discreet.core.text import columns, html_table
 from discreet.table.counts import whole_counts
-from discreet.table.dimension import Dimension, grid_of
 from discreet.table.frequencies import Frequencies
+from discreet.table.grid import Dimension, grid_of
 
 if TYPE_CHECKING:
     from discreet.table.arrow_files import Backend, TextOptions
@@ -34,8 +34,6 @@ class Table(Frequencies):
     >>> table.total, table.possible, table.label(2)
     (9, 4, {'area': 'south', 'sex': 'm'})
     """
-
-    # --- making -------------------------------------------------------------------------------------------
 
     @classmethod
     def of(cls, counted: Frequencies) -> Table:
@@ -151,8 +149,6 @@ class Table(Frequencies):
         added = np.union1d(self.impossible, impossible_cells(self, combinations, **text))
         return Table(self.dimensions, self.cells, self.counts, added)
 
-    # --- leaving ------------------------------------------------------------------------------------------
-
     def to_frame(
         self,
         backend: Backend = "pandas",
@@ -190,8 +186,6 @@ class Table(Frequencies):
         from discreet.table.table_writer import write_table
 
         write_table(self, path, layout=layout, zeros=zeros, count=count)
-
-    # --- faces --------------------------------------------------------------------------------------------
 
     @property
     def headline(self) -> str:

@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from discreet.core.errors import DataError, LimitError, RequestError, nearest
+from discreet.core.errors import DataError, LimitError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.text import columns, html_table
 from discreet.table.axis import Axis
-from discreet.table.dimension import Dimension
 from discreet.table.frequencies import DENSE_LIMIT
-from discreet.table.frozen import Frozen
-from discreet.table.grid import Grid, OnGrid, add_up, locate, recode
+from discreet.table.grid import Dimension, Grid, OnGrid, add_up, locate, recode
 from discreet.table.hierarchy import TOTAL, Hierarchy
-from discreet.table.respondents import Respondents
 from discreet.table.table import Table
-from discreet.table.unit_levels import Level, LevelName, Response
+from discreet.table.units import Frozen, Level, LevelName, Respondents, Response
 
 if TYPE_CHECKING:
     from discreet.table.arrow_files import Backend
@@ -68,8 +65,6 @@ class Tabulation(OnGrid, Frozen):
         for name, column in figures.items():
             if column is not None and column.shape[0] != self.cells.size:
                 raise DataError(f"{self.cells.size} cells but {column.shape[0]} figures of {name}; give one per cell")
-
-    # --- making -------------------------------------------------------------------------------------------
 
     @classmethod
     def from_table(
@@ -149,8 +144,6 @@ class Tabulation(OnGrid, Frozen):
             respondents,
         )
 
-    # --- what is in it ------------------------------------------------------------------------------------
-
     @property
     def categories_by_name(self) -> dict[str, tuple[str, ...]]:
         """The nodes of each dimension."""
@@ -171,8 +164,7 @@ class Tabulation(OnGrid, Frozen):
 
     def axis(self, name: str) -> Axis:
         """Return a dimension with its nodes."""
-        if name not in self.names:
-            raise RequestError(f"the table has no dimension {name!r}; {nearest(name, self.names)}")
+        require([name], self.names, "the table has no dimension")
         return self.axes[self.names.index(name)]
 
     def response(self, name: str | None = None) -> int:
@@ -182,8 +174,7 @@ class Tabulation(OnGrid, Frozen):
             if len(names) != 1:
                 raise RequestError(f"the table has {len(names)} responses, {names}; name one")
             return 0
-        if name not in names:
-            raise RequestError(f"the table has no response {name!r}; {nearest(name, names)}")
+        require([name], names, "the table has no response")
         return names.index(name)
 
     def codes(self, name: str) -> IntArray:
@@ -220,8 +211,6 @@ class Tabulation(OnGrid, Frozen):
             codes = self.codes(axis.name)
             chosen &= np.isin(codes, axis.leaf_codes) if axis.name in names else codes == 0
         return chosen
-
-    # --- parts --------------------------------------------------------------------------------------------
 
     def table(self, *names: str, of: Literal["records", "contributors"] = "records") -> Table:
         """Return the frequency table over some dimensions, by default all, at their finest categories.
@@ -309,8 +298,6 @@ class Tabulation(OnGrid, Frozen):
             raise LimitError(f"margin {list(margin)} has more than {DENSE_LIMIT:,} cells; ask for a coarser one")
         return self.grid.cross([np.arange(1, len(axis)) if axis.name in lengths else [0] for axis in self.axes])
 
-    # --- leaving ------------------------------------------------------------------------------------------
-
     def columns(self) -> dict[str, Any]:
         """Return every figure as a column with a row per cell, named as in a file; None for none."""
         names = [response.name for response in self.responses]
@@ -325,13 +312,13 @@ class Tabulation(OnGrid, Frozen):
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return a frame with a row per cell: a column per dimension, then every figure."""
         from discreet.table.arrow_files import frame_from_arrow
-        from discreet.table.tabulation_writer import arrow_from_cells
+        from discreet.table.table_writer import arrow_from_cells
 
         return frame_from_arrow(arrow_from_cells(self.axes, self.cells, self.columns()), backend)
 
     def write(self, path: str | Path) -> None:
         """Write a Parquet file, which keeps everything, or a CSV file, whole or not at all."""
-        from discreet.table.tabulation_writer import write_cells
+        from discreet.table.table_writer import write_cells
 
         about = {
             "responses": [{"name": r.name, "shadow": r.shadow} for r in self.responses],
@@ -340,8 +327,6 @@ class Tabulation(OnGrid, Frozen):
             "dropped": self.dropped,
         }
         write_cells(path, self.axes, self.cells, self.columns(), about, self.respondents)
-
-    # --- faces --------------------------------------------------------------------------------------------
 
     @property
     def headline(self) -> str:

@@ -20,10 +20,9 @@ class _Based(Kind):
     base: int = 0
 
     def __post_init__(self) -> None:
-        """Check the base."""
         super().__post_init__()
         if not is_whole(self.base) or self.base < 2:
-            raise RequestError(f"the rounding base is {self.base!r}; give a whole number of 2 or more (base=, --base)")
+            raise RequestError(f"the rounding base is {self.base!r}; give an integer of 2 or more (base=, --base)")
 
 
 @dataclass(frozen=True)
