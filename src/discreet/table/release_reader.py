@@ -97,9 +97,9 @@ def read_release(
     _check_options(reading)
     file = Path(path)
     arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter)
-    reading["name"] = reading.get("name") or file.name
-    # Figures call themselves by the name of their file.
-    with errors_of(file, reading["name"]):
+    # Figures call themselves by this name.
+    reading["name"] = name = reading.get("name") or file.name
+    with errors_of(file, name):
         note = note_of(arrow.schema.metadata, "release")
         if note is not None:
             return release_from_arrow(arrow, note)

@@ -59,9 +59,9 @@ class Tabulation(OnGrid, Frozen):
             raise DataError("cell positions must be sorted, unique and inside the tabulation")
         figures: dict[str, Any] = {"records": self.records, "weighted": self.weighted}
         figures |= {response.name: response.sums for response in self.responses}
-        for name, level in self.levels.items():
-            figures[name] = level.units
-            figures |= {f"largest {i} of {name}": largest.top for i, largest in enumerate(level.largest, start=1)}
+        for kind, level in self.levels.items():
+            figures[kind] = level.units
+            figures |= {f"largest {i} of {kind}": largest.top for i, largest in enumerate(level.largest, start=1)}
         for name, column in figures.items():
             if column is not None and column.shape[0] != self.cells.size:
                 raise DataError(f"{self.cells.size} cells but {column.shape[0]} figures of {name}; give one per cell")
