@@ -36,10 +36,9 @@ if TYPE_CHECKING:
     from discreet.table.hierarchy import Hierarchy
     from discreet.table.hierarchy_reader import read_hierarchy
     from discreet.table.kinds import Kind
-    from discreet.table.own_parquet import read_tabulation
     from discreet.table.records import count_records, read_records
     from discreet.table.release_reader import read_release
-    from discreet.table.table_reader import read_table
+    from discreet.table.table_reader import read_table, read_tabulation
     from discreet.table.tabulation import Tabulation
     from discreet.tabulation.tabulate import tabulate
     from discreet.uniques.population_uniques import population_uniques
@@ -70,7 +69,7 @@ _HOME = {
     "read_records": "discreet.table.records",
     "read_hierarchy": "discreet.table.hierarchy_reader",
     "read_table": "discreet.table.table_reader",
-    "read_tabulation": "discreet.table.own_parquet",
+    "read_tabulation": "discreet.table.table_reader",
     "tabulate": "discreet.tabulation.tabulate",
     "sensitivity": "discreet.rules.sensitivity",
     "population_uniques": "discreet.uniques.population_uniques",

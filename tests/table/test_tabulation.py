@@ -19,8 +19,7 @@ from tests.tabulation.test_agreement import LONG
 from discreet.core.errors import DataError, RequestError
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.own_parquet import read_tabulation
-from discreet.table.table_reader import read_table
+from discreet.table.table_reader import read_table, read_tabulation
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation import tabulate
 

@@ -81,8 +81,8 @@ def open_released(released: Any, reading: Reading) -> Any:
 
     A Parquet file that says so is a release, with what was merged or hidden in it.
     """
-    from discreet.table.own_parquet import method_of
     from discreet.table.release_reader import read_release
+    from discreet.table.table_reader import method_of
 
     if not isinstance(released, str | Path) and not is_frame(released):
         return released
@@ -98,7 +98,7 @@ def is_frame(given: Any) -> bool:
 
 def describes_itself(path: Path) -> bool:
     """Say whether a file holds cells with all that belongs to them: a tabulation, or a table of τ-ARGUS."""
-    from discreet.table.own_parquet import is_tabulation
+    from discreet.table.table_reader import is_tabulation
 
     suffix = path.suffix.lower()
     return suffix == ".tab" or (suffix == ".parquet" and os.path.isfile(path) and is_tabulation(path))
@@ -134,7 +134,7 @@ def _file(path: Path, how: Reading, name: str, released: bool, progress: Progres
 
 def _refuse_release(path: Path) -> None:
     """Refuse what was published in place of the original."""
-    from discreet.table.own_parquet import method_of
+    from discreet.table.table_reader import method_of
 
     if os.path.isfile(path) and (method := method_of(path)) is not None:
         raise RequestError(
@@ -169,7 +169,7 @@ def _described(path: Path, how: Reading) -> Opened:
 
         found = read_tab(path, how.rda, encoding=how.encoding, check=how.margins == "check").tabulation
     else:
-        from discreet.table.own_parquet import read_tabulation
+        from discreet.table.table_reader import read_tabulation
 
         found = read_tabulation(path)
     if how.dimensions is not None and found.responses:

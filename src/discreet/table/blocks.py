@@ -11,10 +11,9 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.table.additive_axis import AdditiveAxis
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
-from discreet.table.space import Space
+from discreet.table.space import AdditiveAxis, Space
 
 MANY = 1_000
 """The most cells of a cycle of tables that is not cut into smaller blocks: a round choice; so few cost nothing."""

@@ -60,8 +60,7 @@ def coarsened_table(table: Table, recoding: Recoding) -> Table:
     >>> coarsened_table(by_age, {"age": {"2": "2+3", "3": "2+3"}}).to_dict()
     {('1',): 4, ('2+3',): 3}
     """
-    for name in recoding:
-        table.axis(name)
+    require(recoding, table.names, "the table has no dimension")
     found = {n: groups_of(n, listed, recoding.get(n, {})) for n, listed in table.categories_by_name.items()}
     dims = tuple(Dimension(name, labels) for name, (labels, _) in found.items())
     grid, groups = grid_of(dims), {name: place for name, (_, place) in found.items()}
@@ -83,8 +82,7 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
     >>> coarsened_tabulation(cells, {"age": {"2": "2+3", "3": "2+3"}}).records.tolist()
     [7, 4, 3]
     """
-    for name in recoding:
-        tabulation.axis(name)
+    require(recoding, tabulation.names, "the table has no dimension")
     axes, nodes, leaves = [], {}, {}
     for axis in tabulation.axes:
         new, nodes[axis.name], merged = _coarser(axis, recoding.get(axis.name, {}))

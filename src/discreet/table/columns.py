@@ -64,7 +64,6 @@ def coded_arrow(name: str, column: pa.ChunkedArray, where: Where) -> Coded:
 
 
 def _labelled(name: str, coded: Coded, where: Where) -> Coded:
-    """Refuse rows without a label."""
     blank = np.array([not label for label in coded.categories], bool)
     if (row := first_true(blank[coded.codes])) is not None:
         raise DataError(f"{where(row)}: dimension {name!r} has an empty category; label every row")
@@ -150,11 +149,7 @@ def _split_total(column: Coded, total: str | None) -> tuple[IntArray, list[str],
 
 
 def _check_margins(
-    table: Frequencies,
-    codes: list[IntArray],
-    marked: list[BoolArray],
-    numbers: IntArray,
-    where: Where,
+    table: Frequencies, codes: list[IntArray], marked: list[BoolArray], numbers: IntArray, where: Where
 ) -> None:
     """Compare every stated margin with the sum of its cells."""
     pattern = Grid((2,) * len(marked)).encode(marked)

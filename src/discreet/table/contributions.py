@@ -17,7 +17,7 @@ from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import FloatArray, IntArray, first_true, sorted_runs
 from discreet.table.arrow_files import TextOptions, errors_of, read_arrow_rows
 from discreet.table.columns import coded_arrow
-from discreet.table.counts import Where, numpy_from_arrow
+from discreet.table.counts import Where, amounts_from_arrow
 from discreet.table.space import Space
 
 
@@ -98,9 +98,6 @@ class Contributions:
         if holding in names:
             group = pc.fill_null(arrow[holding].cast(pa.string()), "")
             who = pc.if_else(pc.equal(group, ""), who, group)
-        amounts = arrow[value]
-        if not (pa.types.is_integer(amounts.type) or pa.types.is_floating(amounts.type)):
-            amounts = _numbers(amounts.cast(pa.string()), where)
         units = coded_arrow(respondent, who, where)
         left = [name for name in names if name not in (respondent, value, holding)]
         if not left:
@@ -111,7 +108,7 @@ class Contributions:
             np.stack([column.codes for column in coded.values()], axis=1),
             tuple(units.categories),
             units.codes,
-            numpy_from_arrow(amounts).astype(np.float64),
+            amounts_from_arrow(arrow[value], "the value", where),
             {" + ".join(members): tuple(members) for members in coalitions},
         )
 
@@ -120,7 +117,7 @@ class Contributions:
 
         Units after those listed are the coalitions, in their order.
         """
-        require(space.names, self.labels, "published tables have a dimension that the contributions have no column of:")
+        require(space.names, self.labels, "the contributions lack a dimension that is published: there is no column")
         above = [[axis.above(label) for label in self.labels[axis.name]] for axis in space.axes]
         codes = [self.codes[:, list(self.labels).index(axis.name)] for axis in space.axes]
         rows, position = space.grid.climb(codes, above, "audit fewer dimensions at a time")
@@ -162,12 +159,3 @@ def read_contributions(
         return Contributions.from_arrow(
             arrow, value=value, respondent=respondent, holding=holding, coalitions=coalitions, where=where
         )
-
-
-def _numbers(column: pa.ChunkedArray, where: Where) -> pa.ChunkedArray:
-    """Return texts as numbers, or name the first that is none."""
-    bad = pc.invert(pc.fill_null(pc.match_substring_regex(column, r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*$"), False))
-    row = pc.index(bad, True).as_py()
-    if row >= 0:
-        raise DataError(f"{where(row)}: the value is {column[row].as_py()!r}, which is no amount; give a number")
-    return pc.utf8_trim_whitespace(column).cast(pa.float64())

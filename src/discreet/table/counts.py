@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import BoolArray, IntArray, first_true
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,6 +107,20 @@ def numpy_from_arrow(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])
 
 
+def amounts_from_arrow(column: pa.ChunkedArray, what: str, where: Where) -> FloatArray:
+    """Return an Arrow column of amounts as numbers, or name the first text that is none; missing numbers are NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        column = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        number = pc.match_substring_regex(column, r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$")
+        row = pc.index(pc.fill_null(number, False), False).as_py()
+        if row >= 0:
+            raise DataError(f"{where(row)}: {what} is {column[row].as_py()!r}, which is not a number; give a number")
+    return numpy_from_arrow(column.cast(pa.float64()))
+
+
 def _parse_counts(column: pa.ChunkedArray, where: Where) -> IntArray:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -130,7 +144,6 @@ def _number(text: str | bytes) -> float | None:
 
 
 def _reason(text: str) -> str:
-    """Say why a text is not a count."""
     value = _number(text)
     if not text:
         return "is empty; write 0 if nobody is in the cell"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.core.errors import InfeasibleError, LimitError, RequestError
+from discreet.core.errors import InfeasibleError, LimitError, RequestError, require
 from discreet.core.numerics import BoolArray, IntArray, whole_where_near
 from discreet.table.blocks import Asked, lay_blocks, relations_of
 from discreet.table.figures import Figures, decimal_text
@@ -248,8 +248,7 @@ def equations_of(
     """
     parts = parts_of(releases)
     space = space_of(parts)
-    for name in about:
-        space.axis(name)
+    require(about, space.names, "what is published has no dimension")
     blocks = lay_blocks(space, parts, about, asked)
     grids = []
     for block in blocks:

@@ -208,23 +208,22 @@ def _plain_frame(frame: Any, count: str, layout: Layout, dimensions: Sequence[st
     such as ``pandas.crosstab`` gives, is stacked: its rows and columns may have several levels.
     """
     if type(frame).__name__ == "Series":
-        return _labelled(frame, frame.index, frame.index.names, count), "long"
+        return _labelled(frame, _names(frame.index, "row"), count), "long"
     if not _classifies(frame, count, layout):
         return _texts(frame.reset_index(drop=True)), layout
     crossed = frame.columns.nlevels > 1 or frame.columns.name is not None
     names = _names(frame.index, "row")
     if layout == "long" or (layout == "auto" and count in frame.columns and not crossed):
-        labels = _levels(frame.index, names)
         twice = [name for name in names if name in frame.columns]
         if twice:
             raise DataError(f"{twice[0]!r} is both a level of the index and a column; rename one of them")
-        return _texts(labels.join(frame.reset_index(drop=True))), "long"
+        return _texts(_levels(frame.index, names).join(frame.reset_index(drop=True))), "long"
     across = _names(frame.columns, "column")
     absent = [name for name in dimensions or () if name not in names]
     if frame.columns.name is None and len(absent) == len(across) == 1:
         across = absent
     stacked = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)
-    return _labelled(stacked, stacked.index, [*names, *across], count), "long"
+    return _labelled(stacked, [*names, *across], count), "long"
 
 
 def _classifies(frame: Any, count: str, layout: Layout) -> bool:
@@ -243,27 +242,19 @@ def _classifies(frame: Any, count: str, layout: Layout) -> bool:
 
 def _names(index: Any, default: str) -> list[str]:
     """Return the names of an index's levels; those without one are called after their place."""
-    several = index.nlevels > 1
-    return [
-        str(name) if name is not None else f"{default} {level}" if several else default
-        for level, name in enumerate(index.names, start=1)
-    ]
+    defaults = [f"{default} {level}" for level in range(1, index.nlevels + 1)] if index.nlevels > 1 else [default]
+    return [other if name is None else str(name) for name, other in zip(index.names, defaults, strict=True)]
 
 
 def _levels(index: Any, names: list[str]) -> Any:
-    """Return the levels of an index as the columns of a frame."""
     return index.to_frame(index=False, name=names if index.nlevels > 1 else names[0])
 
 
-def _labelled(series: Any, index: Any, names: Sequence[Any], count: str) -> Any:
+def _labelled(series: Any, names: list[str], count: str) -> Any:
     """Return a long frame: the levels of an index and the counts that they label."""
-    levels = [
-        str(name) if name is not None else default for name, default in zip(names, _names(index, "row"), strict=True)
-    ]
-    if len({*levels, count}) <= len(levels):
-        raise DataError(f"the dimensions are called {levels} and the counts {count!r}; every name must be different")
-    labels = _levels(index, levels)
-    return _texts(labels.assign(**{count: series.to_numpy()}))
+    if len({*names, count}) <= len(names):
+        raise DataError(f"the dimensions are called {names} and the counts {count!r}; every name must be different")
+    return _texts(_levels(series.index, names).assign(**{count: series.to_numpy()}))
 
 
 def _texts(frame: Any) -> Any:

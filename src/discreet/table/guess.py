@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.core.errors import DataError, LimitError
+from discreet.core.errors import DataError, LimitError, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray, first_true, sorted_union
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures
@@ -62,8 +62,7 @@ def best_guess(release: Release, like: Table) -> Guess:
         raise LimitError(f"the table has {like.size:,} cells, more than the {DENSE_LIMIT:,} that a guess is made for")
     parts = release.parts()
     for part in parts:
-        for name in part.names:
-            like.axis(name)
+        require(part.names, like.names, "the table has no dimension")
     if not any(part.decimals == 0 for part in parts):
         raise DataError("the release publishes amounts, not counts; the risk of counts cannot be measured on it")
     known = np.full(like.size, np.nan)

@@ -287,7 +287,6 @@ def part_tree(name: str, totals: Sequence[str], trees: Sequence[Hierarchy]) -> H
 
 
 def _parents_from_pairs(pairs: Mapping[str, str] | Iterable[tuple[object, object]], total: str) -> dict[str, str]:
-    """Return the parent of each code, in the order in which codes are named."""
     listed = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
     parent_of: dict[str, str] = {}
     for child, parent in listed:

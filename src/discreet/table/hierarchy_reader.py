@@ -5,18 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.arrow_files import TextOptions, errors_of, read_arrow
-from discreet.table.csv_text import decode
+from discreet.table.arrow_files import TextOptions, decode, errors_of, read_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy
 
 
 def read_hierarchy(
-    path: str | Path,
-    *,
-    lead: str = "@",
-    total: str = TOTAL,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
+    path: str | Path, *, lead: str = "@", total: str = TOTAL, encoding: str = "utf-8", delimiter: str | None = None
 ) -> Hierarchy:
     """Read a hierarchy from a file, by its ending and header.
 

@@ -17,9 +17,9 @@ from discreet.table.arrow_files import errors_of, read_arrow
 from discreet.table.columns import CODED, TOTALS
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
-from discreet.table.own_parquet import has_note, is_tabulated, note_of, read_tabulation
 from discreet.table.release_reader import read_release
 from discreet.table.roles import FIGURES, MARKS, roles
+from discreet.table.table_reader import has_note, is_tabulated, note_of, read_tabulation
 
 Content: TypeAlias = Literal["table", "release", "records", "tabulation"]
 COUNTS = (*FIGURES, "frequency", "n", "records", "persons", "obs_value")
@@ -162,7 +162,6 @@ def _recognise(arrow: pa.Table, found: Sequence[Column]) -> tuple[Content, dict[
 
 
 def _unique(arrow: pa.Table, chosen: Sequence[Column]) -> bool:
-    """True where no two rows have the same labels."""
     if not chosen:
         return False
     groups = arrow.select([one.name for one in chosen]).group_by([one.name for one in chosen]).aggregate([])
@@ -170,7 +169,6 @@ def _unique(arrow: pa.Table, chosen: Sequence[Column]) -> bool:
 
 
 def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: str) -> dict[str, Any]:
-    """Return every figure in columns."""
     if content == "tabulation":
         return figures_dict(Figures.of_tabulation(read_tabulation(file)))
     given: dict[str, Any] = {name: value for name, value in options.items() if name in ("layout", "total", "delimiter")}

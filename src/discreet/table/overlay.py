@@ -9,11 +9,10 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, first_true
-from discreet.table.additive_axis import AdditiveAxis
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.space import Space, covered
+from discreet.table.space import AdditiveAxis, Space, covered
 
 
 class Overlay:
@@ -23,13 +22,7 @@ class Overlay:
     """
 
     def __init__(
-        self,
-        space: Space,
-        parts: tuple[Figures, ...],
-        positions: IntArray,
-        decimals: int,
-        least: int,
-        most: int | None,
+        self, space: Space, parts: tuple[Figures, ...], positions: IntArray, decimals: int, least: int, most: int | None
     ) -> None:
         """Begin with what is known of every value: that it lies between the least and the most.
 
@@ -240,7 +233,6 @@ def _below(axis: AdditiveAxis, leaves: tuple[int, ...]) -> Any:
 
 
 def _along(matrix: Any, cells: FloatArray, axis: int) -> FloatArray:
-    """Multiply along one dimension of the cells."""
     first = np.moveaxis(cells, axis, 0)
     product = matrix @ first.reshape(first.shape[0], -1)
     return np.moveaxis(product.reshape(-1, *first.shape[1:]), 0, axis)

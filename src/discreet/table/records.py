@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.numerics import FloatArray, IntArray, first_true
 from discreet.table.arrow_files import TextOptions, errors_of, read_arrow
 from discreet.table.columns import coded_arrow
-from discreet.table.counts import Where
+from discreet.table.counts import Where, amounts_from_arrow
 from discreet.table.frames import to_arrow
 from discreet.table.grid import Dimension, grid_of
 from discreet.table.table import Table
@@ -63,6 +61,7 @@ def count_records(
         categories: the categories of each column, also those that no record has; by default those of the records.
         where: names the place of a row in messages.
 
+    >>> import pyarrow as pa
     >>> people = pa.table({"sex": ["m", "f", "f"], "area": ["n", "n", "s"]})
     >>> count_records(people, ["sex", "area"]).table.to_array().tolist()
     [[1, 0], [1, 1]]
@@ -83,7 +82,9 @@ def count_records(
     cells = grid_of(dims).encode(codes)
     filled, counts = np.unique(cells, return_counts=True)
     table = Table(tuple(dims), filled, counts, np.zeros(0, np.int64))
-    weights = None if weight is None else _weights(arrow[weight], weight, place)
+    weights = None if weight is None else amounts_from_arrow(arrow[weight], f"weight {weight!r}", place)
+    if weights is not None and (row := first_true(~(np.isfinite(weights) & (weights > 0)))) is not None:
+        raise DataError(f"{place(row)}: weight {weight!r} is {weights[row]:g}; weights are above 0")
     return Records(table, cells, weights, declared=categories is not None)
 
 
@@ -97,16 +98,3 @@ def read_records(
     arrow = read_arrow(path, **text)
     with errors_of(path):
         return count_records(arrow, by, weight=weight, where=lambda row: f"record {row + 1}")
-
-
-def _weights(column: pa.ChunkedArray, name: str, where: Where) -> FloatArray:
-    text = column.cast(pa.string())
-    try:
-        numbers: FloatArray = np.asarray(pc.cast(text, pa.float64()).fill_null(np.nan).to_numpy())
-    except pa.ArrowException:
-        numeric = pc.match_substring_regex(text, r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$")
-        row = numeric.index(False).as_py()
-        raise DataError(f"{where(row)}: weight {name!r} is {text[row].as_py()!r}, which is not a number") from None
-    if (row := first_true(~(np.isfinite(numbers) & (numbers > 0)))) is not None:
-        raise DataError(f"{where(row)}: weight {name!r} is {numbers[row]:g}; weights are above 0")
-    return numbers

@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, RequestError, require
-from discreet.core.numerics import BoolArray, IntArray, first_true
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true
 from discreet.table.arrow_files import errors_of, read_arrow_rows
 from discreet.table.columns import Coded, coded_arrow, refuse_unmarked
 from discreet.table.counts import Where
-from discreet.table.figure_texts import Texts, figure_texts, parse_figures
 from discreet.table.figures import Absent, Figures
 from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
-from discreet.table.own_parquet import is_tabulated, note_of, release_from_arrow
 from discreet.table.release import Release
 from discreet.table.release_writer import TRIAL_MARK, kind_from_text
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
+from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
 """A mark with what it means: c=1..7."""
@@ -32,6 +32,9 @@ NOTE = re.compile(
     r"\W*(sources?|(foot)?notes?|remarks?|legend|quellen?|anmerkung(en)?|hinweise?)\b|[*†©]|\(?[0-9a-z]\) ", re.I
 )
 """How notes below tables begin."""
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+"""A figure: digits with a point."""
+Texts: TypeAlias = npt.NDArray[np.object_]
 Labels: TypeAlias = Mapping[str, Coded]
 Trees: TypeAlias = Mapping[str, tuple[Hierarchy, ...]]
 
@@ -77,11 +80,7 @@ class ReleaseOptions(TypedDict, total=False):
 
 
 def read_release(
-    path: str | Path,
-    *,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    **reading: Unpack[ReleaseOptions],
+    path: str | Path, *, encoding: str = "utf-8", delimiter: str | None = None, **reading: Unpack[ReleaseOptions]
 ) -> Release:
     """Read what is published from a CSV, Parquet or Excel file.
 
@@ -146,7 +145,7 @@ def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
     stated = beside.get(PUBLISHED_AS)
     ends = [beside[name] for name in ENDS if set(ENDS) <= set(beside)]
     meanings = _meanings(how.get("marks", MARKS), how.get("least"))
-    (numbers, *limits), (hidden, *open_), decimals = parse_figures(
+    (numbers, *limits), (hidden, *open_), decimals = _parse(
         [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
     )
     total = how.get("total", TOTAL)
@@ -197,12 +196,12 @@ def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions) -> tuple[Labels
         marks=how.get("marks", MARKS),
     )
     if read.figure is None:
-        labels, texts, where = unpivot(arrow, dimensions, where, figure_texts)
+        labels, texts, where = unpivot(arrow, dimensions, where, _texts)
         return labels, texts, {}, where
     labels = {name: coded_arrow(name, arrow[name], where) for name in read.dimensions}
-    texts = figure_texts(arrow[read.figure], where)
+    texts = _texts(arrow[read.figure], where)
     about = () if {PUBLISHED_AS, *ENDS} & set(read.dimensions) else (PUBLISHED_AS, *ENDS)
-    return labels, texts, {n: figure_texts(arrow[n], where) for n in about if n in arrow.column_names}, where
+    return labels, texts, {n: _texts(arrow[n], where) for n in about if n in arrow.column_names}, where
 
 
 def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
@@ -302,3 +301,62 @@ def _of_part(
     if len(found) == 1 and not trees and absent == "empty":
         return (Hierarchy.flat([label for label in listed if label != found[0]]).as_part(found[0]),)
     return (part_tree(name, found, trees).as_part(),)
+
+
+def _texts(column: pa.ChunkedArray, where: Where) -> Texts:
+    """Return figures as texts; nothing at all is the empty text."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        values = column.to_pylist()
+        for row, number in enumerate(values):
+            if number is not None and not np.isfinite(number):
+                raise DataError(f"{where(row)}: the figure is {number}; write a number or a suppression mark")
+        texts = ["" if v is None else f"{v:.10f}".rstrip("0").rstrip(".") for v in values]
+    else:
+        texts = ["" if v is None else str(v).strip() for v in column.to_pylist()]
+    return np.array(texts, dtype=object)
+
+
+def _parse(
+    columns: Sequence[Texts], marks: Sequence[str], where: Where, negative: bool
+) -> tuple[list[IntArray], list[BoolArray], int]:
+    """Return columns of figures in units of the last decimal, which of them are hidden, and the number of decimals."""
+    kept = sorted({mark.strip() for mark in marks})
+    for mark in kept:
+        if NUMBER.fullmatch(mark):
+            raise RequestError(f"the suppression mark {mark!r} is a number; name a mark that no figure can be")
+    read = [_digits(texts, kept if i == 0 else ["", *kept], where, negative) for i, texts in enumerate(columns)]
+    decimals = max(int(points.max(initial=0)) for _, points, _ in read)
+    if decimals > 6:
+        raise DataError(f"a figure has {decimals} decimals; round the figures to at most 6")
+    numbers = []
+    for digits, points, _ in read:
+        largest = float(np.abs(digits * 10.0 ** (decimals - points)).max(initial=0.0))
+        if largest >= 2**52:
+            raise DataError(f"a figure is {largest:.3g} units of its last decimal, too large to add exactly; round it")
+        numbers.append(digits.astype(np.int64) * 10 ** (decimals - points))
+    return numbers, [hidden for _, _, hidden in read], decimals
+
+
+def _digits(texts: Texts, marks: Sequence[str], where: Where, negative: bool) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Return the digits of every figure as one number, how many of them are decimals, and which figures are hidden."""
+    column = pa.array(texts, pa.string())
+    hidden = pc.is_in(column, value_set=pa.array(marks, pa.string())).to_numpy(zero_copy_only=False)
+    fits = pc.match_substring_regex(column, f"^(?:{NUMBER.pattern})$").to_numpy(zero_copy_only=False)
+    if (row := first_true(~fits & ~hidden)) is not None:
+        named = ", ".join(repr(mark) for mark in marks)
+        what = "is empty" if not texts[row] else f"is {texts[row]!r}"
+        raise DataError(
+            f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({named}); name the mark "
+            "(marks=, --mark)"
+        )
+    shown = pc.if_else(pa.array(hidden), "0", column)
+    point = pc.find_substring(shown, ".").to_numpy()
+    length = pc.utf8_length(shown).to_numpy()
+    points = np.where(point < 0, 0, length - point - 1).astype(np.int64)
+    # Sixteen digits and fewer are exact as floats; what has more is refused by its size.
+    digits: FloatArray = pc.replace_substring(shown, ".", "").cast(pa.float64()).to_numpy()
+    if not negative and (row := first_true(digits < 0)) is not None:
+        raise DataError(f"{where(row)}: the figure {texts[row]} is negative; counts and amounts are 0 or more")
+    return digits, points, hidden

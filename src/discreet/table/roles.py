@@ -228,7 +228,6 @@ def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
 
 
 def _some(texts: pa.Array, pattern: str) -> bool:
-    """Say whether some text matches a pattern."""
     return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 

@@ -123,7 +123,6 @@ def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], respo
 
 
 def _said(name: str) -> str:
-    """Return a respondent as messages name it."""
     return name if name.startswith(("holding ", "respondent of ")) else f"respondent {name}"
 
 

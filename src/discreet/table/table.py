@@ -150,22 +150,12 @@ class Table(Frequencies):
         return Table(self.dimensions, self.cells, self.counts, added)
 
     def to_frame(
-        self,
-        backend: Backend = "pandas",
-        *,
-        layout: WrittenLayout = "long",
-        zeros: bool = True,
-        count: str = "count",
+        self, backend: Backend = "pandas", *, layout: WrittenLayout = "long", zeros: bool = True, count: str = "count"
     ) -> Any:
         """Return a frame, long (a column per dimension and the counts) or wide (the last dimension across).
 
-        A long frame of a table with structural zeros has a column ``possible``; a wide one shows them as 0.
-
-        Args:
-            backend: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
-            layout: ``"long"`` or ``"wide"``.
-            zeros: whether a long frame lists empty cells too.
-            count: the name of the column of counts of a long frame.
+        A long frame lists empty cells with ``zeros`` only, and its counts are in the column ``count``. If the table has
+        structural zeros, it has a column ``possible`` too; a wide frame shows them as 0.
 
         >>> Table.from_array([[3, 0], [1, 5]], ["area", "sex"]).to_frame(layout="wide").values.tolist()
         [['1', 3, 0], ['2', 1, 5]]
@@ -204,11 +194,9 @@ class Table(Frequencies):
             header = [f"{first.name} \\ {last.name}", *last.categories]
             body = []
             for i, label in enumerate(first.categories[:rows]):
-                low, high = np.searchsorted(self.cells, [i * len(last), (i + 1) * len(last)])
-                line = ["·" if i * len(last) + j in lost else "0" for j in range(len(last))]
-                for cell, value in zip(self.cells[low:high], self.counts[low:high], strict=True):
-                    line[int(cell) % len(last)] = f"{value:,}"
-                body.append([label, *line])
+                cells = np.arange(i * len(last), (i + 1) * len(last))
+                shown = zip(cells.tolist(), self.at(cells).tolist(), strict=True)
+                body.append([label, *("·" if cell in lost else f"{value:,}" for cell, value in shown)])
             if len(first) > rows:
                 body.append(["…"] * len(header))
             return header, body, 1

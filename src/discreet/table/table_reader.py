@@ -1,14 +1,131 @@
-"""CSV, Parquet and Excel files to tables."""
+"""Files to tables and tabulations, and Parquet files that describe themselves to any of these and to releases.
+
+The key ``discreet`` of their metadata holds a note in JSON; the writers say how the columns are laid out.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
-from discreet.table.arrow_files import errors_of, read_arrow_rows
-from discreet.table.frames import TableOptions, frequencies_from_arrow
-from discreet.table.own_parquet import has_note, table_from_arrow
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.errors import DataError, require
+from discreet.core.numerics import IntArray
+from discreet.table import release_writer, table_writer
+from discreet.table.arrow_files import errors_of, read_arrow, read_arrow_rows
+from discreet.table.axis import Axis
+from discreet.table.columns import coded_arrow, frequencies_from_columns
+from discreet.table.counts import Where, counts_from_arrow, numpy_from_arrow
+from discreet.table.figures import Figures
+from discreet.table.frames import TableOptions, frequencies_from_arrow, possible_from_arrow
+from discreet.table.grid import Dimension, Grid, grid_of, recode
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.kinds import Kind
+from discreet.table.release import Release
+from discreet.table.roles import ENDS, PUBLISHED_AS
 from discreet.table.table import Table
+from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents, named_units
+
+Metadata = Mapping[bytes, bytes] | None
+
+
+def has_note(metadata: Metadata) -> bool:
+    """Say whether a Parquet file was written by discreet."""
+    return b"discreet" in (metadata or {})
+
+
+def note_of(metadata: Metadata, kind: str) -> dict[str, Any] | None:
+    """Return a file's note about itself if it holds a ``"release"`` or ``"tabulation"`` as asked, otherwise None."""
+    try:
+        note: dict[str, Any] = json.loads((metadata or {}).get(b"discreet", b"{}"))
+    except ValueError:
+        return None
+    return note if isinstance(note, dict) and note.get("kind") == kind else None
+
+
+def is_tabulated(metadata: Metadata) -> bool:
+    """Say whether a note, damaged or not, speaks of a tabulation."""
+    return b'"tabulation"' in (metadata or {}).get(b"discreet", b"")
+
+
+def is_tabulation(path: str | Path) -> bool:
+    """Say whether a Parquet file holds a tabulation; a damaged file is left to the reader."""
+    import pyarrow.parquet as pq
+
+    try:
+        return note_of(pq.read_metadata(path).metadata, "tabulation") is not None
+    except (pa.ArrowException, OSError):
+        return False
+
+
+def method_of(path: Path) -> str | None:
+    """Return how the release in a file was made, None if nothing in the file says that it is one."""
+    import pyarrow.parquet as pq
+
+    try:
+        if path.suffix.lower() != ".parquet":
+            with path.open("rb") as stream:
+                return "its figures say how they were made" if PUBLISHED_AS.encode() in stream.readline(2**16) else None
+        note = note_of(pq.read_metadata(path).metadata, "release")
+    except (pa.ArrowException, OSError):
+        return None
+    return None if note is None else str(note.get("method", ""))
+
+
+@contextmanager
+def _undamaged(what: str, remedy: str = "write it again") -> Iterator[None]:
+    """Refuse a file whose note does not say what it should."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        raise DataError(f"the file's own note about its {what} is damaged; {remedy}") from None
+
+
+def _check_version(note: Mapping[str, Any], *known: int, remedy: str) -> None:
+    if note.get("schema") not in known:
+        raise DataError(
+            f"written in version {note.get('schema')!r} of the format, but version {known[-1]} is read here; "
+            f"update discreet, or {remedy}"
+        )
+
+
+def table_from_arrow(arrow: pa.Table, where: Where, dimensions: Sequence[str] | None) -> Table:
+    """Build a table over some dimensions, by default all, from a file that discreet wrote."""
+    with _undamaged("table"):
+        note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
+        if note.get("kind") == "tabulation":
+            cells = tabulation_from_arrow(arrow)
+            cells.check_publishable()
+            return cells.table(*(dimensions or ()))
+        if note.get("kind") == "release":
+            published = release_from_arrow(arrow, note).table
+            return published.margin(*dimensions) if dimensions else published
+        _check_version(note, table_writer.SCHEMA, remedy="write the table as CSV")
+        categories = {dimension["name"]: dimension["categories"] for dimension in note["dimensions"]}
+        count = note["count"]
+    missing = next((name for name in [*categories, count] if name not in arrow.column_names), None)
+    if missing is not None:
+        raise DataError(f"column {missing!r} is missing, though the file's own note lists it; write it again")
+    require(dimensions or (), categories, "there is no dimension column")
+    wanted = {name: categories[name] for name in dimensions or categories}
+    if arrow.num_rows == 0:
+        nobody = np.zeros(0, np.int64)
+        return Table(tuple(Dimension(*item) for item in wanted.items()), nobody, nobody, nobody)
+    return Table.of(
+        frequencies_from_columns(
+            {name: coded_arrow(name, arrow[name], where) for name in wanted},
+            counts_from_arrow(arrow[count], where),
+            where=where,
+            categories=wanted,
+            possible=possible_from_arrow(arrow, list(categories), where),
+        )
+    )
 
 
 def read_table(
@@ -50,3 +167,119 @@ def read_table(
     if impossible is None:
         return table
     return table.with_structural_zeros(impossible, encoding=encoding, delimiter=delimiter)
+
+
+def read_tabulation(path: str | Path) -> Tabulation:
+    """Read a tabulation that was written as Parquet; it equals what was written."""
+    arrow = read_arrow(path)
+    if not has_note(arrow.schema.metadata):
+        raise DataError(f"{path} is not a tabulation; make one with discreet tabulate RECORDS -o table.parquet")
+    with errors_of(path):
+        return tabulation_from_arrow(arrow)
+
+
+def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
+    """Build a tabulation from the columns of its file."""
+    with _undamaged("cells", remedy="tabulate again"):
+        note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
+        if note.get("kind") != "tabulation":
+            raise DataError("the file holds a plain table, not a tabulation; read it with read_table")
+        _check_version(note, 1, table_writer.CELLS_SCHEMA, remedy="tabulate again")
+        axes = tuple(
+            Axis(d["name"], tuple(Hierarchy.from_dict(t) for t in d["hierarchies"])) for d in note["dimensions"]
+        )
+        cells = Grid(tuple(len(axis) for axis in axes)).encode([_codes(arrow[axis.name], axis.codes) for axis in axes])
+        names = {axis.name for axis in axes}
+        figures = [name for name in arrow.column_names if not name.startswith("respondent:") and name not in names]
+        kinds = {"records": np.int64, "contributor:units": np.int64, "holding:units": np.int64}
+        columns = {
+            name: numpy_from_arrow(arrow[name]) if arrow.num_rows else np.zeros(0, kinds.get(name, np.float64))
+            for name in figures
+        }
+        return Tabulation.from_columns(
+            axes,
+            tuple(tuple(margin) for margin in note["margins"]),
+            [(r["name"], r["shadow"]) for r in note["responses"]],
+            columns | {"cell": cells},
+            top=note["top"],
+            dropped=int(note["dropped"]),
+            respondents=_respondents(arrow, cells, [r["name"] for r in note["responses"]]),
+        )
+
+
+def _codes(column: pa.ChunkedArray, expected: Sequence[str]) -> IntArray:
+    if not len(column):
+        return np.zeros(0, np.int64)
+    labels, codes = _coded(column)
+    if labels != expected:
+        raise ValueError
+    return codes
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], IntArray]:
+    """Return all labels of a column, and the codes of its rows into them."""
+    whole = column.unify_dictionaries().combine_chunks()
+    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    return tuple(whole.dictionary.to_pylist()), np.asarray(whole.indices, np.int64)
+
+
+def _respondents(arrow: pa.Table, cells: IntArray, responses: Sequence[str]) -> Respondents | None:
+    """Return those that the file lists, if it does."""
+    if "respondent:name" not in arrow.column_names:
+        return None
+    lists = [arrow[name].combine_chunks() for name in ("respondent:name", "respondent:records")]
+    lists += [arrow[f"respondent:sum:{name}"].combine_chunks() for name in responses]
+    row = np.repeat(np.arange(arrow.num_rows), lists[0].value_lengths().to_numpy(zero_copy_only=False).astype(np.int64))
+    names, unit = named_units(lists[0].flatten())
+    figures = [one.flatten().to_numpy(zero_copy_only=False) for one in lists[1:]]
+    amounts = np.stack(figures[1:]) if responses else np.zeros((0, row.size))
+    whole = Respondents(names, unit, cells[row], figures[0].astype(np.int64), amounts)
+    return whole.moved(whole.cell)
+
+
+def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
+    """Build a release from the columns and the note of its file."""
+    _check_version(note, release_writer.SCHEMA, remedy="write the release as CSV")
+    with _undamaged("figures"):
+        coded = {name: _coded(arrow[name]) for name in note["dimensions"]}
+        scale = 10 ** note["decimals"]
+        values = _units(arrow[note["count"]], scale)
+        lower, upper = (
+            _units(arrow[name], scale) if name in arrow.column_names and name not in coded else None for name in ENDS
+        )
+        figures = Figures(
+            {name: labels for name, (labels, _) in coded.items()},
+            np.stack([codes for _, codes in coded.values()], axis=1),
+            values if lower is None else lower + values,
+            np.asarray(arrow[PUBLISHED_AS].combine_chunks().indices, np.int64),
+            tuple(Kind.from_dict(data) for data in note["kinds"]),
+            name=note["name"],
+            decimals=note["decimals"],
+            total=note["total"],
+            hierarchies={
+                name: tuple(Hierarchy.from_dict(t) for t in trees) for name, trees in note["hierarchies"].items()
+            },
+            absent=note["absent"],
+            upper=upper,
+        )
+        inner = None if note["inner"] is None else _inner(figures, note["inner"])
+        return Release(inner, note["method"], note["parameters"], (figures,), trial=bool(note.get("trial")))
+
+
+def _units(column: pa.ChunkedArray, scale: int) -> IntArray:
+    """Return figures in units of the last decimal, 0 where there is none."""
+    numbers = numpy_from_arrow(column.fill_null(0)) if len(column) else np.zeros(0)
+    return np.rint(numbers * scale).astype(np.int64) if scale > 1 else numbers.astype(np.int64)
+
+
+def _inner(figures: Figures, note: Mapping[str, Any]) -> Table:
+    """Return the inner counts among the figures as a table."""
+    dimensions = tuple(Dimension(name, tuple(found)) for name, found in note["categories"].items())
+    columns = dict(zip(figures.names, figures.codes.T, strict=True))
+    position = grid_of(dimensions).encode(
+        [recode(figures.labels[dim.name], dim.categories)[columns[dim.name]] for dim in dimensions]
+    )
+    inside = (position >= 0) & (figures.values != 0)
+    order = np.argsort(position[inside])
+    impossible = np.array(note["impossible"], np.int64)
+    return Table(dimensions, position[inside][order], figures.values[inside][order], impossible)

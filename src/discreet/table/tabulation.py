@@ -87,8 +87,7 @@ class Tabulation(OnGrid, Frozen):
         [9, 4, 3, 1, 5, 5]
         """
         trees = hierarchies or {}
-        for name in trees:
-            table.axis(name)
+        require(trees, table.names, "the table has no dimension")
         axes = tuple(_axis(d, trees.get(d.name, ()), total) for d in table.dimensions)
         grid = Grid(tuple(len(axis) for axis in axes))
         maps = [[np.zeros(len(axis), np.int64), *axis.level_maps()] for axis in axes]
@@ -192,8 +191,7 @@ class Tabulation(OnGrid, Frozen):
     def find(self, fixed: Mapping[str, object] | None = None, /, **more: object) -> int:
         """Return the number of a cell; dimensions that are not named are at their total."""
         wanted = {**(fixed or {}), **more}
-        for name in wanted:
-            self.axis(name)
+        require(wanted, self.names, "the table has no dimension")
         codes = [axis.dimension.code(wanted.get(axis.name, axis.total)) for axis in self.axes]
         position = self.grid.encode(codes)
         slot = int(locate(self.cells, position))
@@ -263,8 +261,7 @@ class Tabulation(OnGrid, Frozen):
         {'region': 'East'}
         """
         wanted = {**(totals or {}), **more}
-        for name in wanted:
-            self.axis(name)
+        require(wanted, self.names, "the table has no dimension")
         axes = tuple(axis.as_part(wanted[axis.name]) if axis.name in wanted else axis for axis in self.axes)
         return replace(self, axes=axes)
 

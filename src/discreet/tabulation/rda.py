@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.arrow_files import errors_of
-from discreet.table.csv_text import decode
+from discreet.table.arrow_files import decode, errors_of
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 
 ROLES = {
