@@ -98,10 +98,12 @@ def is_frame(given: Any) -> bool:
 
 def describes_itself(path: Path) -> bool:
     """Say whether a file holds cells with all that belongs to them: a tabulation, or a table of τ-ARGUS."""
-    from discreet.table.table_reader import is_tabulation
+    from discreet.table.table_reader import note_in
 
     suffix = path.suffix.lower()
-    return suffix == ".tab" or (suffix == ".parquet" and os.path.isfile(path) and is_tabulation(path))
+    return suffix == ".tab" or (
+        suffix == ".parquet" and os.path.isfile(path) and note_in(path, "tabulation") is not None
+    )
 
 
 def _refuse(how: Reading, why: str, *, allowed: Sequence[str] = ()) -> None:

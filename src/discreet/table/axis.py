@@ -11,11 +11,11 @@ import numpy as np
 from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
 from discreet.table.grid import Dimension
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchy import Hierarchy, TotalFirst
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(TotalFirst):
     """A dimension's name and one or more hierarchies over its categories; they share the total.
 
     ``codes`` are the nodes of all hierarchies, the total first; a cell's category along the axis is a position in
@@ -52,14 +52,6 @@ class Axis:
         codes = tuple(dict.fromkeys(code for hierarchy in self.hierarchies for code in hierarchy.codes))
         object.__setattr__(self, "codes", Dimension(self.name, codes).categories)
         object.__setattr__(self, "under", self._leaf_sets())
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    @property
-    def total(self) -> str:
-        """The code of the total."""
-        return self.codes[0]
 
     @property
     def part(self) -> bool:
@@ -102,10 +94,7 @@ class Axis:
         return Dimension(self.name, self.codes)
 
     def level_maps(self) -> list[IntArray]:
-        """Return, for each level, the node that each code's records add to, -1 where there is none.
-
-        No record is in two nodes of one level: grouping by a level counts everybody once.
-        """
+        """Return, for each level, the node that each code's records add to, -1 for none; no record adds to two."""
         maps: list[IntArray] = []
         placed: set[int] = {0}
         for hierarchy in self.hierarchies:

@@ -18,7 +18,7 @@ from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
-from discreet.table.units import Largest, Level, Response
+from discreet.table.units import Largest, Level
 
 Recoding: TypeAlias = Mapping[str, Mapping[str, str]]
 
@@ -112,7 +112,7 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
         position[order][starts],
         total(tabulation.records),
         total(tabulation.weighted),
-        tuple(Response(r.name, r.shadow, total(r.sums), total(r.weighted_sums)) for r in tabulation.responses),
+        tuple(response.mapped(total) for response in tabulation.responses),
         level(tabulation.contributors),
         None if tabulation.holdings is None else level(tabulation.holdings),
         tabulation.dropped,

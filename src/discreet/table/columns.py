@@ -172,10 +172,7 @@ def _check_margins(
 
 
 def refuse_unmarked(dimension: str, categories: Sequence[str], *, known: bool) -> None:
-    """Refuse a category that is named like a margin: it would count people twice, and hide what its cells sum to.
-
-    The categories are without the total; ``known`` says whether there is one beside them.
-    """
+    """Refuse a category named like a margin: it would count people twice. ``known`` is true if there is a total too."""
     words = (*TOTALS, *([] if known else [CODED]))
     label = next((label for label in categories if label.casefold().strip() in words), None)
     if label is not None and len(categories) > 1:

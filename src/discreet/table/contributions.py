@@ -150,10 +150,7 @@ def read_contributions(
     coalitions: Sequence[Sequence[str]] = (),
     **text: Unpack[TextOptions],
 ) -> Contributions:
-    """Read contributions from a CSV or Parquet file; see :meth:`Contributions.from_arrow`.
-
-    ``encoding`` and ``delimiter`` say how a CSV file is read.
-    """
+    """Read contributions from a Parquet or CSV (``encoding``, ``delimiter``) file; see ``Contributions.from_arrow``."""
     arrow, where = read_arrow_rows(path, **text)
     with errors_of(path):
         return Contributions.from_arrow(

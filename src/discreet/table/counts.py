@@ -98,10 +98,8 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def numpy_from_arrow(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """Return a column of Arrow numbers as a NumPy array; missing ones are NaN.
-
-    Arrow's own conversion imports pandas, which takes longer than reading a small table.
-    """
+    """Return a column of Arrow numbers as a NumPy array; missing ones are NaN."""
+    # Not by Arrow's own conversion: it imports pandas, which takes longer than reading a small table.
     if column.null_count:
         column = column.fill_null(math.nan)
     return np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])

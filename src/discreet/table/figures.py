@@ -14,7 +14,7 @@ import numpy.typing as npt
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.frequencies import Frequencies
-from discreet.table.grid import repeated
+from discreet.table.grid import Copied, repeated
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT, SUPPRESSED, Kind
 from discreet.table.tabulation import Tabulation
@@ -23,7 +23,7 @@ Absent: TypeAlias = Literal["empty", "unpublished"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Figures:
+class Figures(Copied):
     """One published table: a row per figure, margins and subtotals among them.
 
     A figure's cell is a label along each dimension: a category, a node of a hierarchy, or the total code. Values are
@@ -66,10 +66,6 @@ class Figures:
         require(trees, labels, "a hierarchy is given, but there is no dimension")
         self._check_labels()
         self._check_values()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        kept = (dict(self.labels), self.codes, self.values, self.kind, self.kinds, self.name, self.decimals)
-        return Figures, (*kept, self.total, dict(self.hierarchies), self.absent, self.upper)
 
     def _check_labels(self) -> None:
         for name, labels in self.labels.items():

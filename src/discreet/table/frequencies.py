@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from discreet.core.errors import DataError, LimitError, RequestError, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.table.grid import Dimension, OnGrid, add_up, look_up, recode
+from discreet.table.grid import Copied, Dimension, OnGrid, add_up, look_up, recode
 
 DENSE_LIMIT = 50_000_000
 """The largest number of cells that is laid out as a dense array."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frequencies(OnGrid):
+class Frequencies(OnGrid, Copied):
     """The cells of a frequency table and their geometry; a :class:`~discreet.table.Table` adds readers and writers."""
 
     dimensions: tuple[Dimension, ...]
@@ -210,9 +210,6 @@ class Frequencies(OnGrid):
         """Return the non-empty cells as ``{(category, …): count}``."""
         labels = zip(*(np.array(d.categories, object)[self.codes(d.name)] for d in self.dimensions), strict=True)
         return dict(zip(labels, self.counts.tolist(), strict=True))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.dimensions, self.cells, self.counts, self.impossible)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Frequencies):

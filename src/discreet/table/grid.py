@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -128,10 +129,7 @@ class Grid:
     ) -> tuple[IntArray, IntArray]:
         """Return every sum that combinations are in: the number of the combination, and the position of the sum.
 
-        Args:
-            codes: a column of codes for each dimension.
-            above: along each dimension, for each code those of the sums that it is in.
-            remedy: what to do where there are too many.
+        Along each dimension, ``above`` lists for each code those of the sums that it is in.
 
         >>> [column.tolist() for column in Grid((3,)).climb([np.array([2, 1])], [[(), (0, 1), (0, 2)]], "")]
         [[0, 0, 1, 1], [0, 2, 0, 1]]
@@ -174,6 +172,14 @@ class Grid:
     def describe(self, position: int) -> str:
         """Return the categories of one combination as a phrase."""
         return ", ".join(f"{name}={label}" for name, label in self.label(position).items())
+
+
+class Copied:
+    """Base of frozen data classes, which are copied and pickled through their constructor, mappings thawed."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (getattr(self, item.name) for item in fields(self))  # type: ignore[arg-type]
+        return type(self), tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 
 
 class OnGrid:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,8 +85,7 @@ def best_guess(release: Release, like: Table) -> Guess:
     return Guess(cells, values[cells], hidden[cells], fits)
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
+class _Sums(NamedTuple):
     """Published sums of which none share a cell: the sum that each inner cell adds to, -1 for none."""
 
     group: IntArray
@@ -121,24 +121,20 @@ class _Layout:
         found: IntArray = place[self.part.codes[:, self.part.names.index(name)]]
         return found
 
-    def _inner_code(self, name: str) -> IntArray:
-        """Return, for each node of an axis, the original's category that it is, -1 for a sum."""
-        found = recode(self.axes[name].codes, self.like.categories_by_name[name])
-        found[0] = -1
-        return found
-
     def fill(self, known: FloatArray, ends: FloatArray) -> None:
         """Put in the published inner counts, and the ends of intervals; cells without a row are empty if it says so."""
         if set(self.part.names) != set(self.like.names):
             return
-        position = self.like.grid.encode([self._inner_code(name)[self.codes[name]] for name in self.like.names])
+        codes, named = [], []
+        for name, categories in self.like.categories_by_name.items():
+            category = recode(self.axes[name].codes, categories)
+            codes.append(np.where(self.codes[name] > 0, category[self.codes[name]], -1))
+            named.append(np.flatnonzero(recode(categories, self.part.labels[name]) >= 0))
+        position = self.like.grid.encode(codes)
         inside = position >= 0
-        listed = np.ones(self.like.shape, bool)
-        for axis, (name, categories) in enumerate(self.like.categories_by_name.items()):
-            named = recode(categories, self.part.labels[name]) >= 0
-            listed &= named.reshape([-1 if i == axis else 1 for i in range(len(self.like.shape))])
         if self.part.absent == "empty":
-            empty = listed.ravel()
+            empty = np.zeros(self.like.size, bool)
+            empty[self.like.grid.cross(named)] = True
             empty[position[inside]] = False
             known[empty] = 0.0
         shown = inside & ~self.hidden
@@ -161,10 +157,9 @@ class _Layout:
                 rows = rows & np.isin(self.codes[name], nodes)
             chosen = np.flatnonzero(rows)
             group = self._groups(maps, chosen)
-            if group is None:
-                continue
-            value = self.part.values[chosen] / 10**self.part.decimals
-            found.append(_Sums(group, np.maximum(value, 0.0), exact[chosen]))
+            if group is not None:
+                value = self.part.values[chosen] / 10**self.part.decimals
+                found.append(_Sums(group, np.maximum(value, 0.0), exact[chosen]))
         return found
 
     def _groups(self, maps: dict[str, IntArray | None], rows: IntArray) -> IntArray | None:

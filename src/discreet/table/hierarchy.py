@@ -10,14 +10,28 @@ from typing import Any
 
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.files import write_text
-from discreet.table.grid import repeated
+from discreet.table.grid import Copied, repeated
 
 TOTAL = "Total"
 """The code of a hierarchy's root where none is given."""
 
 
+class TotalFirst:
+    """Base of classes with codes, the total first."""
+
+    codes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def total(self) -> str:
+        """The code of the total."""
+        return self.codes[0]
+
+
 @dataclass(frozen=True, repr=False)
-class Hierarchy:
+class Hierarchy(TotalFirst, Copied):
     """A tree over a dimension's codes: its inner nodes are margins, its leaves the categories of the records.
 
     ``codes`` are in the order of a table's rows, the total first and every code after its parent; ``parents`` holds
@@ -46,9 +60,6 @@ class Hierarchy:
             raise DataError("in a hierarchy the total comes first, and every code after its parent")
         for code in self.labels:
             self._at(code)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Hierarchy, (self.codes, self.parents, dict(self.labels), self.part)
 
     @classmethod
     def from_parents(
@@ -141,14 +152,6 @@ class Hierarchy:
             parents.append(above)
             stack += [(child, len(codes) - 1) for child in reversed(below.get(code, []))]
         return cls(tuple(codes), tuple(parents), labels or {})
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    @property
-    def total(self) -> str:
-        """The code of the root."""
-        return self.codes[0]
 
     @property
     def leaves(self) -> tuple[str, ...]:

@@ -180,6 +180,8 @@ def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: s
 
 def figures_dict(figures: Figures) -> dict[str, Any]:
     """Return published figures in columns of plain data: labels and codes by dimension, values, which are hidden."""
+    at = np.flatnonzero(figures.where(lambda kind: kind.spans))
+    upper = figures.values if figures.upper is None else figures.upper
     return {
         "dimensions": [
             {
@@ -193,7 +195,7 @@ def figures_dict(figures: Figures) -> dict[str, Any]:
         "codes": figures.codes.T.tolist(),
         "values": figures.values.tolist(),
         "hidden": np.flatnonzero(figures.hidden).tolist(),
-        "intervals": _intervals(figures),
+        "intervals": np.stack([at, figures.values[at], upper[at]], axis=1).tolist(),
         "decimals": figures.decimals,
     }
 
@@ -204,11 +206,3 @@ def _depths(labels: Sequence[str], trees: Sequence[Hierarchy]) -> list[int] | No
         return None
     depths = {code: level for tree in trees for code, level in zip(tree.codes, tree.levels, strict=True)}
     return [depths.get(label, 1) for label in labels]
-
-
-def _intervals(figures: Figures) -> list[list[int]]:
-    """Return which figures are published as intervals, and both ends."""
-    at = np.flatnonzero(figures.where(lambda kind: kind.spans))
-    if not at.size or figures.upper is None:
-        return []
-    return np.stack([at, figures.values[at], figures.upper[at]], axis=1).tolist()  # type: ignore[no-any-return]

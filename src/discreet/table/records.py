@@ -91,10 +91,7 @@ def count_records(
 def read_records(
     path: str | Path, by: Sequence[str], *, weight: str | None = None, **text: Unpack[TextOptions]
 ) -> Records:
-    """Read records from a CSV or Parquet file, one row per person, and count them.
-
-    ``encoding`` and ``delimiter`` say how a CSV file is read.
-    """
+    """Read records from a Parquet or CSV (``encoding``, ``delimiter``) file, one row per person, and count them."""
     arrow = read_arrow(path, **text)
     with errors_of(path):
         return count_records(arrow, by, weight=weight, where=lambda row: f"record {row + 1}")

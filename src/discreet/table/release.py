@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
+from discreet.table.grid import Copied
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.table import Table
 
@@ -18,7 +19,7 @@ TRIAL = "This is a trial, not for publication"
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Copied):
     """Published figures and the name and parameters of the method that made them.
 
     It holds no original value and no seed: somebody who knows the method and the seed could undo a random
@@ -40,9 +41,6 @@ class Release:
         object.__setattr__(self, "figures", tuple(self.figures))
         if self.inner is None and not self.figures:
             raise DataError("the release publishes nothing; give a table or figures")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Release, (self.inner, self.method, dict(self.parameters), self.figures, self.kind, self.trial)
 
     @property
     def table(self) -> Table:

@@ -66,12 +66,7 @@ def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, Any
         "absent": part.absent,
         "kinds": [kind.to_dict() for kind in part.kinds],
         "hierarchies": {name: [tree.to_dict() for tree in trees] for name, trees in part.hierarchies.items()},
-        "inner": None
-        if inner is None
-        else {
-            "categories": {d.name: list(d.categories) for d in inner.dimensions},
-            "impossible": inner.impossible.tolist(),
-        },
+        "inner": None if inner is None else {"categories": inner.categories_by_name, "impossible": inner.impossible},
     }
 
 

@@ -17,10 +17,7 @@ ONE_CELL = "respondents are not named and are taken to be in one cell each"
 
 
 def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return cell, respondent and contribution for every respondent in every cell and margin that is tabulated.
-
-    Contributions are to the response, or numbers of records if there is none.
-    """
+    """Return cell, respondent and contribution (to the response, or records) for everybody in every cell and margin."""
     known = tabulation.respondents
     assert known is not None
     amount = known.amounts[tabulation.response(response)] if tabulation.responses else known.records.astype(np.float64)
@@ -127,10 +124,7 @@ def _said(name: str) -> str:
 
 
 def recognised(tabulation: Tabulation, response: str | None) -> Respondents:
-    """Return the largest contributor of every finest cell, as one that is in no other: what the table alone reveals.
-
-    That is right if :func:`in_one_cell` holds.
-    """
+    """Return the largest contributor of every finest cell, taken to be in no other, as :func:`in_one_cell` says."""
     level = tabulation.holdings or tabulation.contributors
     row = np.unique(np.concatenate([np.flatnonzero(tabulation.inner(margin)) for margin in _finest(tabulation)]))
     row = row[level.units[row] > 0]

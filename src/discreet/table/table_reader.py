@@ -54,28 +54,26 @@ def is_tabulated(metadata: Metadata) -> bool:
     return b'"tabulation"' in (metadata or {}).get(b"discreet", b"")
 
 
-def is_tabulation(path: str | Path) -> bool:
-    """Say whether a Parquet file holds a tabulation; a damaged file is left to the reader."""
+def note_in(path: str | Path, kind: str) -> dict[str, Any] | None:
+    """Return a Parquet file's note as :func:`note_of` does; a damaged file is left to the reader."""
     import pyarrow.parquet as pq
 
     try:
-        return note_of(pq.read_metadata(path).metadata, "tabulation") is not None
+        return note_of(pq.read_metadata(path).metadata, kind)
     except (pa.ArrowException, OSError):
-        return False
+        return None
 
 
 def method_of(path: Path) -> str | None:
     """Return how the release in a file was made, None if nothing in the file says that it is one."""
-    import pyarrow.parquet as pq
-
+    if path.suffix.lower() == ".parquet":
+        note = note_in(path, "release")
+        return None if note is None else str(note.get("method", ""))
     try:
-        if path.suffix.lower() != ".parquet":
-            with path.open("rb") as stream:
-                return "its figures say how they were made" if PUBLISHED_AS.encode() in stream.readline(2**16) else None
-        note = note_of(pq.read_metadata(path).metadata, "release")
-    except (pa.ArrowException, OSError):
+        with path.open("rb") as stream:
+            return "its figures say how they were made" if PUBLISHED_AS.encode() in stream.readline(2**16) else None
+    except OSError:
         return None
-    return None if note is None else str(note.get("method", ""))
 
 
 @contextmanager

@@ -125,10 +125,7 @@ def write_cells(
     about: Mapping[str, Any],
     respondents: Respondents | None,
 ) -> None:
-    """Write the cells of a tabulation as Parquet or CSV, by the file's ending; see :meth:`Tabulation.write`.
-
-    ``about`` is the rest of the note: responses, margins, top, dropped.
-    """
+    """Write the cells of a tabulation as Parquet or CSV, by the file's ending; ``about`` is the rest of the note."""
     file = Path(path)
     if file.suffix.lower() == ".parquet":
         arrow = arrow_from_cells(axes, cells, figures, coded=True)

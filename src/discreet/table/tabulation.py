@@ -127,21 +127,14 @@ class Tabulation(OnGrid, Frozen):
         contributions, ``dropped`` that of records left out.
         """
         names = [name for name, _ in responses]
-        return cls(
-            axes,
-            margins,
-            columns["cell"],
-            columns["records"],
-            columns.get("weighted"),
-            tuple(
-                Response(name, shadow, columns[f"sum:{name}"], columns.get(f"weighted_sum:{name}"))
-                for name, shadow in responses
-            ),
-            Level.from_columns("contributor", names, columns, top),
-            Level.from_columns("holding", names, columns, top) if "holding:units" in columns else None,
-            dropped,
-            respondents,
-        )
+        sums = [
+            Response(name, shadow, columns[f"sum:{name}"], columns.get(f"weighted_sum:{name}"))
+            for name, shadow in responses
+        ]
+        contributors = Level.from_columns("contributor", names, columns, top)
+        holdings = Level.from_columns("holding", names, columns, top) if "holding:units" in columns else None
+        counts = columns["cell"], columns["records"], columns.get("weighted")
+        return cls(axes, margins, *counts, tuple(sums), contributors, holdings, dropped, respondents)
 
     @property
     def categories_by_name(self) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray, sorted_runs
 from discreet.table.axis import Axis
-from discreet.table.grid import Grid, recode
+from discreet.table.grid import Copied, Grid, recode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LevelName: TypeAlias = Literal["contributor", "holding"]
 
 
-class Frozen:
+class Frozen(Copied):
     """A data class of arrays, which cannot be written to and are compared by what they hold."""
 
     def __post_init__(self) -> None:
@@ -51,10 +51,6 @@ class Frozen:
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Copied and pickled through the constructor, which freezes the arrays again.
-        return type(self), tuple(getattr(self, item.name) for item in fields(self))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,28 +94,21 @@ class Level(Frozen):
     @classmethod
     def from_columns(cls, name: LevelName, responses: Sequence[str], columns: Mapping[str, Any], top: int) -> Level:
         """Build a level from the columns that :meth:`columns` returns."""
+
+        def stacked(kind: str, response: str) -> FloatArray:
+            return np.stack([columns[f"{name}:{kind}{i + 1}:{response}"] for i in range(top)], axis=1)
+
         largest = []
         for response in responses:
             weighted = columns.get(f"{name}:weighted_total:{response}")
-            tops = [columns[f"{name}:top{i + 1}:{response}"] for i in range(top)]
-            heavy = [columns.get(f"{name}:weighted_top{i + 1}:{response}") for i in range(top)]
-            largest.append(
-                Largest(
-                    columns[f"{name}:total:{response}"],
-                    np.stack(tops, axis=1),
-                    weighted,
-                    None if weighted is None else np.stack(heavy, axis=1),  # type: ignore[arg-type]
-                )
-            )
+            heavy = None if weighted is None else stacked("weighted_top", response)
+            largest.append(Largest(columns[f"{name}:total:{response}"], stacked("top", response), weighted, heavy))
         return cls(columns[f"{name}:units"], columns.get(f"{name}:weighted_units"), tuple(largest))
 
 
 @dataclass(frozen=True, eq=False)
 class Response(Frozen):
-    """A magnitude that is added up over the records of each cell.
-
-    ``shadow`` names the variable by which the rules judge it, if that is another one.
-    """
+    """A magnitude that is added up over the records of each cell; rules judge it by its ``shadow``, if it has one."""
 
     name: str
     shadow: str | None

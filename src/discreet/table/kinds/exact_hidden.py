@@ -86,10 +86,7 @@ class Marked(Unshown):
 
 @dataclass(frozen=True)
 class Interval(Unshown):
-    """Figures whose least and largest value are published, beside the figure in ``Figures``.
-
-    Intervals in place of marks keep what the marks say.
-    """
+    """Figures whose least and largest value ``Figures`` holds; intervals in place of marks keep what the marks say."""
 
     name = "interval"
     spans = True

@@ -27,10 +27,7 @@ class _Based(Kind):
 
 @dataclass(frozen=True)
 class Controlled(_Based):
-    """Every figure is a neighbouring multiple of the base, chosen by looking at all cells.
-
-    A figure y came from y − b + 1 … y + b − 1.
-    """
+    """Every figure is a neighbouring multiple, chosen by looking at all cells: y came from y − b + 1 … y + b − 1."""
 
     name = "controlled"
     words = "rounded ({name}) to base {base}"
