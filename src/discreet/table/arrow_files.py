@@ -268,7 +268,7 @@ def write_csv(arrow: pa.Table, file: Path) -> None:
     write_whole(file, lambda temporary: pcsv.write_csv(arrow, temporary, quoting))
 
 
-def write_parquet(arrow: pa.Table, file: Path, note: Mapping[str, Any]) -> None:
+def write_parquet(arrow: pa.Table, file: Path, note: Mapping[str, object]) -> None:
     """Write columns as Parquet, whole or not at all; the key ``discreet`` of its metadata holds the note."""
     import pyarrow.parquet as pq
 
@@ -292,7 +292,7 @@ def label_columns(
     taken: Container[str],
     coded: bool,
     remedy: str = "rename it",
-) -> dict[str, Any]:
+) -> dict[str, pa.Array]:
     """Return a column of labels per dimension, as codes into them or spelled out; names of figures are refused."""
     found = {}
     for (name, listed), code in zip(labels.items(), codes, strict=True):

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, require
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.axis import Axis
 from discreet.table.grid import Dimension, Grid, add_up, grid_of, locate, recode
 from discreet.table.hierarchy import Hierarchy
@@ -164,20 +164,17 @@ def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, boo
             trees.append(grown.as_part() if tree.part else grown)
     new = Axis(axis.name, tuple(trees))
     found = new.places
-    # A group that an old node consists of takes that node's figures, which are right even where units do not add up.
-    same = {next(iter(inside[i])) for i in range(len(axis)) if i not in of and whole[i] and len(inside[i]) == 1}
+    # A group that an old node consists of takes that node's figures, which are right even if units do not add up.
+    same: dict[int, int] = {}
+    for i in range(len(axis)):
+        if whole[i] and not node[i] and i not in of:
+            same.setdefault(min(inside[i]), i)
     result = np.full(len(axis), -1, np.int64)
-    taken: set[int] = set()
     for i in range(len(axis)):
         if node[i]:
             result[i] = found[axis.codes[i]]
-        elif i in of:
-            result[i] = -1 if of[i] in same else found[labels[of[i]]]
-        elif whole[i]:
-            (group,) = inside[i]
-            if group not in taken:
-                taken.add(group)
-                result[i] = found[labels[group]]
+        elif (whole[i] or i in of) and same.get(min(inside[i]), i) == i:
+            result[i] = found[labels[min(inside[i])]]
     return new, result, any(len(found) > 1 and group not in same for group, found in members.items())
 
 
@@ -199,7 +196,7 @@ def _check_units(tabulation: Tabulation, axis: Axis) -> None:
             )
 
 
-def _tops(item: Largest, order: IntArray, position: IntArray, starts: IntArray) -> tuple[Any, Any]:
+def _tops(item: Largest, order: IntArray, position: IntArray, starts: IntArray) -> tuple[FloatArray, FloatArray | None]:
     """Return the largest contributions to merged cells, and their weighted sizes."""
     width = item.top.shape[1]
     number = np.repeat(np.cumsum(np.diff(position, prepend=-1) > 0) - 1, width)

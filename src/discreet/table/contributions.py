@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -59,7 +59,7 @@ class Contributions:
         if not listed:
             raise DataError("there are no contributions; give at least one")
         names = list(listed[0][0])
-        data: dict[str, Any] = {name: [str(cell[name]) for cell, _, _ in listed] for name in names}
+        data: dict[str, Sequence[object]] = {name: [str(cell[name]) for cell, _, _ in listed] for name in names}
         data["respondent"] = [str(who) for _, who, _ in listed]
         data["value"] = [float(amount) for _, _, amount in listed]
         return cls.from_arrow(pa.table(data), coalitions=coalitions)

@@ -109,7 +109,7 @@ class Figures(Copied):
     @classmethod
     def from_array(
         cls,
-        array: Any,
+        array: object,
         dimensions: Mapping[str, Sequence[object]],
         *,
         kind: Kind = EXACT,
@@ -136,7 +136,7 @@ class Figures(Copied):
     def of_table(cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
         """Return the inner counts of a table as figures of one kind; empty cells are published as empty.
 
-        Empty cells are listed with ``zeros``, and always where a figure of 0 need not mean that a cell is empty.
+        Empty cells are listed with ``zeros``, and always if a figure of 0 need not mean that a cell is empty.
         """
         if kind.exact and not zeros:
             cells, values = table.cells, table.counts
@@ -153,7 +153,7 @@ class Figures(Copied):
         tabulation: Tabulation,
         *,
         response: str | None = None,
-        hidden: Any = None,
+        hidden: npt.ArrayLike | None = None,
         values: IntArray | None = None,
         kind: Kind = EXACT,
         mark: Kind = SUPPRESSED,
@@ -223,7 +223,7 @@ class Figures(Copied):
     def stated(self) -> tuple[bool, ...]:
         """Whether each kind says all that a reader who knows the method learns from a figure of it.
 
-        Intervals do where all counts of their range are hidden, and no others. Intervals in place of figures
+        Intervals do if all counts of their range are hidden, and no others. Intervals in place of figures
         suppressed by choice do not.
         """
         limit = max((kind.hides for kind in self.kinds), default=0)

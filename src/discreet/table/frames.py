@@ -131,7 +131,7 @@ def unpivot(
     arrow: pa.Table,
     dimensions: Sequence[str] | None,
     where: Where,
-    read: Callable[[Any, Where], npt.NDArray[Any]] = counts_from_arrow,
+    read: Callable[[pa.ChunkedArray, Where], npt.NDArray[Any]] = counts_from_arrow,
 ) -> tuple[dict[str, Coded], npt.NDArray[Any], Where]:
     r"""Return the labels and counts of a cross-table, column by column; `read` turns a column into figures.
 

@@ -28,7 +28,7 @@ MOST = 60_000_000
 class Grid:
     """All combinations of categories of some dimensions; the last dimension runs fastest.
 
-    ``labels`` names the dimensions and their categories where there are names.
+    ``labels`` names the dimensions and their categories, if they have names.
 
     >>> grid = Grid.of({"area": ("north", "south"), "age": ("0-17", "18-64", "65+")})
     >>> grid.encode([[0, 1], [2, 0]]).tolist(), grid.describe(3)

@@ -163,7 +163,7 @@ class _Layout:
         return found
 
     def _groups(self, maps: dict[str, IntArray | None], rows: IntArray) -> IntArray | None:
-        """Return the row that each inner cell adds to; None where the rows are the inner cells themselves."""
+        """Return the row that each inner cell adds to; None if the rows are the inner cells themselves."""
         if not rows.size:
             return None
         grid = Grid(tuple(len(axis) for axis in self.axes.values()))

@@ -13,7 +13,7 @@ from discreet.core.files import write_text
 from discreet.table.grid import Copied, repeated
 
 TOTAL = "Total"
-"""The code of a hierarchy's root where none is given."""
+"""The code of a hierarchy's root if none is given."""
 
 
 class TotalFirst:

@@ -44,7 +44,7 @@ class Release(Copied):
 
     @property
     def table(self) -> Table:
-        """The published inner counts; an error where some of them are not published."""
+        """The published inner counts; an error if some of them are not published."""
         if self.inner is None:
             raise DataError(
                 "the release does not publish every inner count, so it cannot be compared cell by cell; audit it "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +29,7 @@ TRIAL_MARK = " trial"
 def write_figures(
     parts: Sequence[Figures],
     path: str | Path,
-    about: Mapping[str, Any],
+    about: Mapping[str, object],
     inner: Frequencies | None,
     *,
     value: str,
@@ -38,14 +37,14 @@ def write_figures(
 ) -> tuple[Path, ...]:
     """Write published tables, each to a file of its own; see :meth:`Release.write`.
 
-    ``about`` says method, parameters and whether it is a trial, ``inner`` the inner counts where all are published.
+    ``about`` says method, parameters and whether it is a trial, ``inner`` the inner counts if all are published.
     """
     file = Path(path)
     suffix = file.suffix.lower()
     if suffix not in (".csv", ".txt", ".parquet"):
         raise refuse_format(file, ".csv", ".parquet")
     names = [file] if len(parts) == 1 else [file.with_stem(f"{file.stem}-{i}") for i in range(1, len(parts) + 1)]
-    columns = [_columns(part, value, mark if suffix != ".parquet" else None, about["trial"]) for part in parts]
+    columns = [_columns(part, value, mark if suffix != ".parquet" else None, bool(about["trial"])) for part in parts]
     for name, part, data in zip(names, parts, columns, strict=True):
         if suffix == ".parquet":
             note = {**about, **_note(part, value, inner if len(parts) == 1 else None)}
@@ -55,7 +54,7 @@ def write_figures(
     return tuple(names)
 
 
-def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, Any]:
+def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, object]:
     """Return what a Parquet file says of its figures beside the columns."""
     return {
         "name": part.name,
@@ -70,7 +69,7 @@ def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, Any
     }
 
 
-def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, Any]:
+def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, pa.Array]:
     """Return a column per dimension, the figures, ends of intervals, and how the figures were made."""
     is_interval = part.where(lambda kind: kind.spans)
     ends = () if part.upper is None or not any(kind.spans for kind in part.kinds) else (part.values, part.upper)
@@ -131,7 +130,7 @@ def kind_from_text(text: str) -> Kind:
     Random(base=3)
     """
     name, *rest = text.split()
-    given: dict[str, Any] = {}
+    given: dict[str, float | str] = {}
     for item in rest:
         key, equals, number = item.partition("=")
         try:

@@ -33,7 +33,7 @@ from discreet.table.axis import Axis
 from discreet.table.frequencies import DENSE_LIMIT, Frequencies
 from discreet.table.grid import Grid, locate, look_up
 from discreet.table.roles import POSSIBLE
-from discreet.table.units import Respondents
+from discreet.table.units import Columns, Respondents
 
 WrittenLayout: TypeAlias = Literal["long", "wide"]
 SCHEMA, CELLS_SCHEMA = 1, 2
@@ -64,7 +64,7 @@ def _long(table: Frequencies, *, zeros: bool, count: str, coded: bool = False) -
         table.grid.decode(cells),
         taken=[count, POSSIBLE] if table.impossible.size else [count],
         coded=coded,
-        remedy="name the counts otherwise, as count='people'" if count in table.names else "rename the dimension",
+        remedy="give the counts another name, as count='people'" if count in table.names else "rename the dimension",
     )
     data[count] = counts
     if table.impossible.size:
@@ -85,7 +85,7 @@ def _wide(table: Frequencies) -> pa.Table:
         raise RequestError(
             f"a backslash in the names {list(table.names)} cannot be told from the one between them; use long"
         )
-    data: dict[str, Any] = {}
+    data: dict[str, pa.Array] = {}
     for header, dimension in zip(headers, rows, strict=True):
         data[header] = pa.array(dimension.categories).take(pa.array(table.codes(dimension.name, positions)))
     for code, category in enumerate(last.categories):
@@ -108,9 +108,7 @@ def write_table(table: Frequencies, path: str | Path, *, layout: WrittenLayout, 
         raise refuse_format(file, ".csv", ".parquet")
 
 
-def arrow_from_cells(
-    axes: Sequence[Axis], cells: IntArray, figures: Mapping[str, Any], *, coded: bool = False
-) -> pa.Table:
+def arrow_from_cells(axes: Sequence[Axis], cells: IntArray, figures: Columns, *, coded: bool = False) -> pa.Table:
     """Return a row per cell: its codes, then its figures."""
     grid = Grid.of({axis.name: axis.codes for axis in axes})
     data = label_columns(grid.labels, grid.decode(cells), taken=figures, coded=coded)
@@ -121,7 +119,7 @@ def write_cells(
     path: str | Path,
     axes: Sequence[Axis],
     cells: IntArray,
-    figures: Mapping[str, Any],
+    figures: Columns,
     about: Mapping[str, Any],
     respondents: Respondents | None,
 ) -> None:

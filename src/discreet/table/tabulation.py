@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from discreet.core.errors import DataError, LimitError, RequestError, nearest, require
-from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray
 from discreet.core.text import columns, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Dimension, Grid, OnGrid, add_up, locate, recode
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.table import Table
-from discreet.table.units import Frozen, Level, LevelName, Respondents, Response
+from discreet.table.units import Columns, Frozen, Level, LevelName, Respondents, Response
 
 if TYPE_CHECKING:
     from discreet.table.arrow_files import Backend
@@ -57,7 +57,7 @@ class Tabulation(OnGrid, Frozen):
         super().__post_init__()
         if self.cells.size and (self.cells[0] < 0 or self.cells[-1] >= size or (np.diff(self.cells) <= 0).any()):
             raise DataError("cell positions must be sorted, unique and inside the tabulation")
-        figures: dict[str, Any] = {"records": self.records, "weighted": self.weighted}
+        figures: dict[str, NumberArray | None] = {"records": self.records, "weighted": self.weighted}
         figures |= {response.name: response.sums for response in self.responses}
         for kind, level in self.levels.items():
             figures[kind] = level.units
@@ -288,10 +288,10 @@ class Tabulation(OnGrid, Frozen):
             raise LimitError(f"margin {list(margin)} has more than {DENSE_LIMIT:,} cells; ask for a coarser one")
         return self.grid.cross([np.arange(1, len(axis)) if axis.name in lengths else [0] for axis in self.axes])
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> Columns:
         """Return every figure as a column with a row per cell, named as in a file; None for none."""
         names = [response.name for response in self.responses]
-        figures: dict[str, Any] = {"records": self.records, "weighted": self.weighted}
+        figures: dict[str, NumberArray | None] = {"records": self.records, "weighted": self.weighted}
         for response in self.responses:
             figures[f"sum:{response.name}"] = response.sums
             figures[f"weighted_sum:{response.name}"] = response.weighted_sums

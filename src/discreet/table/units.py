@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray, IntArray, sorted_runs
+from discreet.core.numerics import FloatArray, IntArray, NumberArray, sorted_runs
 from discreet.table.axis import Axis
 from discreet.table.grid import Copied, Grid, recode
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LevelName: TypeAlias = Literal["contributor", "holding"]
+Columns: TypeAlias = Mapping[str, NumberArray | None]
+"""Figures by name, with a row per cell; None for none."""
 
 
 class Frozen(Copied):
@@ -79,9 +81,12 @@ class Level(Frozen):
     weighted_units: FloatArray | None
     largest: tuple[Largest, ...]
 
-    def columns(self, name: LevelName, responses: Sequence[str]) -> dict[str, Any]:
+    def columns(self, name: LevelName, responses: Sequence[str]) -> Columns:
         """Return every figure as a column, named as in a file of a tabulation."""
-        found: dict[str, Any] = {f"{name}:units": self.units, f"{name}:weighted_units": self.weighted_units}
+        found: dict[str, NumberArray | None] = {
+            f"{name}:units": self.units,
+            f"{name}:weighted_units": self.weighted_units,
+        }
         for response, largest in zip(responses, self.largest, strict=True):
             found[f"{name}:total:{response}"] = largest.total
             found[f"{name}:weighted_total:{response}"] = largest.weighted_total

@@ -122,7 +122,7 @@ class Kind(metaclass=_Named):
 
     @property
     def said(self) -> tuple[int | None, int | None]:
-        """What a mark says hidden values are at least and at most; None where it says nothing."""
+        """What a mark says hidden values are at least and at most; None if it says nothing."""
         return None, None
 
     def above_zero(self) -> Kind:

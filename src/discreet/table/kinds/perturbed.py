@@ -40,7 +40,7 @@ class Perturbed(Kind):
         check_ends(self.least, self.most)
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
-        """Return what is at most the bound away, and where the law is known, leads to the figure."""
+        """Return what is at most the bound away, and if the law is known, leads to the figure."""
         lower, upper = values - self.bound, values + self.bound
         # From here on every count behind a value is as the last of the law.
         free = len(self.law) - 1 + self.bound
