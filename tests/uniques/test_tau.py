@@ -9,7 +9,7 @@ from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.table import Table
 from discreet.uniques import convolution
-from discreet.uniques.conditioning import BoundedCells, CountBounds
+from discreet.uniques.conditioning import CountBounds
 from discreet.uniques.convolution import CellGroup, rare_law, restricted_law
 from discreet.uniques.drawn_posterior import DrawnPosterior
 from discreet.uniques.events import at_least, at_least_one_zero, at_most
@@ -241,11 +241,11 @@ def draw_population(prior: Prior, cells: int, people: int, rng: np.random.Genera
     return rng.multinomial(people, rng.dirichlet(weights))
 
 
-def bounds_of(sample: Sample, prior: Prior) -> BoundedCells:
+def bounds_of(sample: Sample, prior: Prior) -> list[CellGroup]:
     base = prior.base if isinstance(prior, Mixture) else prior
     assert isinstance(base, UrnPrior)
     bounds = CountBounds.of(sample, base, prior.event if isinstance(prior, Mixture) else None)
-    return bounds.after(sample, base.after(sample)[1], sample.counts == 1)
+    return bounds.after(sample, base.after(sample)[1], sample.counts == 1).groups()
 
 
 @pytest.mark.parametrize(
