@@ -89,15 +89,14 @@ class Posterior(Result, ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: Q of every sample unique with its cell's position."""
+        alone = zip(self.sample.unique_cells.tolist(), self.q.tolist(), strict=True)
         return {
             "prior": self.prior.name,
             "population": self.sample.population,
             "sample_size": self.sample.size_of_sample,
             "cells": self.sample.possible,
             "sample_uniques": self.sample.uniques,
-            "q": [
-                {"cell": int(cell), "q": q} for cell, q in zip(self.sample.unique_cells, self.q.tolist(), strict=True)
-            ],
+            "q": [{"cell": cell, "q": q} for cell, q in alone],
         }
 
     def face(self, most: int) -> Face:
