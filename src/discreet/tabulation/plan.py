@@ -149,6 +149,6 @@ def _named(dimension: DimensionSpec, build: Callable[[], Hierarchy]) -> Hierarch
 
 
 def _order(codes: Sequence[str]) -> Callable[[str], tuple[int, int, str]]:
-    """Whole numbers go by value, everything else by its letters, missing ones last."""
+    """Return the sort key of codes: integers by value, everything else by its letters, missing codes last."""
     numeric = all(code.isdecimal() for code in codes if code != MISSING)
     return lambda code: (int(code == MISSING), int(code) if numeric and code != MISSING else 0, code)
