@@ -21,7 +21,7 @@ from discreet.reading.original import open_original, open_released
 from discreet.reading.reading import Reading
 from discreet.table import Table
 from discreet.table.coarsen import coarsened_table, recoding_of
-from discreet.table.pair import Pair, pair
+from discreet.table.guess import Pair, pair
 
 
 def check_measurable(table: Table, which: str = "table") -> None:

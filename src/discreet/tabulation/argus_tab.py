@@ -17,7 +17,7 @@ from discreet.table.grid import Grid, locate, recode
 from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.table.inspection import SHOWN, Column, Inspection, figures_dict
 from discreet.table.tabulation import Tabulation
-from discreet.table.unit_levels import Largest, Level, Response
+from discreet.table.units import Largest, Level, Response
 from discreet.tabulation.rda import Metadata, Variable, read_rda, text_of
 
 STATUSES = {"S": "safe", "U": "sensitive", "E": "empty", "P": "protected", "M": "secondary"}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.csv_text import decode
+from discreet.table.arrow_files import decode, errors_of
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 
 ROLES = {
@@ -99,7 +99,8 @@ class Metadata:
             lead = (keywords.get("HIERLEADSTRING") or ["@"])[0]
             if not path.exists():
                 raise RequestError(f"{self.file}: hierarchy file {path} of {variable.name!r} does not exist; add it")
-            return Hierarchy.from_hrc(text_of(path, encoding), lead=lead, total=variable.total, source=str(path))
+            with errors_of(path):
+                return Hierarchy.from_hrc(text_of(path, encoding), lead=lead, total=variable.total)
         if "HIERLEVELS" in keywords:
             digits = [int(part) for part in keywords["HIERLEVELS"] if int(part) > 0]
             lengths = [sum(digits[: i + 1]) for i in range(len(digits) - 1)]

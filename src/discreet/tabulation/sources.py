@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.csv_text import CsvText, decoded, line_of, numbered_rows, plain_encoding
+from discreet.table.arrow_files import CsvText, decoded, line_of, numbered_rows, plain_encoding
 
 Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
 KINDS: dict[str, Kind] = {

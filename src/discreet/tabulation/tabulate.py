@@ -14,8 +14,8 @@ from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
-from discreet.table.respondents import Respondents, respondents_of
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents, respondents_of
 from discreet.tabulation.engine import ENGINES
 from discreet.tabulation.plan import Plan, make_plan
 from discreet.tabulation.sources import Source, source_of
