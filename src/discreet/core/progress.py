@@ -1,4 +1,4 @@
-"""How long work tells how far it is.
+"""How long-running work reports its progress.
 
 A function that can take more than two seconds accepts ``progress``, a callable that is told what is done,
 out of how much, and of what. The library is silent unless one is given; the command line draws bars.
