@@ -11,7 +11,7 @@ import typer
 from discreet.cli import options, show
 from discreet.cli.compose import command, panel
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import OriginalOptions
+from discreet.cli.reading_options import NamedOriginal, OriginalOptions
 from discreet.core.errors import RequestError, nearest
 
 if TYPE_CHECKING:
@@ -115,11 +115,9 @@ class Written:
     }
 )
 def assess(
-    file: options.Table = None,
-    example: options.Example = None,
     *,
+    read: NamedOriginal,
     asked: Asked,
-    read: OriginalOptions,
     draw: options.Draw,
     workers: options.Workers = None,
     written: Written,
@@ -132,13 +130,11 @@ def assess(
     """
     from discreet.decide.assess import assess as work
     from discreet.decide.policy import Policy
-    from discreet.reading.original import open_original
 
-    name = file.stem if file is not None else example or "table"
-    kept = written.check(name, file, asked.release, read.impossible)
+    kept = written.check(read.name, read.file, asked.release, read.impossible)
     policy = Policy.load(asked.policy)
-    with show.Bar() as bar, options.about(file or example):
-        source = open_original(file, read.reading(example=example, top=policy.top), name=name, progress=bar)
+    source = read.judged(policy.top)
+    with show.Bar() as bar, options.about(read.source):
         protection, others = asked.protection(read)
         found = work(
             source.with_files(others),
