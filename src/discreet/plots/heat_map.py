@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from discreet.plots.figure import new_figure
-from discreet.plots.palette import KNOWN_FILLS, KNOWN_INKS, UNTOLD
+from discreet.plots.figure import KNOWN_FILLS, KNOWN_INKS, UNTOLD, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +28,7 @@ def plot_heat_map(
         rows: labels of the rows.
         columns: labels of the columns.
         texts: the figures as they are published, row by row; an empty text draws nothing.
-        steps: how much is known of each, as numbers of :data:`~discreet.plots.palette.KNOWN_FILLS`; -1 if it is not
+        steps: how much is known of each, as numbers of :data:`~discreet.plots.figure.KNOWN_FILLS`; -1 if it is not
             stated.
         marked: true for cells that get a corner.
         names: what the steps are called, for a legend.
