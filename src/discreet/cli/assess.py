@@ -73,7 +73,7 @@ class Written:
             raise RequestError(f"there is no edition {self.edition!r}; {nearest(self.edition, EDITIONS)}")
         if self.edition == "public" and self.report is None and not self.json:
             raise RequestError(
-                "--edition public is that of a report or of --json; name a report (--report), or add --json"
+                "--edition public applies to a report or to --json; name a report (--report), or add --json"
             )
         kept = self.record or Path(f"{name}.record.json")
         show.check_output(self.output, *inputs, endings=(".csv", ".parquet"))

@@ -53,7 +53,7 @@ def compare(
     show.check_output(report, *inputs, output, endings=options.REPORTS)
     show.check_output(kept, *inputs, output, report, endings=(".json",))
     if method and grid is not None:
-        raise RequestError("give either --method or --grid")
+        raise RequestError("give either --method or --grid, not both")
     asked = Policy.load(policy)
     source = read.judged(asked.top)
     with show.Bar() as bar, options.about(read.source):

@@ -49,12 +49,8 @@ def composed(
 ) -> Callable[..., None]:
     """Return a command whose groups of options appear as single options on the command line.
 
-    A group is a data class whose fields are options; a parameter annotated with it gets an instance.
-
-    Args:
-        function: what is run.
-        help: what ``--help`` says.
-        parameters: what it takes, in the order of help; by default what its signature says.
+    A group is a data class whose fields are options; a parameter annotated with it gets an instance. The command takes
+    the parameters in the order of help, by default what the function's signature says.
     """
     own = list(inspect.signature(function, eval_str=True).parameters.values()) if parameters is None else parameters
     groups: dict[str, Any] = {one.name: one.annotation for one in own if is_dataclass(one.annotation)}

@@ -155,7 +155,10 @@ def risk(
             console.print(f"\n{loss.sentence}")
             show.table(console, ["information loss", ""], loss.rows())
 
-    show.deliver("risk", _WithLoss(result, loss), measuring.json, measuring.output, face)
+    told: show.Result = result
+    if loss is not None:
+        told = show.Assembled({**result.to_dict(), "loss": loss.to_dict()}, f"{result}\n\n{loss}")
+    show.deliver("risk", told, measuring.json, measuring.output, face)
 
 
 def _measured(
@@ -174,15 +177,3 @@ def _measured(
 
 def _scale(form: str) -> str:
     return "(0 = low, 1 = high)" if form == "2015" else "(form 2014: rises with protection)"
-
-
-@dataclass(frozen=True)
-class _WithLoss:
-    risk: Risk
-    loss: InformationLoss | None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**self.risk.to_dict(), **({} if self.loss is None else {"loss": self.loss.to_dict()})}
-
-    def __str__(self) -> str:
-        return "\n\n".join(str(one) for one in (self.risk, self.loss) if one is not None)

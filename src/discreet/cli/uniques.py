@@ -115,7 +115,8 @@ def sample(
     if records is not None:
         risks = ([f"{value:.10g}" for value in row] for row in result.record_risk().tolist())
         write_text(records, show.csv_text(result.record_columns, risks))
-    show.deliver("uniques", _Top(result, top), json, output, lambda console: _face(console, result, top))
+    told = show.Assembled(result.to_dict(top), str(result), result.to_csv)
+    show.deliver("uniques", told, json, output, lambda console: _face(console, result, top))
 
 
 def _face(console: show.Console, result: PopulationUniques, top: int) -> None:
@@ -132,23 +133,6 @@ def _face(console: show.Console, result: PopulationUniques, top: int) -> None:
             console.print(f"\nThe test on the first: {result.riskiest(1)[0].decision}.")
     if result.note:
         console.print(f"\nNote: {result.note}.")
-
-
-@dataclass(frozen=True)
-class _Top:
-    """A result whose plain data hold some of the riskiest cells."""
-
-    result: PopulationUniques
-    top: int
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.result.to_dict(self.top)
-
-    def to_csv(self) -> str:
-        return self.result.to_csv()
-
-    def __str__(self) -> str:
-        return str(self.result)
 
 
 @uniques.command()

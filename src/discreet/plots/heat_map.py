@@ -20,7 +20,6 @@ def plot_heat_map(
     marked: Sequence[Sequence[bool]] | None = None,
     names: Sequence[str] = (),
     title: str = "",
-    note: str = "",
 ) -> Figure:
     """Draw a table of figures.
 
@@ -33,7 +32,6 @@ def plot_heat_map(
         marked: true for cells that get a corner.
         names: what the steps are called, for a legend.
         title: what is above the drawing.
-        note: what is below it.
     """
     figure = new_figure(min(2.2 + 0.62 * len(columns), 16), min(1.3 + 0.3 * len(rows), 22))
     axes = figure.add_subplot()
@@ -56,8 +54,6 @@ def plot_heat_map(
     axes.spines[:].set_visible(False)
     if title:
         axes.set_title(title, fontsize=10, loc="left", pad=14)
-    if note:
-        figure.supxlabel(note, fontsize=8, color="0.3", x=0.01, ha="left")
     if names:
         from matplotlib.patches import Patch
 

@@ -161,7 +161,7 @@ class Workbench:
     async def _view(self, name: str) -> Response:
         path = self.workspace.path(name)
         if path.suffix != ".html":
-            raise RequestError(f"{name!r} is no report")
+            raise RequestError(f"{name!r} is not a report")
         return Response(path.read_bytes(), media_type="text/html", headers={"content-security-policy": SANDBOX})
 
     async def _run(self, request: Request, wait: float = 0.0) -> Response:
@@ -194,7 +194,7 @@ class Workbench:
     async def _points(self, folder: str) -> dict[str, Any]:
         """Return the points of a comparison that are finished, from the folder where it keeps them."""
         if not re.fullmatch(r"points-[a-z0-9]+", folder):
-            raise RequestError(f"{folder[:40]!r} is no folder of a comparison")
+            raise RequestError(f"{folder[:40]!r} is not a folder of a comparison")
         found = sorted((self.workspace.folder / folder).glob("*.json"))
         return {"points": [json.loads(path.read_text(encoding="utf-8")) for path in found]}
 

@@ -82,11 +82,11 @@ def sample_records(
     """Draw a sample of the records of a file: simple (--n, --fraction), stratified (--strata) or Bernoulli (--rate)."""
     draw.check()
     if rate is not None and (n is not None or fraction is not None or strata is not None):
-        raise RequestError("--rate is that of a Bernoulli sample; give it alone")
+        raise RequestError("--rate asks for a Bernoulli sample; give it alone")
     if strata is not None and n is not None:
         raise RequestError("a stratified sample takes --fraction, or --size for every stratum, not --n")
     if size and strata is None:
-        raise RequestError("--size is that of a stratum; name the column of strata with --strata")
+        raise RequestError("--size is the size of a stratum; name the column of strata with --strata")
     arrow = records.read()
     with options.about(records.file):
         method: BernoulliSample | StratifiedSample | RandomSample
