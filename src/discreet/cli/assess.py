@@ -105,15 +105,7 @@ class Written:
             console.print(f"{self.output} was not written, as nothing may be released.", style="red")
 
 
-@command(
-    {
-        "discreet assess table.csv": "may this table be published, and how?",
-        "discreet assess table.csv -o release.csv --report report.html": "with the protected table and a report",
-        "discreet assess firms.csv --by region,activity --value turnover --policy business": "from records of firms",
-        "discreet assess table.csv --release published.csv": "a release that somebody else made",
-        "discreet assess sample.csv --population 2449": "a sample table",
-    }
-)
+@command
 def assess(
     *,
     read: NamedOriginal,
@@ -127,6 +119,13 @@ def assess(
     The whole path under one policy: rules, risk, protection, audit, risk after, utility. By default it proposes the
     cheapest protection that the policy allows and that meets it. Every assessment writes a record; discreet replay
     makes the assessment again from it. Exit code 1 if the table must not be released.
+
+    Examples:
+        discreet assess table.csv  # may this table be published, and how?
+        discreet assess table.csv -o release.csv --report report.html  # with the protected table and a report
+        discreet assess firms.csv --by region,activity --value turnover --policy business  # from records of firms
+        discreet assess table.csv --release published.csv  # a release that somebody else made
+        discreet assess sample.csv --population 2449  # a sample table
     """
     from discreet.decide.assess import assess as work
     from discreet.decide.policy import Policy

@@ -13,13 +13,7 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import NamedOriginal
 
 
-@command(
-    {
-        "discreet compare table.csv": "the usual protections, and which to take",
-        "discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5": "two of them",
-        "discreet compare table.csv --grid grid.toml --resume results/ --report map.html": "a grid, kept as it goes",
-    }
-)
+@command
 def compare(
     *,
     read: NamedOriginal,
@@ -42,6 +36,11 @@ def compare(
     Every figure of a random method is a mean over its draws, with its Monte Carlo error. A method is efficient if no
     other has both less risk and more utility; the one to take meets the policy and keeps most of the table. Every
     comparison writes a record; discreet replay makes the comparison again from it.
+
+    Examples:
+        discreet compare table.csv  # the usual protections, and which to take
+        discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5  # two of them
+        discreet compare table.csv --grid grid.toml --resume results/ --report map.html  # a grid, kept as it goes
     """
     from discreet.core.errors import RequestError
     from discreet.decide.compare import compare as work

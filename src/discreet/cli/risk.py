@@ -89,15 +89,7 @@ class Over:
         return (name for name in names if getattr(self, name) != usual.get(name))
 
 
-@command(
-    {
-        "discreet risk religion.csv": "before protection: R1, every slice",
-        "discreet risk religion.csv --released rounded.csv": "after: R2 and information loss",
-        "discreet risk religion.csv --method random-rounding": "what random rounding does, over 1,000 draws",
-        "discreet risk religion.csv --method cell-key:bound=3,variance=1": "any other method, with its parameters",
-        "discreet risk --example religion --json": "a bundled table, for programs",
-    }
-)
+@command
 def risk(
     table: Annotated[Path | None, argument("The original table: CSV or Parquet, long or wide.")] = None,
     released: Annotated[Path | None, option("The table that will be published, on the same categories.")] = None,
@@ -112,6 +104,13 @@ def risk(
 
     Before protection: R1. With --released: R2 of what will be published, and the information lost. With --method: the
     same for what a method makes; for a random method, the expected R2 over its draws.
+
+    Examples:
+        discreet risk religion.csv  # before protection: R1, every slice
+        discreet risk religion.csv --released rounded.csv  # after: R2 and information loss
+        discreet risk religion.csv --method random-rounding  # what random rounding does, over 1,000 draws
+        discreet risk religion.csv --method cell-key:bound=3,variance=1  # any other method, with its parameters
+        discreet risk --example religion --json  # a bundled table, for programs
     """
     show.check_output(measuring.output, table, released, read.impossible)
     if released is not None and over.method is not None:

@@ -62,13 +62,7 @@ class Records:
         show.deliver("protect", data, self.json, None, face)
 
 
-@command(
-    {
-        "discreet protect sample-records people.csv --fraction 0.1 -o sample.csv": "a tenth of all records",
-        "discreet protect sample-records people.csv --strata region --fraction 0.1 -o s.csv": "of every region",
-        "discreet protect sample-records people.csv --rate 0.1 -o sample.csv": "everybody with probability 0.1",
-    }
-)
+@command
 def sample_records(
     *,
     records: Records,
@@ -79,7 +73,13 @@ def sample_records(
     size: Annotated[list[str] | None, option("CATEGORY=N for every stratum, instead of a fraction.")] = None,
     draw: options.Draw,
 ) -> None:
-    """Draw a sample of the records of a file: simple (--n, --fraction), stratified (--strata) or Bernoulli (--rate)."""
+    """Draw a sample of the records of a file: simple (--n, --fraction), stratified (--strata) or Bernoulli (--rate).
+
+    Examples:
+        discreet protect sample-records people.csv --fraction 0.1 -o sample.csv  # a tenth of all records
+        discreet protect sample-records people.csv --strata region --fraction 0.1 -o s.csv  # of every region
+        discreet protect sample-records people.csv --rate 0.1 -o sample.csv  # everybody with probability 0.1
+    """
     draw.check()
     if rate is not None and (n is not None or fraction is not None or strata is not None):
         raise RequestError("--rate asks for a Bernoulli sample; give it alone")
