@@ -116,9 +116,9 @@ def add(
     release: File,
     *,
     stated: Stated,
+    how: Published,
     published: Annotated[str | None, option("The day, as 2024-05-31; today by default.")] = None,
     original: Annotated[Path | None, option("The true table: kept beside the ledger, readable by you alone.")] = None,
-    how: Published,
     kept: Kept,
 ) -> None:
     """Record a release as published. When this ends, it is on disk; a ledger is begun if there is none.

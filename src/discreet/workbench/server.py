@@ -70,16 +70,16 @@ class Workbench:
             "/": {"GET": self._index},
             "/static/{name}": {"GET": self._asset},
             "/api/start": {"GET": self._start},
+            "/api/run": {"POST": self._run},
             "/api/files": {"GET": self._files, "POST": self._upload},
             "/api/files/{name}": {"GET": self._download, "DELETE": self._remove},
-            "/api/examples/{name}": {"POST": self._example},
-            "/api/view/{name}": {"GET": self._view},
-            "/api/run": {"POST": self._run},
-            "/api/points/{folder}": {"GET": self._points},
             "/api/jobs/{number}": {"GET": self._job, "DELETE": self._cancel},
             "/api/sessions/{name}": {"GET": self._session, "PUT": self._keep},
             "/api/sessions/{name}/signatures": {"POST": self._sign},
             "/api/sessions/{name}/archive": {"GET": self._save, "POST": self._reopen},
+            "/api/examples/{name}": {"POST": self._example},
+            "/api/view/{name}": {"GET": self._view},
+            "/api/points/{folder}": {"GET": self._points},
         }
         for path, handlers in routes.items():
             for method, handler in handlers.items():
