@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from discreet.table.records import read_records as read_records
     from discreet.table.release_reader import read_release as read_release
     from discreet.table.table_reader import read_table as read_table
+    from discreet.table.table_reader import read_tabulation as read_tabulation
     from discreet.table.tabulation import Tabulation as Tabulation
-    from discreet.table.tabulation_reader import read_tabulation as read_tabulation
     from discreet.tabulation.tabulate import tabulate as tabulate
     from discreet.uniques.population_uniques import population_uniques as population_uniques
     from discreet.utility.loss import information_loss as information_loss
@@ -79,9 +79,8 @@ _HOMES = {
     "discreet.table.kinds": ("Kind",),
     "discreet.table.records": ("count_records", "read_records"),
     "discreet.table.release_reader": ("read_release",),
-    "discreet.table.table_reader": ("read_table",),
+    "discreet.table.table_reader": ("read_table", "read_tabulation"),
     "discreet.table.tabulation": ("Tabulation",),
-    "discreet.table.tabulation_reader": ("read_tabulation",),
     "discreet.tabulation.tabulate": ("tabulate",),
     "discreet.uniques.population_uniques": ("population_uniques",),
     "discreet.utility.loss": ("information_loss",),

@@ -33,7 +33,7 @@ def inspect(
         discreet inspect firms.tab  # a table of τ-ARGUS, with firms.rda beside it
     """
     if file.suffix.lower() == ".tab" or rda is not None:
-        from discreet.tabulation.inspecting import inspect_tab
+        from discreet.tabulation.argus_tab import inspect_tab
 
         result = inspect_tab(file, rda, cells=cells, encoding=encoding)
     else:

@@ -159,7 +159,7 @@ def size(
         discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve  # the same for τ̃, with the curve
         discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg  # the curves as a picture
     """
-    from discreet.uniques.size_plan import plan_size
+    from discreet.uniques.sample_size import plan_size
 
     show.check_output(output, table)
     if (cells is None) == (table is None):

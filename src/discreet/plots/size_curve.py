@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.plots.figure import new_figure
-from discreet.uniques.size_plan import SizePlan
+from discreet.uniques.sample_size import SizePlan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -87,8 +87,8 @@ def open_released(released: Any, reading: Reading) -> Any:
 
     A Parquet file that says so is a release, with what was merged or hidden in it.
     """
-    from discreet.table.release_parquet import method_of
     from discreet.table.release_reader import read_release
+    from discreet.table.table_reader import method_of
 
     if not is_read(released):
         return released
@@ -114,10 +114,12 @@ def _library(given: object) -> str | None:
 
 def describes_itself(path: Path) -> bool:
     """Say whether a file holds cells with all that belongs to them: a tabulation, or a table of τ-ARGUS."""
-    from discreet.table.tabulation_reader import is_tabulation
+    from discreet.table.table_reader import note_in
 
     suffix = path.suffix.lower()
-    return suffix == ".tab" or (suffix == ".parquet" and os.path.isfile(path) and is_tabulation(path))
+    return suffix == ".tab" or (
+        suffix == ".parquet" and os.path.isfile(path) and note_in(path, "tabulation") is not None
+    )
 
 
 def _refuse(how: Reading, why: str, *, allowed: Sequence[str] = ()) -> None:
@@ -140,7 +142,7 @@ def _example(how: Reading, name: str | None) -> Opened:
 
 def _refuse_release(given: Any) -> None:
     """Refuse what was published in place of the original."""
-    from discreet.table.release_parquet import method_of
+    from discreet.table.table_reader import method_of
     from discreet.tabulation.sources import columns_of
 
     if not isinstance(given, Path):
@@ -167,7 +169,7 @@ def _described(path: Path, how: Reading) -> Opened:
 
         found = read_tab(path, how.rda, encoding=how.encoding, check=how.margins == "check").tabulation
     else:
-        from discreet.table.tabulation_reader import read_tabulation
+        from discreet.table.table_reader import read_tabulation
 
         found = read_tabulation(path)
     if how.dimensions is not None and found.responses:

@@ -15,8 +15,7 @@ from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import Marked
 from discreet.table.release import Release
 from discreet.table.release_reader import read_release, release_from_frame
-from discreet.tabulation.argus_tab import read_tab
-from discreet.tabulation.inspecting import HIDDEN
+from discreet.tabulation.argus_tab import HIDDEN, read_tab
 
 
 def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> Any:

@@ -299,7 +299,7 @@ def serve(
             if path.suffix == ".discreet":
                 bench.workspace.reopen("page", path.read_bytes())
                 continue
-            from discreet.tabulation.inspecting import companions
+            from discreet.tabulation.argus_tab import companions
 
             for one in [path, *(companions(path) if path.suffix.lower() == ".tab" else ())]:
                 bench.workspace.adopt(one)
