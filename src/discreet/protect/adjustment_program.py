@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, LimitError
 from discreet.core.highs import Program
-from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.progress import Progress, tell
 from discreet.core.sparse import Rows, starts_of
 from discreet.protect.additive import Sums
 
@@ -29,72 +28,71 @@ class ProtectionLevels:
     above: IntArray
 
 
-def adjust(
-    sums: Sums,
-    values: IntArray,
-    levels: ProtectionLevels,
-    weights: FloatArray,
-    reach: FloatArray,
-    squared: bool,
-    seconds: float,
-    progress: Progress | None = None,
-) -> tuple[IntArray, float]:
-    """Return adjusted figures in whole units, and how far the sum of changes may be from the least, as a share of it.
+@dataclass(frozen=True, eq=False)
+class Adjustment:
+    """What is adjusted.
 
-    Args:
+    Attributes:
         sums: the equations between the figures.
         values: the figures, which solve them.
         levels: the sensitive figures.
         weights: what a unit of change costs.
         reach: how far figures that are not sensitive may move.
-        squared: least squares instead of least absolute changes; directions are those of the latter.
-        seconds: for the search of directions.
-        progress: told which step is under way.
     """
+
+    sums: Sums
+    values: IntArray
+    levels: ProtectionLevels
+    weights: FloatArray
+    reach: FloatArray
+
+
+def adjust(task: Adjustment, squared: bool, seconds: float, progress: Progress | None = None) -> tuple[IntArray, float]:
+    """Return adjusted figures in whole units, and how far the sum of changes may be from the least, as a share of it.
+
+    Directions, searched for the given seconds, are those of least absolute changes; with ``squared`` the amounts are
+    of least squares.
+    """
+    sums, levels, weights = task.sums, task.levels, task.weights
     if not levels.cells.size:
-        return values, 0.0
+        return task.values, 0.0
     clock = Clock.within(seconds)
-    low, high = _ranges(values, levels, reach)
-    _tell(progress, 0, "directions")
-    up, gap = _directions(sums, levels, weights, low, high, seconds)
+    low, high = _ranges(task)
+    tell(progress, 0, 3, "directions")
+    up, gap = _directions(task, low, high, seconds)
     low[levels.cells[up]] = levels.above[up]
     high[levels.cells[~up]] = -levels.below[~up]
-    _tell(progress, 1, "amounts")
+    tell(progress, 1, 3, "amounts")
     moves = _amounts(sums, weights, low, high)
     if moves is None:
         raise LimitError(f"no adjustment was found in {seconds:g} seconds; raise the time limit")
     if squared:
         moves = _squares(sums, weights, low, high)
-    _tell(progress, 2, "whole units")
+    tell(progress, 2, 3, "whole units")
     whole = _whole(sums, moves, weights, max(clock.left or 0.0, 5.0))
-    adjusted = values + whole
+    adjusted = task.values + whole
     assert not sums.gaps(adjusted).any()
     assert ((whole >= low) & (whole <= high)).all()
     return adjusted, gap
 
 
-def _ranges(values: IntArray, levels: ProtectionLevels, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _ranges(task: Adjustment) -> tuple[FloatArray, FloatArray]:
     """Return the least and the largest change of every figure; nothing becomes negative, and empty cells stay empty."""
+    values = task.values
     low = np.where(values >= 0, -values.astype(np.float64), -np.inf)
     high = np.full(values.size, np.inf)
     others = np.ones(values.size, bool)
-    others[levels.cells] = False
-    floor = np.floor(reach)
+    others[task.levels.cells] = False
+    floor = np.floor(task.reach)
     low[others], high[others] = np.maximum(low, -floor)[others], floor[others]
     empty = others & (values == 0)
     low[empty] = high[empty] = 0.0
     return low, high
 
 
-def _directions(
-    sums: Sums,
-    levels: ProtectionLevels,
-    weights: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    seconds: float,
-) -> tuple[Any, float]:
+def _directions(task: Adjustment, low: FloatArray, high: FloatArray, seconds: float) -> tuple[BoolArray, float]:
     """Return which sensitive figures go up, by an integer program over rises and falls of all figures."""
+    sums, levels, weights = task.sums, task.levels, task.weights
     n, s = low.size, levels.cells.size
     # No figure gains from moving further than all levels together.
     most = float(levels.below.sum() + levels.above.sum())
@@ -238,8 +236,3 @@ def _whole(sums: Sums, moves: FloatArray, weights: FloatArray, seconds: float) -
         )
     floor[open_] += np.rint(program.point).astype(np.int64)
     return floor
-
-
-def _tell(progress: Progress | None, done: int, label: str) -> None:
-    if progress is not None:
-        progress(done, 3, label)

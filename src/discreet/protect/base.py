@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Protocol, TypeAlias, get_args, get_type_hints, runtime_checkable
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
 from discreet.core.text import html_table
+from discreet.protect.usage import Usage
 from discreet.table import Release, Table
 from discreet.table.decimals import decimal_text
 from discreet.table.release import TRIAL
@@ -23,21 +23,15 @@ Original: TypeAlias = Table | Tabulation
 """What can be protected: inner counts, or cells with all their margins, hierarchies and magnitudes."""
 
 
-def check_single(original: Any) -> None:
-    """Refuse several tables where a method protects them one by one, and would let them contradict each other."""
-    if isinstance(original, Sequence):
-        raise RequestError(
-            "this method protects one table at a time, and tables that share dimensions would contradict each other; "
-            "protect them together by rounding, by cell keys or by suppression, or tabulate them as one"
-        )
+Originals: TypeAlias = Original | Sequence[Original]
+"""One original, or linked ones that are protected together."""
 
 
 def check_anybody(original: Original) -> None:
-    """Refuse a table in which nobody is: no method has anything to protect there; and one with weights beside it.
+    """Refuse a table that counts nobody, where there is nothing to protect, and one with weights beside it.
 
     >>> check_anybody(Table.from_array([0, 1], ["month"]))
     """
-    check_single(original)
     if isinstance(original, Tabulation):
         original.check_publishable()
     total = original.total if isinstance(original, Table) else int(original.records.max(initial=0))
@@ -63,14 +57,20 @@ class Changes:
 
     @classmethod
     def between(
-        cls, original: IntArray, published: IntArray, hidden: Any = None, *, total: tuple[int, int], decimals: int = 0
+        cls,
+        original: IntArray,
+        published: IntArray,
+        hidden: BoolArray | None = None,
+        *,
+        total: tuple[int, int],
+        decimals: int = 0,
     ) -> Changes:
         """Compare figures one by one; ``total`` is the original and the published grand total.
 
         >>> Changes.between(np.array([1, 5]), np.array([3, 5]), total=(6, 8)).sentence
         '1 of 2 figures changed, by 2 at most and 2 in all; the total went from 6 to 8.'
         """
-        shown = np.ones(original.size, bool) if hidden is None else ~np.asarray(hidden, bool)
+        shown = np.ones(original.size, bool) if hidden is None else ~hidden
         moved = np.abs(published[shown] - original[shown])
         return cls(
             int(original.size),
@@ -161,20 +161,6 @@ class Protected:
         return html_table(["", ""], rows)
 
 
-Apply = TypeVar("Apply", bound=Callable[..., Protected])
-
-
-def drawn(apply: Apply) -> Apply:
-    """Mark what a random method makes of a short seed as a trial: who tries all such seeds undoes it."""
-
-    @wraps(apply)
-    def marked(method: Any, original: Any, seed: Seed = None, **given: Any) -> Protected:
-        done = apply(method, original, seed, **given)
-        return done.as_trial() if is_short(seed) else done
-
-    return cast("Apply", marked)
-
-
 @runtime_checkable
 class Method(Protocol):
     """A protection with its parameters: a frozen data class, whose fields are its options."""
@@ -234,3 +220,53 @@ class SometimesRandom(Protocol):
 def is_random(method: object) -> bool:
     """Say whether a method leaves something to chance."""
     return method.random if isinstance(method, SometimesRandom) else isinstance(method, RandomMethod)
+
+
+@dataclass(frozen=True)
+class Protection:
+    """What protections have in common: derive a frozen data class, name it, and say how it protects one original.
+
+    Its fields are its parameters; ``told`` names those that a release states, where it does not state all of them.
+    """
+
+    name: ClassVar[str]
+    usage: ClassVar[Usage] = Usage()
+    told: ClassVar[tuple[str, ...] | None] = None
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the release says about how it was made."""
+        hints = get_type_hints(type(self))
+        told = [one.name for one in fields(self)] if self.told is None else self.told
+        return {name: _plain(value, hints[name]) for name in told if (value := getattr(self, name)) is not None}
+
+    def apply(self, original: Originals, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+        """Protect an original, or linked ones together where the method can."""
+        if isinstance(original, Table | Tabulation):
+            done = self.protected(original, seed, progress)
+        else:
+            done = self.linked(original, seed, progress)
+        # Anybody can try all short seeds, and so undo what was drawn with one.
+        return done.as_trial() if is_short(seed) and is_random(self) else done
+
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Protect one original."""
+        raise NotImplementedError
+
+    def linked(self, originals: Sequence[Original], seed: Seed, progress: Progress | None) -> Protected:
+        """Refuse several tables: protected one by one, they would contradict each other."""
+        raise RequestError(
+            "this method protects one table at a time, and tables that share dimensions would contradict each other; "
+            "protect them together by rounding, by cell keys or by suppression, or tabulate them as one"
+        )
+
+
+def _plain(value: Any, hint: object) -> object:
+    """Return the value of a field as plain data, numbers of the type that the field has."""
+    kinds = get_args(hint) or (hint,)
+    for number in (bool, int, float):
+        if number in kinds:
+            return number(value)
+    if isinstance(value, Mapping):
+        return {str(key): int(one) for key, one in value.items()}
+    return list(value) if isinstance(value, tuple) else value

@@ -1,15 +1,14 @@
 """Hiding small counts and rounding the others, as health statistics are often published.
 
 Counts from 1 to the limit are replaced by a mark that says just that, and every larger count is rounded to the nearest
-multiple of the base; a 0 is published as 0. A reader knows the range of a hidden count, and that no rounded figure
-stands for one: under a limit of 3 and the base 5, a 5 is 4, 5, 6 or 7. Rounded totals beside a hidden count can narrow
+multiple of the base; a 0 is published as 0. A reader knows the range of a hidden count, and that no rounded figure is
+one: under a limit of 3 and the base 5, a 5 is 4, 5, 6 or 7. Rounded totals beside a hidden count can narrow
 it down further, which the audit works out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -17,23 +16,22 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected
+from discreet.protect.base import Changes, Original, Originals, Protected
+from discreet.protect.checks import check_integer
 from discreet.protect.conventional_rounding import round_nearest
-from discreet.protect.linked import protect_linked
-from discreet.protect.rounding import check_base, check_counts, laid_out
+from discreet.protect.figure_method import FigureMethod
+from discreet.protect.layout import Layout
 from discreet.protect.usage import Usage, option
 from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
-from discreet.table.figures import Figures
+from discreet.table import Release
 from discreet.table.kinds import EXACT, INTERVAL, Conventional
-from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True)
-class HideAndRound:
+class HideAndRound(FigureMethod):
     """Counts from 1 to ``limit`` are hidden, larger ones rounded conventionally to ``base``.
 
-    Margins are published too, hidden or rounded by themselves.
+    Margins are published too, each hidden or rounded on its own.
 
     >>> from discreet.table import Table
     >>> made = HideAndRound(limit=7, base=5).apply(Table.from_array([0, 3, 8, 44], ["month"]))
@@ -53,10 +51,8 @@ class HideAndRound:
     )
 
     def __post_init__(self) -> None:
-        """Check limit and base."""
-        check_base(self.base)
-        if isinstance(self.limit, bool) or not isinstance(self.limit, int | np.integer) or self.limit < 1:
-            raise RequestError(f"limit is {self.limit!r}; hide counts from 1 to a whole number of 1 or more")
+        check_integer(self.base, "base", 2, "round to")
+        check_integer(self.limit, "limit", ask="hide counts from 1 to")
         least = int(round_nearest(np.array([self.limit + 1]), self.base)[0])
         if least <= self.limit:
             raise RequestError(
@@ -64,40 +60,25 @@ class HideAndRound:
                 f"above {self.base}, or lower the limit below {self.limit}"
             )
 
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        return {"limit": int(self.limit), "base": int(self.base)}
-
-    def apply(
-        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
-    ) -> Protected:
-        """Hide and round an original, or linked ones together; there is nothing random in it."""
-        if not isinstance(original, Table | Tabulation):
-            return protect_linked(self, original, seed, progress=progress)
-        check_counts(original)
-        full, kept = laid_out(original)
-        counts = full.records[kept]
+    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Hide and round the figures of an original."""
+        layout = Layout.of(original)
+        counts = layout.full.records[layout.kept]
         small = (counts > 0) & (counts <= self.limit)
         rounded = round_nearest(counts, self.base)
-        figures = Figures(
-            {axis.name: axis.codes for axis in full.axes},
-            np.stack([full.codes(axis.name)[kept] for axis in full.axes], axis=1),
+        figures = layout.figures(
             np.where(small, 1, rounded),
             np.where(small, 1, np.where(counts == 0, 2, 0)),
             (Conventional(base=int(self.base), hides=int(self.limit)), INTERVAL, EXACT),
             name=self.name,
-            total=full.axes[0].codes[0],
-            hierarchies={axis.name: axis.hierarchies for axis in full.axes},
             upper=np.where(small, self.limit, rounded),
         )
         changes = Changes.between(counts, rounded, small, total=(int(counts[0]), int(rounded[0])))
-        release = Release(None, self.name, self.parameters, (figures,))
-        return Protected(release, replace(changes, hidden=int(small.sum())))
+        return Protected(Release(None, self.name, self.parameters, (figures,)), changes)
 
 
 @reads_original
-def hide_and_round(original: Original | Sequence[Original], limit: int = 7, base: int = 5) -> Release:
+def hide_and_round(original: Originals, limit: int = 7, base: int = 5) -> Release:
     """Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base.
 
     Args:

@@ -1,44 +1,44 @@
 """Stratified sampling: a simple random sample within every category of one dimension.
 
-Small areas can be sampled with a larger share than large ones, so that each has figures of its own. A reader knows
-what was asked for, the share or each stratum's sample size; each stratum's own size only where these are public.
+Small areas can be sampled with a larger share than large ones, to give each figures of its own. A reader knows what was
+asked for, the share or each stratum's sample size; each stratum's own size only where these are public.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import FRACTION, PUBLISH_TOTAL, check_share, counts_of, release_counts, release_inner
-from discreet.protect.random_sample import RandomSample, count_samples, draw_samples, sampled
-from discreet.protect.record_rows import arrow_records, column_codes, like
+from discreet.core.random import Seed
+from discreet.protect.base import Original, Protected
+from discreet.protect.checks import check_integer, check_share
+from discreet.protect.random_sample import RandomSample, count_samples, draw_samples
+from discreet.protect.record_rows import column_codes
+from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling, crossed, of_inner
 from discreet.protect.usage import Usage, option
 from discreet.reading.reads import reads_original
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
-from discreet.table.grid import Grid
 from discreet.table.kinds import EXACT, SUPPRESSED, Sampled
 
 
 @dataclass(frozen=True)
-class StratifiedSample:
+class StratifiedSample(Sampling):
     """A simple random sample in each stratum: of a share of its people, or of a number given for it.
 
     Attributes:
         by: the dimension, or the column of records, whose categories are the strata.
-        fraction: the share of every stratum's people; each sample size is rounded to a whole number.
+        fraction: the share of every stratum's people; each sample size is rounded to an integer.
         sizes: the sample size of every stratum instead, by category.
-        known_total: the number of people of every stratum is public, so that the release states it and the audit
-            counts on it.
+        known_total: the number of people of every stratum is public: the release states it, and the audit counts on it.
 
     >>> table = Table.from_array([[4, 6], [20, 0]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> StratifiedSample("area", fraction=0.5).apply(table, 1).release.table.margin("area").counts.tolist()
@@ -52,6 +52,7 @@ class StratifiedSample:
     )
     known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "stratified-sample"
+    told: ClassVar[tuple[str, ...]] = ("by", "fraction", "sizes")
     usage: ClassVar[Usage] = Usage(
         "Draw a simple random sample within every category of one dimension, of a share or of a size of its own.",
         {
@@ -61,43 +62,28 @@ class StratifiedSample:
     )
 
     def __post_init__(self) -> None:
-        """Check the shares or sizes."""
         if (self.fraction is None) == (self.sizes is None):
             raise RequestError("give either one fraction for all strata, or the sizes of all strata")
         if self.fraction is not None:
             check_share(self.fraction, "the sampling fraction", above=True)
         for label, n in (self.sizes or {}).items():
-            if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-                raise RequestError(f"the sample size of {self.by}={label} is {n!r}; give a whole number of 0 or more")
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        if self.sizes is None:
-            return {"by": self.by, "fraction": float(self.fraction or 0)}
-        return {"by": self.by, "sizes": {str(label): int(n) for label, n in self.sizes.items()}}
+            check_integer(n, f"the sample size of {self.by}={label}", 0)
 
     def check(self, table: Table) -> None:
-        """Refuse a table in which nobody is, and a stratum that is not there or is smaller than its sample."""
-        check_anybody(table)
+        """Refuse a table that counts nobody, and a stratum that is not there or is smaller than its sample."""
+        super().check(table)
         self._sizes(table)
 
-    def support(self, table: Table) -> IntArray:
-        """Return the cells that can be filled in the sample: those that are in the original."""
-        return table.cells
-
-    @drawn
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+    def renewed(
+        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
+    ) -> Protected:
         """Draw one sample."""
-        table = counts_of(original, self.name)
-        self.check(table)
         people, n = self._people(table), self._sizes(table)
-        counts = self.draws(table, generator(seed), 1)[0]
+        counts = self.draws(table, rng, 1)[0]
         notes = self._findings(table, people, n)
         if not self.known_total:
-            # An empty stratum is as all others: that nobody is in it is a figure too.
-            share = float(self.fraction or 0)
-            return sampled(original, table, counts, self.name, self.parameters, share, notes=notes)
+            # An empty stratum is treated as all others: that nobody is in it is a figure too.
+            return self.sampled(original, table, counts, notes)
         inner = table.with_counts(table.cells, counts)
         kinds = tuple(
             # In a stratum that is known to have nobody, every cell is known to be empty.
@@ -108,36 +94,31 @@ class StratifiedSample:
             plain = Figures.of_table(inner, Sampled(), name=self.name)
             stratum = plain.codes[:, table.axis(self.by)]
             figures = replace(plain, kind=stratum, kinds=(*kinds, SUPPRESSED))
-            return release_inner(Release(inner, self.name, self.parameters, (figures,)), original, notes=notes)
+            return of_inner(Release(inner, self.name, self.parameters, (figures,)), original, notes)
         group = table.codes(self.by, np.arange(table.size))
-        return release_counts(
-            original, inner, self.name, self.parameters, kinds=kinds, group=group, sums=Sampled(), notes=notes
-        )
+        return self.release(original, inner, kinds, Sampled(), group=group, notes=notes)
 
     def _findings(self, table: Table, people: IntArray, n: IntArray) -> tuple[str, ...]:
-        """Say which strata are in the sample as a whole although less was asked for, as their counts are true ones."""
+        """Say which strata are in the sample as a whole, although less was asked for: their counts are true ones."""
         whole = np.flatnonzero((people > 0) & (n == people))
         if not whole.size or self.fraction == 1:
             return ()
         labels = table.dimensions[table.axis(self.by)].categories
         shown = ", ".join(labels[i] for i in whole[:3].tolist()) + (" …" if whole.size > 3 else "")
         return (
-            f"Everybody of {whole.size:,} of {np.count_nonzero(people):,} strata is in the sample, so that their "
-            f"counts are the true ones ({self.by}={shown}); merge small strata, or sample less of them.",
+            f"Everybody of {whole.size:,} of {np.count_nonzero(people):,} strata is in the sample, so their counts "
+            f"are the true ones ({self.by}={shown}); merge small strata, or sample less of them.",
         )
 
-    def records(self, records: Any, seed: Seed = None) -> Any:
-        """Return a simple random sample of the records of each stratum, in the order of the file."""
-        arrow = arrow_records(records)
+    def rows(self, arrow: pa.Table, rng: np.random.Generator) -> IntArray:
+        """Return a simple random sample of the records of each stratum."""
         codes, labels = column_codes(arrow, self.by)
         people = np.bincount(codes, minlength=len(labels))
         n = self._wanted(Dimension(self.by, tuple(labels)), people)
-        rng = generator(seed)
         # A random key for every record; the smallest keys of each stratum are its sample.
-        key = rng.random(arrow.num_rows)
-        order = np.lexsort((key, codes))
+        order = np.lexsort((rng.random(arrow.num_rows), codes))
         place = np.arange(arrow.num_rows) - np.repeat(np.cumsum(people) - people, people)
-        return like(records, arrow.take(np.sort(order[place < n[codes[order]]])))
+        return np.sort(order[place < n[codes[order]]])
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return sample counts of the table's non-empty cells, one draw per row."""
@@ -149,12 +130,12 @@ class StratifiedSample:
         return drawn
 
     def outcomes(self, table: Table) -> int:
-        """Return how many different sample tables there are."""
+        """Return the number of different sample tables."""
         n, stratum = self._sizes(table), table.codes(self.by)
         return math.prod(count_samples(table.counts[stratum == code], int(n[code])) for code in np.flatnonzero(n))
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Go through every sample table with its probability T(f), in blocks of rows."""
+        """Enumerate the sample tables, each with its probability T(f), in blocks of rows."""
         n, stratum = self._sizes(table), table.codes(self.by)
         order = np.argsort(stratum, kind="stable")
         parts = []
@@ -198,23 +179,6 @@ class StratifiedSample:
                 f"{self.by}={strata.categories[i]}; lower n"
             )
         return n
-
-
-def crossed(parts: Sequence[tuple[FloatArray, IntArray]], block: int) -> Iterator[tuple[FloatArray, IntArray]]:
-    """Go through every combination of independent parts, each given by its outcomes with their probabilities.
-
-    >>> half = (np.array([0.5, 0.5]), np.array([[0], [1]]))
-    >>> [(chance.tolist(), rows.tolist()) for chance, rows in crossed([half, half], 2)]
-    [([0.25, 0.25], [[0, 0], [0, 1]]), ([0.25, 0.25], [[1, 0], [1, 1]])]
-    """
-    grid = Grid(tuple(chance.size for chance, _ in parts))
-    for start in range(0, grid.size, block):
-        numbers = grid.decode(np.arange(start, min(start + block, grid.size)))
-        chance, rows = np.ones(numbers[0].size), []
-        for (probabilities, values), number in zip(reversed(parts), reversed(numbers), strict=True):
-            chance = chance * probabilities[number]
-            rows.append(values[number])
-        yield chance, np.concatenate(rows[::-1], axis=1)
 
 
 @reads_original

@@ -9,16 +9,17 @@ and that no cell is further off than the number of moves.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import check_share, counts_of, release_counts
+from discreet.core.random import Seed
+from discreet.protect.base import Original, Protected
+from discreet.protect.checks import check_integer, check_share
+from discreet.protect.inner_counts import InnerMethod
 from discreet.protect.simulation.model import Model
 from discreet.protect.usage import Usage, option
 from discreet.reading.reads import reads_original
@@ -26,9 +27,13 @@ from discreet.table import Release, Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Swapped
 
+TRIES = 1000
+"""How often, for every move, another one is tried where a count would become negative: a round choice that only tables
+with next to no room for moves use up."""
+
 
 @dataclass(frozen=True)
-class TableSwapping:
+class TableSwapping(InnerMethod):
     """Moves of a share of a table's people that keep all margins of ``keep`` dimensions.
 
     >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
@@ -41,21 +46,13 @@ class TableSwapping:
     rate: float = field(default=0.05, metadata=option("The share of all people that moves."))
     name: ClassVar[str] = "table-swapping"
     usage: ClassVar[Usage] = Usage(
-        "Move people between cells at random so that all margins of some number of dimensions stay exactly as "
-        "they are.",
+        "Move people between cells at random; all margins of some number of dimensions stay exactly as they are.",
         {"discreet protect table-swapping t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay"},
     )
 
     def __post_init__(self) -> None:
-        """Check the rate and the margins."""
         check_share(self.rate, "the swap rate")
-        if isinstance(self.keep, bool) or not isinstance(self.keep, int | np.integer) or self.keep < 1:
-            raise RequestError(f"keep is {self.keep!r}; all margins of 1 or more dimensions are kept")
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        return {"keep": int(self.keep), "rate": float(self.rate)}
+        check_integer(self.keep, "keep")
 
     def check(self, table: Table) -> None:
         """Refuse a table in which no move keeps the margins."""
@@ -64,7 +61,7 @@ class TableSwapping:
                 f"margins of {self.keep} dimensions are to be kept of a table of {len(table.shape)}, which leaves "
                 "nothing to swap; keep fewer"
             )
-        check_anybody(table)
+        super().check(table)
         if table.size > DENSE_LIMIT:
             raise RequestError(f"the table has {table.size:,} cells, more than the {DENSE_LIMIT:,} that are swapped")
 
@@ -81,27 +78,24 @@ class TableSwapping:
             possible &= (filled > 0).reshape(lengths)
         return np.setdiff1d(np.flatnonzero(possible), table.impossible)
 
-    @drawn
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+    def renewed(
+        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
+    ) -> Protected:
         """Swap once."""
-        table = counts_of(original, self.name)
         self.check(table)
         wanted = self.moves(table)
-        x, made = self._swapped(table, generator(seed))
+        x, made = self._swapped(table, rng)
         notes = [f"{made:,} moves of {2**self.keep} people each were made."]
         if made < wanted:
             notes.append(f"{wanted:,} were wanted: the margins leave too little room for the others.")
-        margins = [tuple(table.names[i] for i in margin) for margin in Model.of_table(table, self.keep).margins]
         # Each move takes 2ᵏ people to other cells; moves that were not made protect nobody.
         kind = Swapped(bound=made, fraction=min(2**self.keep * made / table.total, 1.0))
-        return release_counts(
+        return self.release(
             original,
             table.with_counts(np.arange(table.size), x),
-            self.name,
-            self.parameters,
-            kept=margins,
-            kinds=(kind,),
-            sums=Swapped(bound=made),
+            (kind,),
+            Swapped(bound=made),
+            kept=Model.of_table(table, self.keep).names(table),
             notes=tuple(notes),
             details={"moves": made, "wanted": wanted},
         )
@@ -116,17 +110,26 @@ class TableSwapping:
         return drawn
 
     def _swapped(self, table: Table, rng: np.random.Generator) -> tuple[IntArray, int]:
-        from discreet.protect.simulation.exchange import exchange
+        """Return the inner counts after as many moves as are wanted, or found, and their number."""
+        from discreet.protect.simulation.move_kernels import exchange
 
         families = [family.groups for family in Model.of_table(table, self.keep).moves()]
-        x: Any = table.to_array().ravel()
-        made = exchange(x, table.shape, families, table.impossible, self.moves(table), rng)
-        return x, made
+        codes = table.grid.decode(np.arange(table.size))
+        part = np.zeros((len(families), max(len(groups) for groups in families), table.size), np.int64)
+        for f, groups in enumerate(families):
+            for g, axes in enumerate(groups):
+                part[f, g] = table.grid.encode([code * (i in axes) for i, code in enumerate(codes)])
+        x = table.to_array().ravel()
+        possible = np.ones(x.size, bool)
+        possible[table.impossible] = False
+        people, lengths = np.repeat(np.arange(x.size), x), np.array([len(groups) for groups in families], np.int64)
+        moves = self.moves(table)
+        return x, int(exchange(x, people, possible, part, lengths, moves, TRIES * moves, rng))
 
 
 @reads_original
 def table_swapping(original: Original, keep: int = 1, *, rate: float = 0.05, seed: Seed = None) -> Release:
-    """Move a share of a table's people between cells so that all margins of ``keep`` dimensions stay as they are.
+    """Move a share of a table's people between cells; all margins of ``keep`` dimensions stay as they are.
 
     >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
     >>> table_swapping(table, 1, rate=0.3, seed=1).table.margin("sex").counts.tolist()

@@ -1,8 +1,8 @@
 """Controlled tabular adjustment: sensitive figures move to safe values, the others as little as can be.
 
 Every sensitive figure x is published at x − lower or less, or at x + upper or more, its protection levels; other
-figures move so that all sums still hold, and so that the changes, weighted, are least. Dandekar and Cox (2002)
-propose it instead of suppression: nothing is hidden, and no figure says by itself whether it was moved. Which way
+figures move to make all sums hold with the least weighted changes. Dandekar and Cox (2002) propose it instead of
+suppression: nothing is hidden, and no figure reveals on its own whether it was moved. Which way
 each sensitive figure goes is an integer program; the rest is linear (absolute changes) or quadratic (squared
 changes).
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,9 +20,10 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.additive import Sums, sums_of
-from discreet.protect.adjustment_program import ProtectionLevels, adjust
-from discreet.protect.base import Changes, Original, Protected, check_anybody
-from discreet.protect.rounding import grand_totals, inner_of
+from discreet.protect.adjustment_program import Adjustment, ProtectionLevels, adjust
+from discreet.protect.base import Changes, Original, Protected, Protection, check_anybody
+from discreet.protect.checks import check_seconds
+from discreet.protect.layout import grand_totals, inner_of
 from discreet.protect.usage import UNLISTED, Usage, option
 from discreet.reading.reads import reads_original
 from discreet.rules.rule import Rule
@@ -39,8 +40,8 @@ NORMS, WEIGHTS = ("absolute", "squared"), ("equal", "inverse")
 
 
 @dataclass(frozen=True)
-class TabularAdjustment:
-    """Adjustment of a magnitude table so that every sensitive figure is published at a safe distance.
+class TabularAdjustment(Protection):
+    """Adjustment of a magnitude table that publishes every sensitive figure at a safe distance.
 
     Attributes:
         rules: the sensitivity rules; a cell that any of them (or, with ``combine="all"``, all) names is moved.
@@ -62,6 +63,8 @@ class TabularAdjustment:
     combine: Combine = field(default="any", metadata=UNLISTED)
     time_limit: float = field(default=60.0, metadata=option("Seconds for the search."))
     name: ClassVar[str] = "tabular-adjustment"
+    # How far figures must move is not told.
+    told: ClassVar[tuple[str, ...]] = ("norm", "weights")
     usage: ClassVar[Usage] = Usage(
         "Publish every sensitive figure at a safe distance from its value, and change the others as little as can "
         "be.\n\n"
@@ -75,66 +78,47 @@ class TabularAdjustment:
     )
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         object.__setattr__(self, "rules", tuple(self.rules))
         if not self.rules:
-            raise RequestError("no rule is given, so that nothing is sensitive; give one (rules=, --rule p=10)")
+            raise RequestError("no rule is given, so nothing is sensitive; give one (rules=, --rule p=10)")
         for what, given, known in (("norm", self.norm, NORMS), ("weights", self.weights, WEIGHTS)):
             if given not in known:
                 raise RequestError(f"{what} is {given!r}; {nearest(str(given), known)}")
         if self.radius is not None and not self.radius > 0:
             raise RequestError(f"the radius is {self.radius!r}; give per cent above 0 (radius=, --radius), or none")
-        if not self.time_limit > 0:
-            raise RequestError(f"the time limit is {self.time_limit!r}; give seconds above 0")
+        check_seconds(self.time_limit)
 
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made; how far figures must move is not told."""
-        return {"norm": self.norm, "weights": self.weights}
-
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Adjust the original; there is nothing random in it."""
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Adjust the figures of an original; there is nothing random in it."""
         check_anybody(original)
         cells = Tabulation.from_table(original) if isinstance(original, Table) else original
         found = sensitivity(cells, list(self.rules), response=self.response, combine=self.combine)
         values, decimals = units_of(cells, self.response)
         sums = sums_of(cells)
         _check_sums(cells, sums, values, decimals)
-        levels = levels_of(found, values, decimals)
-        share = np.abs(values.astype(np.float64))
-        weights = np.ones(values.size) if self.weights == "equal" else 1.0 / np.maximum(share, 1.0)
-        reach = np.full(values.size, np.inf) if self.radius is None else self.radius / 100 * share
-        adjusted, gap = adjust(sums, values, levels, weights, reach, self.norm == "squared", self.time_limit, progress)
-        return self._made(original, cells, found, values, adjusted, decimals, gap)
-
-    def _made(
-        self,
-        original: Original,
-        cells: Tabulation,
-        found: Sensitivity,
-        values: IntArray,
-        adjusted: IntArray,
-        decimals: int,
-        gap: float,
-    ) -> Protected:
+        size = np.abs(values.astype(np.float64))
+        task = Adjustment(
+            sums,
+            values,
+            levels_of(found, values, decimals),
+            weights=np.ones(values.size) if self.weights == "equal" else 1.0 / np.maximum(size, 1.0),
+            reach=np.full(values.size, np.inf) if self.radius is None else self.radius / 100 * size,
+        )
+        adjusted, gap = adjust(task, self.norm == "squared", self.time_limit, progress)
         changes = Changes.between(values, adjusted, total=grand_totals(cells, values, adjusted), decimals=decimals)
         # The worst case for the audit: a reader is told how far a figure moved at most.
         kind = Perturbed(bound=changes.largest) if changes.largest else EXACT
         figures = Figures.of_tabulation(cells, response=self.response, values=adjusted, kind=kind, name=self.name)
         inner = None if cells.responses else inner_of(original, cells, adjusted)
-        others = np.abs(adjusted - values)[~found.sensitive]
-        details: dict[str, Any] = {
-            "sensitive": int(found.cells.size),
-            "cost": changes.distance / 10**decimals,
-            "gap": gap,
-            "largest_other": int(others.max(initial=0)) / 10**decimals,
-        }
+        other = int(np.abs(adjusted - values)[~found.sensitive].max(initial=0))
         notes = [
-            f"{found.cells.size:,} sensitive figures stand at safe values; the others moved by "
-            f"{decimal_text(int(others.max(initial=0)), decimals)} at most. All sums hold."
+            f"{found.cells.size:,} sensitive figures are at safe values; the others moved by "
+            f"{decimal_text(other, decimals)} at most. All sums hold."
         ]
         if gap > 1e-6:
             notes.append(f"A nearer adjustment may exist: the changes are within {gap:.1%} of a bound.")
+        cost = {"cost": changes.distance / 10**decimals, "gap": gap, "largest_other": other / 10**decimals}
+        details = {"sensitive": int(found.cells.size), **cost}
         return Protected(Release(inner, self.name, self.parameters, (figures,)), changes, tuple(notes), details)
 
 

@@ -64,7 +64,7 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
     joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, pa.scalar("\x1f", pa.large_string()))
     if isinstance(joined, pa.ChunkedArray):
         joined = joined.combine_chunks()
-    from discreet.protect.cell_key.kernels import siphash
+    from discreet.protect.cell_key.key_kernels import siphash
 
     _, ends, data = joined.buffers()
     offsets = np.frombuffer(ends, np.int64)[joined.offset : joined.offset + len(joined) + 1]

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.core.clock import Clock
 from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
+from discreet.core.progress import Progress, tell
 from discreet.core.sparse import Rows
 from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
 
@@ -77,14 +77,14 @@ def nearest_rounding(
     shift = float(problem.residual.sum())
     if not problem.open.size:
         return Rounded(problem.values, 0, True), 0.0
-    _tell(progress, 0, "linear program")
+    tell(progress, 0, 3, "linear program")
     # Every figure that is no multiple moves to one of its neighbours at least.
     bound = float(np.minimum(problem.residual, problem.base - problem.residual).sum())
     outcome, point, least = cheapest_rounding(problem, costs, clock, whole=False)
     bound = max(bound, least + shift)
     if outcome == "optimal" and whole_point(point):
         return _checked(problem, point, True), bound
-    _tell(progress, 1, "integer program")
+    tell(progress, 1, 3, "integer program")
     outcome, point, least = cheapest_rounding(problem, costs, clock, whole=True)
     bound = max(bound, least + shift) if np.isfinite(least) else bound
     if outcome in ("optimal", "found"):
@@ -93,7 +93,7 @@ def nearest_rounding(
         return None, bound
     radius = 1
     while radius <= WIDEST and not clock.late:
-        _tell(progress, 2, f"radius of {radius + 1} bases")
+        tell(progress, 2, 3, f"radius of {radius + 1} bases")
         found = _relaxed(problem, radius, clock)
         if found is not None:
             return found
@@ -147,8 +147,3 @@ def _checked(problem: RoundingProblem, point: FloatArray, proved: bool) -> Round
     # What a solver returns is checked in whole numbers, whatever its tolerances were.
     assert not problem.sums.gaps(published).any()
     return Rounded(published, 0, proved)
-
-
-def _tell(progress: Progress | None, done: int, label: str) -> None:
-    if progress is not None:
-        progress(done, 3, label)

@@ -13,7 +13,7 @@ from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, LimitError
 from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
+from discreet.core.progress import Progress, tell
 from discreet.core.sparse import Rows
 from discreet.protect.controlled_rounding.nearest import cheapest_rounding, whole_point
 from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
@@ -78,8 +78,7 @@ def mixture(problem: RoundingProblem, seconds: float, progress: Progress | None 
         off, weights, prices, level = master.solve()
         if off < EXACT:
             return np.array(master.points, np.int64), weights
-        if progress is not None:
-            progress(count, count + 1, "roundings in the mixture")
+        tell(progress, count, count + 1, "roundings in the mixture")
         point = _best(problem, -prices, clock)
         if prices @ point + level < EXACT:
             raise InfeasibleError(

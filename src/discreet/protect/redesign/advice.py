@@ -17,10 +17,10 @@ import numpy as np
 
 from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray, xlogx
-from discreet.core.progress import Progress
+from discreet.core.progress import Progress, tell
 from discreet.core.text import columns, html_table
 from discreet.protect.base import Original
-from discreet.protect.redesign.method import Redesign
+from discreet.protect.redesign.merged import Redesign
 from discreet.protect.redesign.moves import Allowed, Moves, Partition, moves_of
 from discreet.protect.redesign.recode import coarsened
 from discreet.protect.redesign.scores import Score, checked
@@ -225,8 +225,7 @@ class _Search:
         """Return the score of a recoding, worked out once."""
         if state not in self.scores:
             self.scores[state] = checked(self.score, coarsened(self.original, self.recoding(state)))
-            if self.progress is not None:
-                self.progress(min(len(self.scores), self.limit), self.limit, "recodings tried")
+            tell(self.progress, min(len(self.scores), self.limit), self.limit, "recodings tried")
         return self.scores[state]
 
     def recoding(self, state: State) -> dict[str, dict[str, str]]:

@@ -72,6 +72,10 @@ class Model:
             )
         return cls.of(d, found)
 
+    def names(self, table: Table) -> list[tuple[str, ...]]:
+        """Return the margins as names of a table's dimensions."""
+        return [tuple(table.names[i] for i in margin) for margin in self.margins]
+
     @property
     def saturated(self) -> bool:
         """Whether the whole table is among the margins, so that there is nothing to draw."""

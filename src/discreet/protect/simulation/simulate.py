@@ -8,17 +8,18 @@ law of the table given its margins.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import counts_of, release_counts
+from discreet.core.random import Seed
+from discreet.protect.base import Original, Protected
+from discreet.protect.inner_counts import InnerMethod
+from discreet.protect.simulation.diagnostics import Diagnostics
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
 from discreet.reading.reads import reads_original
@@ -36,7 +37,7 @@ ENGINES = {
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(InnerMethod):
     """A table drawn from all tables with the same margins as the original.
 
     Attributes:
@@ -59,7 +60,6 @@ class Simulation:
     name: ClassVar[str] = "simulation"
 
     def __post_init__(self) -> None:
-        """Check what is asked for."""
         if self.law_name not in ("hypergeometric", "uniform"):
             raise RequestError(f"law is {self.law_name!r}; it is 'hypergeometric' or 'uniform'")
         if self.engine not in ("auto", *ENGINES):
@@ -96,28 +96,25 @@ class Simulation:
             possible &= sums[table.grid.project(np.arange(table.size), margin)] > 0
         return np.flatnonzero(possible)
 
-    @drawn
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+    def renewed(
+        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
+    ) -> Protected:
         """Draw one table."""
-        table = counts_of(original, self.name)
-        drawn, engine, diagnostics = self._draw(table, generator(seed), 1, progress)
+        drawn, engine, diagnostics = self._draw(table, rng, 1, progress)
         inner = table.with_counts(np.arange(table.size), drawn[0])
         notes = [f"Made by {ENGINES[engine]}."]
         if diagnostics is not None:
             notes.append(diagnostics.sentence)
         if inner == table:
             notes.append("The table that was drawn is the original; audit whether its margins leave any other.")
-        names = [tuple(table.names[i] for i in margin) for margin in self.model(table).margins]
-        return release_counts(
+        return self.release(
             original,
             inner,
-            self.name,
-            self.parameters,
-            kept=names,
-            kinds=(Simulated(),),
-            sums=Simulated(),
+            (Simulated(),),
+            Simulated(),
+            kept=self.model(table).names(table),
             notes=tuple(notes),
-            details={"engine": engine, "chain": None if diagnostics is None else diagnostics.to_dict()},
+            details={"engine": engine, "chain": None if diagnostics is None else asdict(diagnostics)},
         )
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
@@ -125,11 +122,11 @@ class Simulation:
         return self._draw(table, rng, size, None)[0][:, self.support(table)]
 
     def outcomes(self, table: Table) -> int:
-        """Return how many tables have these margins."""
+        """Return the number of tables with these margins."""
         return self._fiber(table).tables
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Go through all tables with these margins, with their probabilities, over the cells of :meth:`support`."""
+        """Enumerate the tables with these margins, with their probabilities, over the cells of :meth:`support`."""
         support = self.support(table)
         for chance, rows in self._fiber(table).law(block):
             yield chance, rows[:, support]
@@ -138,7 +135,7 @@ class Simulation:
         return Fiber.of(_dense(table), table.shape, self.model(table), self.law_name, table.impossible)
 
     def _chosen(self, table: Table) -> tuple[str, Fiber | None]:
-        check_anybody(table)
+        super().check(table)
         model = self.model(table)
         if model.saturated:
             raise RequestError(
@@ -162,7 +159,7 @@ class Simulation:
 
     def _draw(
         self, table: Table, rng: np.random.Generator, size: int, progress: Progress | None
-    ) -> tuple[IntArray, str, Any]:
+    ) -> tuple[IntArray, str, Diagnostics | None]:
         engine, fiber = self._chosen(table)
         F, model = _dense(table), self.model(table)
         if engine == "sequential":
@@ -177,7 +174,7 @@ class Simulation:
         return drawn, engine, diagnostics
 
 
-def _margin(margin: Any) -> tuple[str, ...]:
+def _margin(margin: Sequence[str]) -> tuple[str, ...]:
     if isinstance(margin, str):
         raise RequestError(f"margin {margin!r} is one name; give every margin as a list of dimensions")
     return tuple(margin)

@@ -1,13 +1,58 @@
-"""Which units change places: risky ones first, each with one like it in another area."""
+"""Which units change places, and how many: risky ones first, each with one like it in another area."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.core.numerics import IntArray
+from discreet.core.errors import DataError, RequestError
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.protect.checks import check_integer, check_share
+from discreet.protect.inner_counts import InnerMethod
+from discreet.protect.usage import UNLISTED, option
+
+
+@dataclass(frozen=True)
+class SwapPlan(InnerMethod):
+    """The settings of :class:`~discreet.protect.swapping.RecordSwapping`, for tables and for records."""
+
+    area: str = field(metadata=option("What is swapped: the dimension, or column, of areas."))
+    match: tuple[str, ...] = field(default=(), metadata=option("What partners have in common, with commas."))
+    rate: float = field(default=0.05, metadata=option("The share of all people, or households, that moves."))
+    keys: tuple[str, ...] | None = field(default=None, metadata=option("What makes somebody rare, with commas."))
+    threshold: int = field(
+        default=3, metadata=option("Somebody is risky who shares the keys with fewer than this in the area.")
+    )
+    household: str | None = field(default=None, metadata=UNLISTED)
+    carry: tuple[str, ...] = field(default=(), metadata=UNLISTED)
+
+    def __post_init__(self) -> None:
+        check_share(self.rate, "the swap rate")
+        check_integer(self.threshold, "the threshold of risk")
+        for what in ("match", "keys", "carry"):
+            given = getattr(self, what)
+            if isinstance(given, str):
+                raise RequestError(f"{what} is {given!r}, one name; give a list of names")
+            if given is not None:
+                object.__setattr__(self, what, tuple(given))
+        if self.area in self.match:
+            raise RequestError(f"{self.area!r} is the area that is swapped, so partners cannot match on it")
+
+    def pairs(self, units: int) -> int:
+        """Return the number of pairs that change places among so many units.
+
+        >>> SwapPlan("area", rate=0.1).pairs(100)
+        5
+        """
+        return int(self.rate * units / 2 + 1e-9)
+
+    def check_areas(self, areas: Sequence[str]) -> None:
+        """Refuse to swap where all people are in one area."""
+        if len(areas) < 2:
+            only = f"only {areas[0]}" if areas else "none"
+            raise DataError(f"there is nobody to swap with: of the areas of {self.area!r}, {only} has people in it")
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +60,7 @@ class Units:
     """People or households: the area of each, what it must share with a partner, and how many are like it.
 
     ``alike`` is the number of records with the same keys in the area of the unit's rarest member. ``profile`` orders
-    units that share area and match, so that the order of rows does not matter.
+    units that share area and match, which makes the order of rows irrelevant.
     """
 
     area: IntArray
@@ -30,16 +75,16 @@ class Swaps:
     """The partner of every unit, -1 where it stays; and the risky units for whom there was nobody to swap with."""
 
     partner: IntArray
-    unmatched: Any
+    unmatched: BoolArray
 
 
 def choose(units: Units, pairs: int, threshold: int, rng: np.random.Generator) -> Swaps:
     """Choose pairs of units in different areas that share the match: the rarest risky ones first, then any.
 
-    A unit is risky if fewer than ``threshold`` records are like it. Units are drawn in an order of their own, so that
-    the order of the rows does not matter.
+    A unit is risky if fewer than ``threshold`` records are like it. Units are drawn in an order of their own; that of
+    the rows does not matter.
     """
-    from discreet.protect.swapping.kernel import pair_up
+    from discreet.protect.swapping.pair_kernel import Buckets, pair_up
 
     size = units.area.size
     plain = np.lexsort((units.profile, units.match, units.area))
@@ -59,7 +104,7 @@ def choose(units: Units, pairs: int, threshold: int, rng: np.random.Generator) -
     group = np.concatenate([[0], np.cumsum(np.diff(match[first]) != 0)])
     group_begin = np.searchsorted(group, np.arange(int(group[-1]) + 2))
     partner, tried = np.full(size, -1, np.int64), np.zeros(size, bool)
-    pair_up(order, bucket, slots, begin, group, group_begin, pairs, lots, partner, tried)
+    pair_up(order, Buckets(bucket, slots, begin, group, group_begin), pairs, lots, partner, tried)
     return Swaps(partner, tried & (partner < 0) & (units.alike < threshold))
 
 

@@ -13,9 +13,8 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.core.random import Seed, generator
 from discreet.protect.record_rows import arrow_records, column_codes, like
-from discreet.protect.swapping.pairs import Units, choose, counts_in
+from discreet.protect.swapping.pairs import SwapPlan, Units, choose, counts_in
 from discreet.protect.swapping.report import SwapReport
-from discreet.protect.swapping.swap_plan import SwapPlan
 
 LARGEST_HOUSEHOLD = 500
 """Larger households than this are taken for a column that is none."""

@@ -9,9 +9,10 @@ noise but not the keys; many cells that are linked by sums narrow each other dow
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,17 +20,18 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected, check_anybody, drawn
+from discreet.protect.base import Changes, Original, Originals, Protected, check_anybody
 from discreet.protect.cell_key.keyed import KeyedTable
 from discreet.protect.cell_key.keys import drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
-from discreet.protect.linked import protect_linked
-from discreet.protect.rounding import inner_and_sums, laid_out, released, rounded_table
+from discreet.protect.figure_method import FigureMethod
+from discreet.protect.layout import Layout
+from discreet.protect.sampling import crossed
 from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
-from discreet.table.grid import Grid, look_up
+from discreet.table.grid import look_up
 from discreet.table.kinds import Relative
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.spec import KEYS
@@ -45,7 +47,7 @@ def perturb(counts: IntArray, keys: IntArray, ptable: PTable, modulus: int = KEY
     >>> perturb(np.array([4, 4]), np.array([0, 255]), design_ptable(2, 1), modulus=256).tolist()
     [2, 6]
     """
-    from discreet.protect.cell_key.kernels import perturb as kernel
+    from discreet.protect.cell_key.key_kernels import perturb as kernel
 
     ends, noise = ptable.thresholds(modulus)
     out = np.empty(counts.size, np.int64)
@@ -54,7 +56,7 @@ def perturb(counts: IntArray, keys: IntArray, ptable: PTable, modulus: int = KEY
 
 
 @dataclass(frozen=True)
-class CellKey:
+class CellKey(FigureMethod):
     """Noise by cell keys.
 
     Counts are moved by the perturbation table; margins by noise of their own or, with ``additive``, as the sums of
@@ -74,7 +76,6 @@ class CellKey:
     name: ClassVar[str] = "cell-key"
 
     def __post_init__(self) -> None:
-        """Check the share and the weights."""
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
         if not isinstance(self.ptable, PTable):
             raise RequestError("the perturbation table is missing; make one (design_ptable) or read one (read_ptable)")
@@ -82,7 +83,7 @@ class CellKey:
             raise RequestError("margins have noise of their own (margins) or are added up (additive); choose one")
         if not 0 < self.share < 1:
             raise RequestError(f"the share is {self.share!r}; it lies between 0 and 1")
-        falling = all(a >= b >= 0 for a, b in zip(self.weights, self.weights[1:], strict=False))
+        falling = all(a >= b >= 0 for a, b in pairwise(self.weights))
         if not self.weights or self.weights[0] != 1 or not falling:
             raise RequestError(f"weights are {list(self.weights)}; begin with 1 and do not rise, as 1, 0.5")
 
@@ -97,39 +98,36 @@ class CellKey:
             **({"additive": True} if self.additive else {}),
         }
 
-    def check(self, table: Table) -> None:
-        """Refuse a table in which nobody is."""
+    def check(self, table: Original) -> None:
+        """Refuse a table that counts nobody; magnitudes get noise too."""
         check_anybody(table)
 
-    @drawn
     def apply(
-        self,
-        original: Original | KeyedTable | Sequence[Original],
-        seed: Seed = None,
-        *,
-        progress: Progress | None = None,
+        self, original: Originals | KeyedTable, seed: Seed = None, *, progress: Progress | None = None
     ) -> Protected:
         """Perturb an original: by the keys of its cells, or by keys that are drawn where it has none.
 
         Linked tables get keys together, where one of them has all their dimensions; tables with record keys agree as
         they are.
         """
-        if not isinstance(original, Table | Tabulation | KeyedTable):
-            return protect_linked(self, original, seed, progress=progress)
-        if isinstance(original, KeyedTable):
-            if seed is not None:
-                raise RequestError("the records have keys, which decide the noise; leave the seed out")
-            made = self._cells(original.unperturbed(), original.cell_keys(), original.modulus, ())
-            # Tables by the same keys repeat each other's noise, which a reader may know.
-            parameters = {**made.release.parameters, "keys": "records"}
-            return replace(made, release=replace(made.release, parameters=parameters))
+        if not isinstance(original, KeyedTable):
+            return super().apply(original, seed, progress=progress)
+        if seed is not None:
+            raise RequestError("the records have keys, which decide the noise; leave the seed out")
+        cells = original.unperturbed()
+        check_anybody(cells)
+        made = self._perturbed(cells, cells, original.cell_keys(), original.modulus)
+        # Tables by the same keys repeat each other's noise, which a reader may know.
+        parameters = {**made.release.parameters, "keys": "records"}
+        return replace(made, release=replace(made.release, parameters=parameters))
+
+    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Perturb an original by keys that are drawn."""
         if isinstance(original, Table) and not self.margins:
-            self.check(original)
             counts = perturb(original.counts, drawn_keys(original, seed), self.ptable)
-            notes = (DRAWN, *self._narrower())
-            return rounded_table(original, counts, self.name, self.parameters, self.ptable.kind, notes=notes)
+            return self.inner_changed(original, counts, self.ptable.kind, (DRAWN, *self._narrower()))
         cells = Tabulation.from_table(original) if isinstance(original, Table) else original
-        return self._cells(cells, drawn_keys(cells, seed), KEYS, (DRAWN,), original)
+        return self._perturbed(original, cells, drawn_keys(cells, seed), KEYS, (DRAWN,))
 
     def _narrower(self) -> tuple[str, ...]:
         """Say so where the noise asked for reaches farther than any that is drawn."""
@@ -140,34 +138,24 @@ class CellKey:
             f"{self.ptable.bound} is so rare that it is never drawn.",
         )
 
-    def _cells(
-        self,
-        cells: Tabulation,
-        keys: IntArray,
-        modulus: int,
-        notes: tuple[str, ...],
-        original: Original | None = None,
+    def _perturbed(
+        self, original: Original, cells: Tabulation, keys: IntArray, modulus: int, notes: tuple[str, ...] = ()
     ) -> Protected:
-        """Perturb every cell and margin."""
+        """Perturb every cell and margin of an original, which are given with their keys."""
         if modulus < 2**20:
             notes += (f"There are {modulus} cell keys only, so probabilities are kept to within {1 / modulus:.2g}.",)
-        check_anybody(cells)
-        notes = (*notes, *self._narrower())
+        notes += self._narrower()
         if cells.responses:
             return self._magnitudes(cells, keys, notes)
-        full, kept = laid_out(original or cells)
-        spread = look_up(cells.cells, keys, full.cells)
-        if self.additive and not cells.responses:
-            about = (self.name, self.parameters, self.ptable.kind)
-            return inner_and_sums(
-                original or cells,
-                lambda rows: perturb(full.records[rows], spread[rows], self.ptable, modulus),
-                *about,
-                notes=notes,
-            )
-        values = perturb(full.records, spread, self.ptable, modulus)
-        kinds = (self.ptable.kind,)
-        return released(original or cells, full, kept, values, self.name, self.parameters, kinds, notes=notes)
+        layout = Layout.of(original)
+        counts, spread = layout.full.records, look_up(cells.cells, keys, layout.full.cells)
+
+        def perturbed(rows: IntArray | slice) -> IntArray:
+            return perturb(counts[rows], spread[rows], self.ptable, modulus)
+
+        if self.additive:
+            return layout.added_up(self, perturbed, self.ptable.kind, notes=notes)
+        return layout.released(self, perturbed(slice(None)), (self.ptable.kind,), notes=notes)
 
     def _magnitudes(self, cells: Tabulation, keys: IntArray, notes: tuple[str, ...]) -> Protected:
         """Perturb the sums of the first response."""
@@ -193,12 +181,6 @@ class CellKey:
         changes = Changes.between(units, values, total=(int(units[0]), int(values[0])), decimals=decimals)
         return Protected(Release(None, self.name, parameters, (figures,)), changes, notes)
 
-    # --- its law ------------------------------------------------------------------------------------------
-
-    def support(self, table: Table) -> IntArray:
-        """Return the cells that can be published as other than 0: empty cells stay empty."""
-        return table.cells
-
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return released counts of the table's non-empty cells, one draw per row."""
         counts = np.repeat(table.counts[None], size, axis=0).ravel()
@@ -213,23 +195,18 @@ class CellKey:
         return math.prod(len(row) for row in self._rows(table))
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Go through every release with its probability T(G), in blocks of rows."""
-        rows = self._rows(table)
+        """Enumerate the releases, each with its probability T(G), in blocks of rows."""
+        parts = []
+        for count, row in zip(table.counts.tolist(), self._rows(table), strict=True):
+            parts.append((np.array([p for _, p in row]), np.array([[count + v] for v, _ in row])))
         # The first cell runs fastest.
-        grid = Grid(tuple(len(row) for row in reversed(rows)))
-        for start in range(0, grid.size, block):
-            number = np.arange(start, min(start + block, grid.size))
-            chance = np.ones(number.size)
-            released_counts = np.repeat(table.counts[None], number.size, axis=0)
-            for cell, (row, at) in enumerate(zip(rows, reversed(grid.decode(number)), strict=True)):
-                released_counts[:, cell] += np.array([v for v, _ in row])[at]
-                chance = chance * np.array([p for _, p in row])[at]
-            yield chance, released_counts
+        for chance, released in crossed(parts[::-1], block):
+            yield chance, np.ascontiguousarray(released[:, ::-1])
 
 
 @reads_original
 def cell_key(
-    original: Original | KeyedTable,
+    original: Originals | KeyedTable,
     ptable: PTable | None = None,
     *,
     share: float = 0.1,
@@ -253,6 +230,4 @@ def cell_key(
     >>> release.kind.phrase
     'perturbed by at most 2 by a known law'
     """
-    chosen: dict[str, Any] = {} if ptable is None else {"ptable": ptable}
-    method = CellKey(**chosen, share=share, weights=weights, margins=margins, additive=additive)
-    return method.apply(original, seed).release
+    return CellKey(ptable or design_ptable(5, 3), share, weights, margins, additive).apply(original, seed).release

@@ -17,14 +17,12 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator, is_short
-from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import counts_of, release_counts
+from discreet.core.random import Seed, is_short
+from discreet.protect.base import Original, Protected
 from discreet.protect.record_rows import arrow_records
-from discreet.protect.swapping.pairs import Swaps, Units, choose, counts_in
+from discreet.protect.swapping.pairs import SwapPlan, Swaps, Units, choose, counts_in
 from discreet.protect.swapping.records import SwappedRecords, swap_arrow, swap_records
 from discreet.protect.swapping.report import SwapReport
-from discreet.protect.swapping.swap_plan import SwapPlan
 from discreet.protect.usage import Usage
 from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
@@ -52,6 +50,7 @@ class RecordSwapping(SwapPlan):
     """
 
     name: ClassVar[str] = "record-swapping"
+    told: ClassVar[tuple[str, ...]] = ("area", "match", "rate", "household")
     usage: ClassVar[Usage] = Usage(
         "Swap people between areas, the rarest first, with others who agree on the matching dimensions.\n\n"
         "Margins of the area by the matching dimensions, and all without the area, stay exactly as they are. "
@@ -62,19 +61,13 @@ class RecordSwapping(SwapPlan):
         },
     )
 
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        said: dict[str, object] = {"area": self.area, "match": list(self.match), "rate": float(self.rate)}
-        return said if self.household is None else {**said, "household": self.household}
-
     def check(self, table: Table) -> None:
         """Refuse a table without the dimensions that are named, or with one area only."""
         for name in (self.area, *self.match, *(self.keys or ())):
             table.axis(name)
         if self.household is not None or self.carry:
             raise RequestError("a table has neither households nor finer areas; swap records")
-        check_anybody(table)
+        super().check(table)
         self.check_areas([str(c) for c, n in zip(self._areas(table), self._people(table), strict=True) if n])
 
     def support(self, table: Table) -> IntArray:
@@ -84,14 +77,14 @@ class RecordSwapping(SwapPlan):
         every = table.grid.moved(np.tile(others, areas), area, np.repeat(np.arange(areas), others.size))
         return np.setdiff1d(every, table.impossible)
 
-    @drawn
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+    def renewed(
+        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
+    ) -> Protected:
         """Swap the people of a table once."""
-        table = counts_of(original, self.name)
         self.check(table)
         people = np.repeat(table.cells, table.counts)
         units, pairs = self._units(table, people), self.pairs(people.size)
-        swaps = choose(units, pairs, self.threshold, generator(seed))
+        swaps = choose(units, pairs, self.threshold, rng)
         inner = self._tabled(table, people, units, swaps)
         report = SwapReport.of(units, swaps, pairs, self.threshold, "people")
         return self.published(original, inner, table.names, pairs, report)
@@ -100,15 +93,12 @@ class RecordSwapping(SwapPlan):
         self, original: Original, inner: Table, by: Sequence[str], bound: int, report: SwapReport
     ) -> Protected:
         """Return the release of swapped counts: margins that cannot have changed are published as exact."""
-        kept = [tuple(n for n in by if n != self.area), tuple(n for n in by if n == self.area or n in self.match)]
-        return release_counts(
+        return self.release(
             original,
             inner,
-            self.name,
-            self.parameters,
-            kept=kept,
-            kinds=(Swapped(fraction=float(self.rate), bound=bound),),
-            sums=Swapped(bound=bound),
+            (Swapped(fraction=float(self.rate), bound=bound),),
+            Swapped(bound=bound),
+            kept=[tuple(n for n in by if n != self.area), tuple(n for n in by if n == self.area or n in self.match)],
             notes=report.notes,
             details=report.to_dict(),
         )

@@ -16,7 +16,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import xlogx
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected, check_anybody
+from discreet.protect.base import Changes, Original, Protected, Protection, check_anybody
 from discreet.protect.redesign.recode import categories, coarsened, joined, merging, to_levels
 from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
@@ -28,7 +28,7 @@ from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True)
-class Redesign:
+class Redesign(Protection):
     """A recoding ``{dimension: {category: group}}``, held as pairs so that it can be compared and hashed.
 
     >>> Redesign.of({"x": {"1": "1+2", "2": "1+2"}}).apply(Table.from_array([4, 1, 2], ["x"])).release.table.to_dict()
@@ -54,7 +54,7 @@ class Redesign:
         """The recoding, by which a reader and the risk measures know what was merged."""
         return {"recoding": self.recoding}
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Merge the categories of an original; nothing is drawn."""
         if not self.groups:
             raise RequestError(
