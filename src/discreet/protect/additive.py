@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.numerics import IntArray
+from discreet.core.sparse import Rows, row_of, starts_of
 from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
 
@@ -20,10 +21,13 @@ class Sums:
     signs: IntArray
     figures: int
 
-    @property
-    def row(self) -> IntArray:
-        """The equation of every entry."""
-        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+    def among(self, chosen: IntArray) -> Rows:
+        """Return the equations over some of the figures, numbered anew."""
+        place = np.full(self.figures, -1)
+        place[chosen] = np.arange(chosen.size)
+        kept = place[self.columns] >= 0
+        starts = starts_of(np.bincount(row_of(self.starts)[kept], minlength=self.starts.size - 1))
+        return Rows(starts, place[self.columns[kept]], self.signs[kept])
 
     def gaps(self, values: IntArray) -> IntArray:
         """Return by how much each equation is missed; all 0 where the figures are additive."""
@@ -66,8 +70,8 @@ def sums_of(cells: Tabulation) -> Sums:
             lengths.append(count + 1)
         if complete:
             finest &= np.isin(codes, axis.leaf_codes)
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if lengths else np.zeros(1, np.int64)
+    starts = starts_of(np.concatenate(lengths) if lengths else [])
     entries = np.concatenate(columns) if columns else np.zeros(0, np.int64)
     signs = np.full(entries.size, -1)
     signs[starts[:-1]] = 1
-    return Sums(starts.astype(np.int64), entries, signs, len(cells))
+    return Sums(starts, entries, signs, len(cells))

@@ -215,17 +215,14 @@ def _whole(sums: Sums, moves: FloatArray, weights: FloatArray, seconds: float) -
     open_ = np.flatnonzero(np.abs(moves - near) >= CLOSE)
     if not open_.size and not sums.gaps(floor).any():
         return floor
-    place = np.full(moves.size, -1)
-    place[open_] = np.arange(open_.size)
-    kept = place[sums.columns] >= 0
     share = moves[open_] - floor[open_]
-    starts = starts_of(np.bincount(sums.row[kept], minlength=sums.starts.size - 1))
+    gaps = -sums.gaps(floor)
     program = Program(
-        Rows(starts, place[sums.columns[kept]], sums.signs[kept]),
+        sums.among(open_),
         costs=weights[open_] * (1 - 2 * share),
         lower=np.zeros(open_.size),
         upper=np.ones(open_.size),
-        sums=(-sums.gaps(floor), -sums.gaps(floor)),
+        sums=(gaps, gaps),
         whole=True,
     )
     program.run(seconds)

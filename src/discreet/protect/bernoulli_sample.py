@@ -15,13 +15,11 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.random import Seed
-from discreet.protect.base import Original
 from discreet.protect.checks import check_share
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.sampling import PUBLISH_TOTAL, Sampling, crossed
 from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.table import Table
 
 
 @dataclass(frozen=True)
@@ -75,11 +73,4 @@ class BernoulliSample(Sampling):
         yield from crossed(parts, block)
 
 
-@reads_original
-def bernoulli_sample(original: Original, rate: float, *, known_total: bool = False, seed: Seed = None) -> Release:
-    """Take everybody into a sample with probability ``rate`` and return the sample's table.
-
-    >>> bernoulli_sample(Table.from_array([[10, 50], [60, 20]], ["area", "sex"]), 0.1, seed=1).table.total
-    16
-    """
-    return BernoulliSample(rate, known_total).apply(original, seed).release
+bernoulli_sample = in_one_call(BernoulliSample)

@@ -13,11 +13,10 @@ from typing import ClassVar
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Original, Originals, Protected
+from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import BASE, WITH_MARGINS, Rounding
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.usage import Usage
-from discreet.reading.reads import reads_original
-from discreet.table import Release
 from discreet.table.kinds import Conventional
 
 
@@ -60,16 +59,4 @@ class ConventionalRounding(Rounding):
         return self.each_changed(original, lambda counts: round_nearest(counts, self.base), kind, margins=self.margins)
 
 
-@reads_original
-def conventional_rounding(original: Originals, base: int = 5, *, margins: bool = False) -> Release:
-    """Round every figure to the nearest multiple of the base.
-
-    Args:
-        original: a table, or a tabulation, whose margins and groups are each rounded too.
-        base: what the figures are multiples of.
-        margins: publish the margins of a table too.
-
-    >>> conventional_rounding(Table.from_array([[1, 5], [6, 3]], ["area", "sex"])).table.to_array().tolist()
-    [[0, 5], [5, 5]]
-    """
-    return ConventionalRounding(base, margins).apply(original).release
+conventional_rounding = in_one_call(ConventionalRounding)

@@ -16,13 +16,13 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Originals, Protected
+from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.checks import check_integer
 from discreet.protect.conventional_rounding import round_nearest
 from discreet.protect.figure_method import FigureMethod
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout
 from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
 from discreet.table import Release
 from discreet.table.kinds import EXACT, INTERVAL, Conventional
 
@@ -77,17 +77,4 @@ class HideAndRound(FigureMethod):
         return Protected(Release(None, self.name, self.parameters, (figures,)), changes)
 
 
-@reads_original
-def hide_and_round(original: Originals, limit: int = 7, base: int = 5) -> Release:
-    """Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base.
-
-    Args:
-        original: a table or a tabulation of counts; margins are published too.
-        limit: the largest count that is hidden.
-        base: what the other figures are multiples of.
-
-    >>> from discreet.table import Table
-    >>> len(hide_and_round(Table.from_array([[1, 5], [60, 30]], ["area", "sex"])).figures[0])
-    9
-    """
-    return HideAndRound(limit, base).apply(original).release
+hide_and_round = in_one_call(HideAndRound, positional=2)

@@ -19,12 +19,12 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
-from discreet.protect.base import Original, Originals, Protected
+from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import WITH_MARGINS, Rounding
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout
 from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.table import Table
 from discreet.table.kinds import Random
 from discreet.table.tabulation import Tabulation
 
@@ -136,26 +136,4 @@ class RandomRounding(Rounding):
             yield np.where(up, chance, 1 - chance).prod(axis=1), released
 
 
-@reads_original
-def random_rounding(
-    original: Originals,
-    base: int = 3,
-    *,
-    margins: bool = False,
-    additive: bool = False,
-    seed: Seed = None,
-) -> Release:
-    """Round every inner cell of a table at random to a multiple of the base, without bias.
-
-    Args:
-        original: a table, or a tabulation, whose margins and groups are each rounded too.
-        base: what the figures are multiples of.
-        margins: publish the margins of a table too, each rounded on its own.
-        additive: publish the margins of a tabulation as sums of the rounded inner counts.
-        seed: makes the rounding reproducible; keep it secret.
-
-    >>> release = random_rounding(Table.from_array([[1, 5], [6, 2]], ["area", "sex"]), base=3, seed=1)
-    >>> set((release.table.to_array() % 3).ravel().tolist())
-    {0}
-    """
-    return RandomRounding(base, margins, additive).apply(original, seed).release
+random_rounding = in_one_call(RandomRounding)

@@ -17,13 +17,11 @@ import pyarrow as pa
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.random import Seed
-from discreet.protect.base import Original
 from discreet.protect.checks import check_integer, check_share
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling
 from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.table import Table
 
 
 @dataclass(frozen=True)
@@ -181,18 +179,4 @@ def _hypergeometric(rng: np.random.Generator, good: int, bad: int, sample: IntAr
     return rng.hypergeometric(good, bad, sample)
 
 
-@reads_original
-def random_sample(
-    original: Original,
-    n: int | None = None,
-    *,
-    fraction: float | None = None,
-    known_total: bool = False,
-    seed: Seed = None,
-) -> Release:
-    """Draw a simple random sample of n people, or of a share of all, without replacement and return its table.
-
-    >>> random_sample(Table.from_array([[10, 50], [60, 20]], ["area", "sex"]), 14, seed=1).table.total
-    14
-    """
-    return RandomSample(n, fraction, known_total).apply(original, seed).release
+random_sample = in_one_call(RandomSample)

@@ -15,14 +15,16 @@ from discreet.table.columns import coded_arrow
 from discreet.table.frames import to_arrow
 
 
-def arrow_records(records: Any) -> pa.Table:
-    """Return the records of a pandas, polars or Arrow frame, or of a CSV or Parquet file, as columns."""
-    if isinstance(records, str | Path):
-        from discreet.table.arrow_files import read_arrow
+def read_columns(records: Any) -> pa.Table:
+    """Return a pandas, polars or Arrow frame, or a CSV or Parquet file, as columns."""
+    from discreet.table.arrow_files import read_arrow
 
-        arrow = read_arrow(Path(records))
-    else:
-        arrow = to_arrow(records)
+    return read_arrow(Path(records)) if isinstance(records, str | Path) else to_arrow(records)
+
+
+def arrow_records(records: Any) -> pa.Table:
+    """Return the records of a frame or file as columns; there must be some."""
+    arrow = read_columns(records)
     if arrow.num_rows == 0:
         raise DataError("there are no records; a file needs at least one")
     return arrow

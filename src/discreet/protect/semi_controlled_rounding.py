@@ -22,13 +22,13 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Originals, Protected
+from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import Rounding
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout
 from discreet.protect.random_rounding import round_randomly
 from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.table import Table
 from discreet.table.grid import locate
 from discreet.table.kinds import Controlled
 from discreet.table.tabulation import Tabulation
@@ -187,25 +187,4 @@ def round_nested(
     return drawn
 
 
-@reads_original
-def semi_controlled_rounding(
-    original: Originals, base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
-) -> Release:
-    """Round at random and without bias; cells add up to the published totals of some dimensions.
-
-    Args:
-        original: a table or a tabulation.
-        base: what the figures are multiples of.
-        totals: dimensions from coarse to fine whose totals are kept; the grand total always is.
-        seed: makes the rounding reproducible; keep it secret.
-
-    >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
-    >>> release = semi_controlled_rounding(table, totals=["area"], seed=1)
-    >>> release.table.margin("area").counts.tolist(), release.table.total
-    ([6, 9], 15)
-    """
-    return (
-        SemiControlledRounding(base, tuple([totals] if isinstance(totals, str) else totals))
-        .apply(original, seed)
-        .release
-    )
+semi_controlled_rounding = in_one_call(SemiControlledRounding)

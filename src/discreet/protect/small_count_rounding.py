@@ -16,13 +16,12 @@ import numpy as np
 
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Original, Originals, Protected
+from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import Rounding
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout, inner_sums
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.usage import Usage
-from discreet.reading.reads import reads_original
-from discreet.table import Release
 from discreet.table.kinds import EXACT, Perturbed, Small
 
 
@@ -75,17 +74,4 @@ class SmallCountRounding(Rounding):
         )
 
 
-@reads_original
-def small_count_rounding(original: Originals, base: int = 3) -> Release:
-    """Round the inner counts below the base to 0 or the base; all margins are sums of what is published.
-
-    Args:
-        original: a table or a tabulation with its finest cells.
-        base: counts below it are rounded, and none of them is published.
-
-    >>> from discreet import Table
-    >>> release = small_count_rounding(Table.from_array([[1, 2, 7], [4, 1, 1]], ["area", "age"]), base=3)
-    >>> release.table.total, int(release.table.counts.min())
-    (17, 3)
-    """
-    return SmallCountRounding(base).apply(original).release
+small_count_rounding = in_one_call(SmallCountRounding)

@@ -17,14 +17,13 @@ import pyarrow as pa
 from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_integer, check_share
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.random_sample import RandomSample, count_samples, draw_samples
 from discreet.protect.record_rows import column_codes
 from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling, crossed, of_inner
 from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
 from discreet.table.kinds import EXACT, SUPPRESSED, Sampled
@@ -181,20 +180,4 @@ class StratifiedSample(Sampling):
         return n
 
 
-@reads_original
-def stratified_sample(
-    original: Original,
-    by: str,
-    *,
-    fraction: float | None = None,
-    sizes: Mapping[str, int] | None = None,
-    known_total: bool = False,
-    seed: Seed = None,
-) -> Release:
-    """Draw a simple random sample within each category of a dimension and return the sample's table.
-
-    >>> table = Table.from_array([[4, 6], [20, 0]], {"area": ["n", "s"], "sex": ["m", "f"]})
-    >>> stratified_sample(table, "area", sizes={"n": 3, "s": 2}, seed=1).table.total
-    5
-    """
-    return StratifiedSample(by, fraction, sizes, known_total).apply(original, seed).release
+stratified_sample = in_one_call(StratifiedSample)

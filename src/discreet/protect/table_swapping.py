@@ -16,14 +16,13 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_integer, check_share
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.inner_counts import InnerMethod
 from discreet.protect.simulation.model import Model
 from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Swapped
 
@@ -127,12 +126,4 @@ class TableSwapping(InnerMethod):
         return x, int(exchange(x, people, possible, part, lengths, moves, TRIES * moves, rng))
 
 
-@reads_original
-def table_swapping(original: Original, keep: int = 1, *, rate: float = 0.05, seed: Seed = None) -> Release:
-    """Move a share of a table's people between cells; all margins of ``keep`` dimensions stay as they are.
-
-    >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
-    >>> table_swapping(table, 1, rate=0.3, seed=1).table.margin("sex").counts.tolist()
-    [7, 7]
-    """
-    return TableSwapping(keep, rate).apply(original, seed).release
+table_swapping = in_one_call(TableSwapping)

@@ -9,7 +9,6 @@ changes).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
@@ -23,9 +22,9 @@ from discreet.protect.additive import Sums, sums_of
 from discreet.protect.adjustment_program import Adjustment, ProtectionLevels, adjust
 from discreet.protect.base import Changes, Original, Protected, Protection, check_anybody
 from discreet.protect.checks import check_seconds
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import grand_totals, inner_of
 from discreet.protect.usage import UNLISTED, Usage, option
-from discreet.reading.reads import reads_original
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
@@ -154,35 +153,4 @@ def _check_sums(cells: Tabulation, sums: Sums, values: IntArray, decimals: int) 
         )
 
 
-@reads_original
-def tabular_adjustment(
-    original: Original,
-    rules: Sequence[Rule],
-    *,
-    response: str | None = None,
-    norm: Norm = "absolute",
-    weights: Weights = "equal",
-    radius: float | None = None,
-    time_limit: float = 60.0,
-) -> Release:
-    """Publish every sensitive figure at a safe distance from its value, and change the others as little as can be.
-
-    Args:
-        original: a tabulation of a magnitude with its largest contributions, or of counts.
-        rules: the sensitivity rules.
-        response: the magnitude that is published, where there are several.
-        norm: ``"absolute"`` or ``"squared"`` changes are least.
-        weights: ``"equal"``, or ``"inverse"`` to count changes relative to the figures.
-        radius: the largest change of figures that are not sensitive, in per cent of each.
-        time_limit: seconds for the search.
-
-    >>> from discreet.rules import PPercent
-    >>> from discreet.tabulation import tabulate
-    >>> import pandas as pd
-    >>> firms = pd.DataFrame({"region": ["n", "n", "n", "s", "s", "s"], "turnover": [59, 40, 1, 7, 8, 9]})
-    >>> release = tabular_adjustment(tabulate(firms, ["region"], value="turnover"), [PPercent(10)])
-    >>> release.parts()[0].values.tolist()
-    [124, 95, 29]
-    """
-    method = TabularAdjustment(tuple(rules), response, norm, weights, radius, "any", time_limit)
-    return method.apply(original).release
+tabular_adjustment = in_one_call(TabularAdjustment)

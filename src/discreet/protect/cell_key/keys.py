@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.core.random import Seed, generator
+from discreet.protect.record_rows import read_columns
 from discreet.table import Table
 from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
@@ -42,7 +42,7 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    arrow = _arrow(records)
+    arrow = read_columns(records)
     if not columns:
         raise RequestError("name the columns that identify a record; keys are made of them")
     words = secret_words(secret)
@@ -75,7 +75,7 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
 
 def with_record_keys(records: Any, columns: Sequence[str], secret: str | bytes, *, name: str = "record_key") -> Any:
     """Return the records as an Arrow table with a column of keys; see :func:`record_keys`."""
-    arrow = _arrow(records)
+    arrow = read_columns(records)
     if name in arrow.column_names:
         raise RequestError(f"the records have a column {name!r} already; name the column of keys otherwise")
     import pyarrow as pa
@@ -90,13 +90,6 @@ def secret_words(secret: str | bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
         raise RequestError(f"the secret has {len(data)} bytes; take {SHORTEST} or more, for example 32 random ones")
     digest = hashlib.blake2b(data, digest_size=16, person=b"discreet record").digest()
     return np.frombuffer(digest, "<u8").astype(np.uint64)
-
-
-def _arrow(records: Any) -> Any:
-    from discreet.table.arrow_files import read_arrow
-    from discreet.table.frames import to_arrow
-
-    return read_arrow(records) if isinstance(records, str | Path) else to_arrow(records)
 
 
 def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:

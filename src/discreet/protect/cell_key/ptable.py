@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.files import write_text
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
 from discreet.protect.cell_key.entropy import max_entropy, span, variance_range
-from discreet.protect.cell_key.ptable_writer import write_law
+from discreet.protect.checks import check_integer
 from discreet.table.kinds import Kind, Noise, Perturbed
 
 SUM = 1e-6
@@ -102,8 +103,14 @@ class PTable:
         return ends, noise
 
     def write(self, path: str | Path) -> None:
-        """Write a file as the R package ptable and τ-ARGUS exchange them."""
-        write_law(self.law, path)
+        """Write a file as the R package ptable and τ-ARGUS exchange them; all digits are kept."""
+        lines = ["i;j;p;v;p_int_ub"]
+        for count, row in enumerate(self.law):
+            below = 0.0
+            for place, (noise, chance) in enumerate(row):
+                below = 1.0 if place == len(row) - 1 else below + chance
+                lines.append(f"{count};{count + noise};{_number(chance)};{noise};{_number(below)}")
+        write_text(path, "\n".join(lines) + "\n")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain data."""
@@ -207,11 +214,13 @@ def _possible(noises: Mapping[int, IntArray], stay: float, monotone: bool) -> st
     return f"all counts together allow a variance {span(least, most)}"
 
 
-def _check(bound: Any, variance: Any, minimum: Any, stay: Any) -> None:
-    whole: Mapping[str, Any] = {"bound": bound, "minimum": minimum}
-    for name, number in whole.items():
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-            raise RequestError(f"{name} is {number!r}; give a whole number of 1 or more")
+def _number(value: float) -> str:
+    return repr(value) if value != int(value) else str(int(value))
+
+
+def _check(bound: int, variance: float, minimum: int, stay: float) -> None:
+    check_integer(bound, "bound")
+    check_integer(minimum, "minimum")
     if bound > 500:
         raise RequestError(f"bound is {bound}; noise beyond 500 needs no table")
     if not np.isfinite(variance) or variance <= 0:

@@ -16,17 +16,16 @@ from discreet.core.errors import LimitError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
 from discreet.protect.additive import sums_of
-from discreet.protect.base import Original, Originals, Protected
+from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_seconds
 from discreet.protect.controlled_rounding.nearest import Rounded, nearest_rounding
 from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
 from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
 from discreet.protect.figure_method import BASE, Rounding
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout, inner_sums
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release
 from discreet.table.kinds import Controlled, Kind, Perturbed
 from discreet.table.tabulation import Tabulation
 
@@ -117,27 +116,4 @@ class ControlledRounding(Rounding):
         return Rounded(values, int(np.abs(values - full.records).max()) // base, False)
 
 
-@reads_original
-def controlled_rounding(
-    original: Originals,
-    base: int = 5,
-    *,
-    unbiased: bool = False,
-    time_limit: float = 60.0,
-    seed: Seed = None,
-) -> Release:
-    """Round every figure to a neighbouring multiple of the base, with all sums intact.
-
-    Args:
-        original: a table or a tabulation; all its margins and hierarchies are published.
-        base: what the figures are multiples of.
-        unbiased: draw a rounding at random whose mean is the original, instead of taking the nearest.
-        time_limit: seconds for the search.
-        seed: makes an unbiased rounding reproducible; keep it secret.
-
-    >>> from discreet import Table
-    >>> table = Table.from_array([[1, 0], [3, 3], [12, 20]], ["row", "column"])
-    >>> controlled_rounding(table, 5).parts()[0].values.tolist()
-    [40, 15, 25, 0, 0, 0, 10, 5, 5, 30, 10, 20]
-    """
-    return ControlledRounding(base, unbiased, time_limit).apply(original, seed).release
+controlled_rounding = in_one_call(ControlledRounding)

@@ -1,4 +1,4 @@
-"""The problem of controlled rounding: which figures go up and which go down so that all sums hold."""
+"""The problem of controlled rounding: which figures go up and which go down with all sums intact."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.numerics import IntArray
+from discreet.core.sparse import Rows
 from discreet.protect.additive import Sums
 
 
@@ -15,8 +16,8 @@ class RoundingProblem:
     """Figures that are no multiples of the base, and the equations Σ sign·u = rhs between their roundings.
 
     u is 1 where a figure goes up and 0 where it goes down; multiples of the base stay (zero-restricted rounding, Cox
-    and Ernst 1982). ``residual`` is what each figure is above its lower neighbour, so that u = residual/base solves
-    the equations in real numbers.
+    and Ernst 1982). ``residual`` is what each figure is above its lower neighbour: u = residual/base solves the
+    equations in real numbers.
     """
 
     sums: Sums
@@ -24,9 +25,7 @@ class RoundingProblem:
     base: int
     open: IntArray
     residual: IntArray
-    starts: IntArray
-    columns: IntArray
-    signs: IntArray
+    rows: Rows
     rhs: IntArray
 
     @classmethod
@@ -34,36 +33,24 @@ class RoundingProblem:
         """State the problem of figures that add up."""
         residual = values % base
         open_ = np.flatnonzero(residual)
-        place = np.full(values.size, -1)
-        place[open_] = np.arange(open_.size)
-        kept = place[sums.columns] >= 0
-        count = np.bincount(sums.row[kept], minlength=sums.starts.size - 1)
+        rows = sums.among(open_)
+        some = np.diff(rows.starts) > 0
         rhs = -sums.gaps(values - residual) // base
-        some = count > 0
-        return cls(
-            sums,
-            values,
-            base,
-            open_,
-            residual[open_],
-            np.concatenate([[0], np.cumsum(count[some])]).astype(np.int64),
-            place[sums.columns[kept]],
-            sums.signs[kept],
-            rhs[some],
-        )
+        rows = rows._replace(starts=np.append(rows.starts[:-1][some], rows.columns.size))
+        return cls(sums, values, base, open_, residual[open_], rows, rhs[some])
 
     @property
     def costs(self) -> IntArray:
         """How much further away the upper neighbour is than the lower; b − 2r.
 
-        Any norm gives the same order: squares give b·(b − 2r), so that one optimum serves both sums of absolute and of
-        squared changes.
+        Any norm gives the same order: squares give b·(b − 2r), so one optimum serves sums of absolute and of squared
+        changes.
         """
         costs: IntArray = self.base - 2 * self.residual
         return costs
 
     def published(self, steps: IntArray) -> IntArray:
-        """Return all figures, where those that are no multiples stand so many steps above their lower neighbours."""
+        """Return all figures, with those that are no multiples so many steps above their lower neighbours."""
         values: IntArray = self.values - self.values % self.base
         values[self.open] += self.base * steps
         return values

@@ -26,11 +26,11 @@ def network_of(problem: RoundingProblem) -> tuple[IntArray, IntArray] | None:
     """Return the ends of every open figure as an edge between equations, None where they form no network."""
     from discreet.feasible.network.orientation import orient
 
-    n, m = problem.open.size, problem.rhs.size
-    if np.bincount(problem.columns, minlength=n).min(initial=1) == 0:
+    n, m, (starts, columns, signs) = problem.open.size, problem.rhs.size, problem.rows
+    if np.bincount(columns, minlength=n).min(initial=1) == 0:
         return None
     tail, head, flip = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(m, np.int64)
-    return (tail, head) if orient(problem.starts, problem.columns, problem.signs, tail, head, flip) else None
+    return (tail, head) if orient(starts, columns, signs, tail, head, flip) else None
 
 
 def unbiased_rounding(
@@ -41,7 +41,8 @@ def unbiased_rounding(
         return problem.values
     edges = network_of(problem)
     if edges is None:
-        steps = draw_from_mixture(*mixture(problem, seconds, progress), rng)
+        points, weights = mixture(problem, seconds, progress)
+        steps = points[rng.choice(len(points), p=weights / weights.sum())]
     else:
         steps = round_network(problem, edges, rng)
     published = problem.published(steps)
@@ -89,17 +90,11 @@ def mixture(problem: RoundingProblem, seconds: float, progress: Progress | None 
         count += 1
 
 
-def draw_from_mixture(points: IntArray, weights: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Return one of the roundings, by their weights."""
-    drawn: IntArray = points[rng.choice(len(points), p=weights / weights.sum())]
-    return drawn
-
-
 def _best(problem: RoundingProblem, costs: FloatArray, clock: Clock) -> IntArray:
     """Return the cheapest controlled rounding."""
-    outcome, point, _ = cheapest_rounding(problem, costs, clock, whole=False)
+    outcome, point, _ = cheapest_rounding(problem.rows, problem.rhs, costs, clock, whole=False)
     if outcome != "optimal" or not whole_point(point):
-        outcome, point, _ = cheapest_rounding(problem, costs, clock, whole=True)
+        outcome, point, _ = cheapest_rounding(problem.rows, problem.rhs, costs, clock, whole=True)
     if outcome == "infeasible":
         raise InfeasibleError(
             "the table has no zero-restricted controlled rounding, so that it cannot be rounded without bias; round it "

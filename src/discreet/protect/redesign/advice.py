@@ -9,27 +9,50 @@ the search goes on greedily, and what it finds is not proved to be the cheapest.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import InfeasibleError, RequestError
-from discreet.core.numerics import IntArray, xlogx
+from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress, tell
 from discreet.core.text import columns, html_table
 from discreet.protect.base import Original
-from discreet.protect.redesign.merged import Redesign
+from discreet.protect.redesign.merged import Redesign, entropy_of
 from discreet.protect.redesign.moves import Allowed, Moves, Partition, moves_of
 from discreet.protect.redesign.recode import coarsened
-from discreet.protect.redesign.scores import Score, checked
+from discreet.rules import Rule, sensitivity
+from discreet.rules.sensitivity import judged_cells
 from discreet.table import Table
 from discreet.table.grid import Grid
+from discreet.table.tabulation import Tabulation
 
 State: TypeAlias = tuple[Partition, ...]
+Score: TypeAlias = Callable[[Original], float]
+"""A figure of a table: the number of sensitive cells, or a risk."""
 WIDTH = 64
-"""How many of the merges that lose least entropy a greedy step looks at."""
+"""How many of the merges that lose least entropy a greedy step looks at: a round choice, which bounds the scores that a
+step computes."""
+
+
+def violations(
+    rules: Sequence[Rule] | Rule, *, response: str | None = None, combine: Literal["any", "all"] = "any"
+) -> Score:
+    """Return the score that counts the cells and margins which the agency's rules call sensitive.
+
+    >>> from discreet.rules import Threshold
+    >>> violations(Threshold(3))(Table.from_array([1, 5, 2], ["x"]))
+    2.0
+    """
+    judges = list(rules) if isinstance(rules, Sequence) else [rules]
+
+    def score(original: Original) -> float:
+        cells = judged_cells(Tabulation.from_table(original) if isinstance(original, Table) else original, judges)
+        return float(np.count_nonzero(sensitivity(cells, judges, response=response, combine=combine).sensitive))
+
+    return score
 
 
 @dataclass(frozen=True)
@@ -159,7 +182,6 @@ def advise(
         limit: how many recodings are tried before the search becomes greedy.
         progress: told how far the work is.
 
-    >>> from discreet.protect.redesign.scores import violations
     >>> from discreet.rules import Threshold
     >>> by_age = Table.from_array([1, 2, 8, 1, 9], {"age": ["0-9", "10-19", "20-29", "30-39", "40+"]})
     >>> advise(by_age, violations(Threshold(3))).chosen.recoding
@@ -169,21 +191,12 @@ def advise(
         raise RequestError(f"limit is {limit}; try at least one recoding")
     search = _Search(original, score, moves_of(original, allowed, order), progress, limit)
     found = search.exact(bound)
-    proven, least = found is not None, 0
-    if found is None:
-        if search.exhausted:
-            proven = True
-        else:
-            least = search.level
-            found = search.greedy(bound)
-    return Advice(
-        bound,
-        search.frontier(),
-        None if found is None else search.step(found),
-        proven,
-        search.step(found).merges if proven and found is not None else least,
-        len(search.scores),
-    )
+    proven = found is not None or search.exhausted
+    if not proven:
+        found = search.greedy(bound)
+    chosen = None if found is None else search.step(found)
+    least = search.level if chosen is None or not proven else chosen.merges
+    return Advice(bound, search.frontier(), chosen, proven, least, len(search.scores))
 
 
 class _Search:
@@ -202,8 +215,6 @@ class _Search:
         self.scores: dict[State, float] = {}
         self.level, self.exhausted = 0, False
 
-    # --- costs --------------------------------------------------------------------------------------------
-
     def _remaining(self, state: State) -> float:
         """Return the entropy of the merged cells."""
         partitions = [np.asarray(partition, np.int64) for partition in state]
@@ -211,9 +222,7 @@ class _Search:
         position = grid.encode([groups[codes] for groups, codes in zip(partitions, self.codes, strict=True)])
         if grid.size > 4 * position.size:
             position = np.unique(position, return_inverse=True)[1]
-        sums = np.bincount(position, weights=self.counts)
-        N = float(sums.sum())
-        return float(np.log(N) - xlogx(sums).sum() / N) if N else 0.0
+        return entropy_of(np.bincount(position, weights=self.counts))
 
     def cost(self, state: State) -> tuple[int, float]:
         """Return the categories that are given up, and the entropy that is lost."""
@@ -224,7 +233,10 @@ class _Search:
     def judged(self, state: State) -> float:
         """Return the score of a recoding, worked out once."""
         if state not in self.scores:
-            self.scores[state] = checked(self.score, coarsened(self.original, self.recoding(state)))
+            value = float(self.score(coarsened(self.original, self.recoding(state))))
+            if np.isnan(value):
+                raise DataError("the score of a merged table is not a number; give a score that every table has")
+            self.scores[state] = value
             tell(self.progress, min(len(self.scores), self.limit), self.limit, "recodings tried")
         return self.scores[state]
 
@@ -240,8 +252,6 @@ class _Search:
             for partition in move.coarser(state[i]):
                 found[(*state[:i], partition, *state[i + 1 :])] = None
         return found
-
-    # --- searches -----------------------------------------------------------------------------------------
 
     def exact(self, bound: float) -> State | None:
         """Try recodings in the order of their cost; the first that meets the bound is the cheapest."""
@@ -270,8 +280,6 @@ class _Search:
                 return None
             state = min(ways, key=lambda one: (self.judged(one), self.cost(one)))
         return state
-
-    # --- results ------------------------------------------------------------------------------------------
 
     def step(self, state: State) -> Step:
         """Return a recoding with its cost and what it removes."""

@@ -19,13 +19,13 @@ from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
 from discreet.protect.base import Original, Protected
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.record_rows import arrow_records
 from discreet.protect.swapping.pairs import SwapPlan, Swaps, Units, choose, counts_in
 from discreet.protect.swapping.records import SwappedRecords, swap_arrow, swap_records
 from discreet.protect.swapping.report import SwapReport
 from discreet.protect.usage import Usage
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.table import Table
 from discreet.table.kinds import Swapped
 from discreet.table.records import count_records
 
@@ -149,34 +149,7 @@ class RecordSwapping(SwapPlan):
         return table.with_counts(found, counts)
 
 
-@reads_original
-def record_swapping(
-    original: Original,
-    area: str,
-    *,
-    match: Sequence[str] = (),
-    rate: float = 0.05,
-    keys: Sequence[str] | None = None,
-    threshold: int = 3,
-    seed: Seed = None,
-) -> Release:
-    """Swap a share of the people of a table between areas, risky ones first, and return the swapped table.
-
-    Args:
-        original: a table of counts, or a tabulation of them.
-        area: the dimension that is swapped.
-        match: the dimensions that both partners have in common; their margins by area stay as they are.
-        rate: the share of all people who move.
-        keys: the dimensions that make somebody rare; by default all but the area.
-        threshold: somebody is risky who shares the keys with fewer than this many in the area.
-        seed: makes the swaps reproducible; keep it secret.
-
-    >>> table = Table.from_array([[1, 5], [6, 2]], {"area": ["n", "s"], "sex": ["m", "f"]})
-    >>> record_swapping(table, "area", rate=0.3, seed=1).table.total
-    14
-    """
-    chosen = None if keys is None else tuple(keys)
-    return RecordSwapping(area, tuple(match), rate, chosen, threshold).apply(original, seed).release
+record_swapping = in_one_call(RecordSwapping)
 
 
 def swap_and_count(records: Any, method: RecordSwapping, by: Sequence[str], seed: Seed = None) -> Protected:

@@ -1,0 +1,56 @@
+"""Functions that make a method, apply it to an original and return the release, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from inspect import Parameter, Signature, cleandoc
+from typing import Any
+
+from discreet.protect.base import Protection
+from discreet.reading.reads import reads_original
+from discreet.table import Release
+
+ABOUT = """{summary}
+
+``original`` is a table, a tabulation, or a file or frame that is read as one{linked}. The other parameters are the
+fields of :class:`~{home}.{method}`, which explains them{seed}.
+"""
+
+
+def in_one_call(method: type[Protection], positional: int = 1) -> Callable[..., Release]:
+    """Return the function of a method: an original, the method's fields, and a seed if it draws anything.
+
+    The first fields, one by default, need not be named.
+
+    >>> from discreet.protect import ConventionalRounding
+    >>> from discreet.table import Table
+    >>> in_one_call(ConventionalRounding)(Table.from_array([1, 5, 8], ["month"]), 5).table.to_array().tolist()
+    [0, 5, 10]
+    """
+    usage = method.usage
+    asked = [Parameter("original", Parameter.POSITIONAL_OR_KEYWORD)]
+    for place, field in enumerate(fields(method)):
+        kind = Parameter.POSITIONAL_OR_KEYWORD if place < positional else Parameter.KEYWORD_ONLY
+        default = Parameter.empty if field.default is MISSING else field.default
+        asked.append(Parameter(field.name, kind, default=default, annotation=field.type))
+    if usage.random:
+        asked.append(Parameter("seed", Parameter.KEYWORD_ONLY, default=None))
+    signature = Signature(asked, return_annotation=Release)
+
+    def call(*given: Any, **named: Any) -> Release:
+        chosen = signature.bind(*given, **named).arguments
+        original, seed = chosen.pop("original"), chosen.pop("seed", None)
+        return method(**chosen).apply(original, seed).release
+
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    call.__name__ = call.__qualname__ = method.name.replace("-", "_")
+    call.__module__ = method.__module__
+    call.__doc__ = ABOUT.format(
+        summary=usage.help or cleandoc(method.__doc__ or "").split("\n\n")[0],
+        linked=", or several linked ones" if usage.linked else "",
+        home=method.__module__,
+        method=method.__name__,
+        seed="; ``seed`` makes the release reproducible: keep it secret" if usage.random else "",
+    )
+    return reads_original(call)
