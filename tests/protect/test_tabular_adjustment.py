@@ -13,6 +13,7 @@ import discreet as dc
 from discreet import DataError, InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.protect import TabularAdjustment, tabular_adjustment
+from discreet.core.sparse import row_of
 from discreet.protect.additive import sums_of
 from discreet.protect.adjustment_program import _squares
 from discreet.protect.tabular_adjustment import levels_of
@@ -35,7 +36,7 @@ def slow_least(cells: Tabulation, rule: PPercent) -> float:
     levels = levels_of(sensitivity(cells, [rule]), values, decimals)
     sums = sums_of(cells)
     A = np.zeros((sums.starts.size - 1, values.size))
-    A[sums.row, sums.columns] = sums.signs
+    A[row_of(sums.starts), sums.columns] = sums.signs
     best = np.inf
     for ups in product((False, True), repeat=levels.cells.size):
         low, high = -values.astype(float), np.full(values.size, np.inf)
@@ -110,7 +111,7 @@ def test_squares_satisfy_the_conditions_of_an_optimum() -> None:
         low[at[0]], high[at[1]] = 4.0, -5.0
         weights = rng.uniform(0.5, 2, n)
         A = np.zeros((sums.starts.size - 1, n))
-        A[sums.row, sums.columns] = sums.signs
+        A[row_of(sums.starts), sums.columns] = sums.signs
         if linprog(np.zeros(n), A_eq=A, b_eq=np.zeros(len(A)), bounds=list(zip(low, high, strict=True))).status:
             continue
         d = _squares(sums, weights, low, high)
