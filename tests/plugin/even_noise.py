@@ -45,7 +45,7 @@ class EvenNoise(FigureMethod):
         if self.bound < 1:
             raise RequestError(f"bound is {self.bound!r}; raise figures by 1 or more")
 
-    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Raise every cell and margin."""
         rng = generator(seed)
         return self.each_changed(

@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 import discreet as dc
 from discreet import DataError, InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.protect import TabularAdjustment, tabular_adjustment
 from discreet.core.sparse import row_of
+from discreet.protect import TabularAdjustment, tabular_adjustment
 from discreet.protect.additive import sums_of
 from discreet.protect.adjustment_program import _squares
 from discreet.protect.tabular_adjustment import levels_of

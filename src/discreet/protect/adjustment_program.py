@@ -104,31 +104,24 @@ def _directions(task: Adjustment, low: FloatArray, high: FloatArray, seconds: fl
         raise InfeasibleError(
             f"{stuck.size:,} sensitive figures can neither fall nor rise far enough; widen the radius"
         )
-    m = sums.starts.size - 1
     at, z = levels.cells, 2 * n + np.arange(s)
+    none, any_ = np.zeros(s), np.full(s, np.inf)
     # rise ≥ above·z and ≤ rise_max·z; fall ≥ below·(1 − z) and ≤ fall_max·(1 − z).
-    pairs = [
-        (at, levels.above, 0.0, np.inf),
-        (at, rise[at], -np.inf, 0.0),
-        (at + n, -levels.below, levels.below, np.inf),
-        (at + n, -fall[at], -np.inf, fall[at]),
-    ]
+    pairs = [(at, levels.above), (at, rise[at]), (at + n, -levels.below), (at + n, -fall[at])]
     balanced = _rises_and_falls(sums, n)
-    index, lengths = [balanced.columns], [np.diff(balanced.starts)]
-    value: list[FloatArray] = [balanced.values.astype(np.float64)]
-    row_low, row_high = [np.zeros(m)], [np.zeros(m)]
-    for columns, factor, least, largest in pairs:
-        index.append(np.stack([columns, z], axis=1).ravel())
-        value.append(np.stack([np.ones(s), -np.asarray(factor, np.float64)], axis=1).ravel())
-        lengths.append(np.full(s, 2))
-        row_low.append(np.broadcast_to(np.asarray(least, np.float64), s))
-        row_high.append(np.broadcast_to(np.asarray(largest, np.float64), s))
+    zero = np.zeros(sums.starts.size - 1)
+    index = [balanced.columns, *(np.stack([columns, z], axis=1).ravel() for columns, _ in pairs)]
+    value = [balanced.values, *(np.stack([np.ones(s), -factor], axis=1).ravel() for _, factor in pairs)]
+    lengths = np.append(np.diff(balanced.starts), np.full(4 * s, 2))
     program = Program(
-        Rows(starts_of(np.concatenate(lengths)), np.concatenate(index), np.concatenate(value)),
+        Rows(starts_of(lengths), np.concatenate(index), np.concatenate(value)),
         costs=np.concatenate([weights, weights, np.zeros(s)]),
         lower=np.concatenate([np.zeros(2 * n), np.where(downward, 0.0, 1.0)]),
         upper=np.concatenate([rise, fall, np.where(upward, 1.0, 0.0)]),
-        sums=(np.concatenate(row_low), np.concatenate(row_high)),
+        sums=(
+            np.concatenate([zero, none, -any_, levels.below, -any_]),
+            np.concatenate([zero, any_, none, any_, fall[at]]),
+        ),
         whole=z,
     )
     if program.run(seconds) == "infeasible":
@@ -209,7 +202,7 @@ def _squares(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray)
 
 
 def _whole(sums: Sums, moves: FloatArray, weights: FloatArray, seconds: float) -> IntArray:
-    """Round changes to neighbouring whole units so that all sums hold; bounds are whole and therefore still hold."""
+    """Round changes to neighbouring whole units with all sums intact; bounds are whole and therefore still hold."""
     near = np.rint(moves)
     floor = np.where(np.abs(moves - near) < CLOSE, near, np.floor(moves)).astype(np.int64)
     open_ = np.flatnonzero(np.abs(moves - near) >= CLOSE)

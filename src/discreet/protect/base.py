@@ -57,25 +57,19 @@ class Changes:
 
     @classmethod
     def between(
-        cls,
-        original: IntArray,
-        published: IntArray,
-        hidden: BoolArray | None = None,
-        *,
-        total: tuple[int, int],
-        decimals: int = 0,
+        cls, old: IntArray, new: IntArray, hidden: BoolArray | None = None, *, total: tuple[int, int], decimals: int = 0
     ) -> Changes:
         """Compare figures one by one; ``total`` is the original and the published grand total.
 
         >>> Changes.between(np.array([1, 5]), np.array([3, 5]), total=(6, 8)).sentence
         '1 of 2 figures changed, by 2 at most and 2 in all; the total went from 6 to 8.'
         """
-        shown = np.ones(original.size, bool) if hidden is None else ~hidden
-        moved = np.abs(published[shown] - original[shown])
+        covered = np.zeros(old.size, bool) if hidden is None else hidden
+        moved = np.where(covered, 0, np.abs(new - old))
         return cls(
-            int(original.size),
+            int(old.size),
             int(np.count_nonzero(moved)),
-            int(np.count_nonzero(~shown)),
+            int(np.count_nonzero(covered)),
             int(moved.max(initial=0)),
             int(moved.sum()),
             *total,
@@ -85,22 +79,17 @@ class Changes:
     @property
     def sentence(self) -> str:
         """What changed, in words."""
-        parts = []
-        if self.hidden:
-            parts.append(f"{self.hidden:,} of {self.figures:,} figures are hidden")
+
+        def text(value: int) -> str:
+            return decimal_text(value, self.decimals)
+
+        parts = [f"{self.hidden:,} of {self.figures:,} figures are hidden"] if self.hidden else []
         if self.changed or not self.hidden:
-            by = (
-                f", by {self._text(self.largest)} at most and {self._text(self.distance)} in all"
-                if self.changed
-                else ""
-            )
+            by = f", by {text(self.largest)} at most and {text(self.distance)} in all" if self.changed else ""
             parts.append(f"{self.changed:,} of {self.figures:,} figures changed{by}")
         if self.original_total != self.published_total:
-            parts.append(f"the total went from {self._text(self.original_total)} to {self._text(self.published_total)}")
+            parts.append(f"the total went from {text(self.original_total)} to {text(self.published_total)}")
         return "; ".join(parts) + "."
-
-    def _text(self, value: int) -> str:
-        return decimal_text(value, self.decimals)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, in the unit that is published."""
@@ -150,7 +139,6 @@ class Protected:
         return " ".join([self.changes.sentence, *self.notes, *([f"{TRIAL}."] if self.release.trial else [])])
 
     def __str__(self) -> str:
-        """Say what was done and how."""
         made = ", ".join(f"{name} {value}" for name, value in self.release.parameters.items())
         return f"{self.release.method}{f' ({made})' if made else ''}: {self.sentence}"
 
@@ -208,18 +196,9 @@ class EnumerableMethod(RandomMethod, Protocol):
         """Return all releases in blocks, with their probabilities."""
 
 
-@runtime_checkable
-class SometimesRandom(Protocol):
-    """A method of which a parameter says whether it leaves something to chance."""
-
-    @property
-    def random(self) -> bool:
-        """Whether a release depends on the seed."""
-
-
 def is_random(method: object) -> bool:
     """Say whether a method leaves something to chance."""
-    return method.random if isinstance(method, SometimesRandom) else isinstance(method, RandomMethod)
+    return method.random if isinstance(method, Protection) else isinstance(method, RandomMethod)
 
 
 @dataclass(frozen=True)
@@ -234,6 +213,11 @@ class Protection:
     told: ClassVar[tuple[str, ...] | None] = None
 
     @property
+    def random(self) -> bool:
+        """Whether a release depends on the seed."""
+        return isinstance(self, RandomMethod)
+
+    @property
     def parameters(self) -> dict[str, object]:
         """What the release says about how it was made."""
         hints = get_type_hints(type(self))
@@ -243,14 +227,19 @@ class Protection:
     def apply(self, original: Originals, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
         """Protect an original, or linked ones together where the method can."""
         if isinstance(original, Table | Tabulation):
+            self.check_original(original)
             done = self.protected(original, seed, progress)
         else:
             done = self.linked(original, seed, progress)
         # Anybody can try all short seeds, and so undo what was drawn with one.
-        return done.as_trial() if is_short(seed) and is_random(self) else done
+        return done.as_trial() if is_short(seed) and self.random else done
+
+    def check_original(self, original: Original) -> None:
+        """Refuse what this method cannot protect."""
+        check_anybody(original)
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
-        """Protect one original."""
+        """Protect one original, which is checked."""
         raise NotImplementedError
 
     def linked(self, originals: Sequence[Original], seed: Seed, progress: Progress | None) -> Protected:

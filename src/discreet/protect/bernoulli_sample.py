@@ -24,7 +24,9 @@ from discreet.table import Table
 
 @dataclass(frozen=True)
 class BernoulliSample(Sampling):
-    """A sample in which everybody is with probability ``rate``: each cell's count is binomial.
+    """Take everybody into the sample with the same probability, independently of all others.
+
+    Each cell's count is binomial.
 
     Attributes:
         rate: the probability of everybody.
@@ -39,8 +41,7 @@ class BernoulliSample(Sampling):
     name: ClassVar[str] = "bernoulli-sample"
     told: ClassVar[tuple[str, ...]] = ("rate",)
     usage: ClassVar[Usage] = Usage(
-        "Take everybody into the sample with the same probability, independently of all others.",
-        {"discreet protect bernoulli-sample table.csv --rate 0.1 -o s.csv": "everybody with probability 0.1"},
+        examples={"discreet protect bernoulli-sample table.csv --rate 0.1 -o s.csv": "everybody with probability 0.1"}
     )
 
     def __post_init__(self) -> None:

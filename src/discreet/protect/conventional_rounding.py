@@ -33,9 +33,10 @@ def round_nearest(F: IntArray, base: int) -> IntArray:
 
 @dataclass(frozen=True)
 class ConventionalRounding(Rounding):
-    """Rounding of every figure to the nearest multiple of the base; the upper one of two (domingo2002 section 4.2).
+    """Round every figure to the nearest multiple of the base, the upper one of two equally near.
 
-    Of a table the inner counts are rounded; of a tabulation, or with ``margins``, every margin too, each on its own.
+    Of a table the inner counts are rounded; of a tabulation, or with ``margins``, every margin too, each on its own
+    (domingo2002 section 4.2).
 
     >>> made = ConventionalRounding(5).apply(Table.from_array([1, 5, 8], ["month"]))
     >>> made.release.table.to_array().tolist(), made.changes.largest
@@ -47,13 +48,12 @@ class ConventionalRounding(Rounding):
     name: ClassVar[str] = "conventional-rounding"
     told: ClassVar[tuple[str, ...]] = ("base",)
     usage: ClassVar[Usage] = Usage(
-        "Round every figure to the nearest multiple of the base, the upper one of two equally near.",
-        {"discreet protect conventional-rounding religion.csv --base 5 -o rounded.csv": "to the nearest 5"},
+        examples={"discreet protect conventional-rounding religion.csv --base 5 -o rounded.csv": "to the nearest 5"},
         random=False,
         linked=True,
     )
 
-    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the figures of an original."""
         kind = Conventional(base=int(self.base))
         return self.each_changed(original, lambda counts: round_nearest(counts, self.base), kind, margins=self.margins)

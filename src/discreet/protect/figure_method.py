@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from discreet.core.random import Seed
 from discreet.protect.base import Changes, Original, Protected, Protection
 from discreet.protect.checks import check_integer
 from discreet.protect.layout import Layout, check_counts
-from discreet.protect.linked import protect_linked
+from discreet.protect.linked import link
 from discreet.protect.usage import option
 from discreet.table import Release, Table
 from discreet.table.kinds import Kind
@@ -26,30 +26,32 @@ WITHOUT_MARGINS = (
     "--with-margins)."
 )
 
+ONCE = "Figures that several tables show were changed once, and are the same in all of them."
+
 
 class FigureMethod(Protection):
     """A protection of counts, with their margins, that changes figures of linked tables once for all of them."""
 
-    def check(self, table: Original) -> None:
-        """Refuse what this method cannot change."""
-        check_counts(table)
+    margins = True
+
+    def check_original(self, original: Original) -> None:
+        """Refuse magnitudes, and tables that count nobody."""
+        check_counts(original)
+
+    def check(self, table: Table) -> None:
+        """Refuse a table that this method cannot change."""
+        self.check_original(table)
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be published as other than 0: empty cells stay empty."""
         return table.cells
 
-    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
-        """Change the figures of one original."""
-        self.check(original)
-        return self.changed(original, seed, progress)
-
     def linked(self, originals: Sequence[Original], seed: Seed, progress: Progress | None) -> Protected:
-        """Change the figures of linked tables together."""
-        return protect_linked(self, originals, seed, progress=progress)
-
-    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
-        """Return the release of an original that can be changed."""
-        raise NotImplementedError
+        """Change the figures of linked tables together: all of them, or inner counts where it publishes no margins."""
+        linked = link(originals, margins=self.margins)
+        made = self.apply(linked.whole, seed, progress=progress)
+        release = Release(None, self.name, made.release.parameters, linked.split(made.release.parts()[0]))
+        return replace(made, release=release, notes=(*made.notes, ONCE))
 
     def inner_changed(self, table: Table, counts: IntArray, kind: Kind, notes: tuple[str, ...] = ()) -> Protected:
         """Return the release of new counts of a table's filled cells, without margins."""

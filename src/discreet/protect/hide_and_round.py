@@ -60,7 +60,7 @@ class HideAndRound(FigureMethod):
                 f"above {self.base}, or lower the limit below {self.limit}"
             )
 
-    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Hide and round the figures of an original."""
         layout = Layout.of(original)
         counts = layout.full.records[layout.kept]

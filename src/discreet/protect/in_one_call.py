@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from inspect import Parameter, Signature, cleandoc
+from types import MappingProxyType
 from typing import Any
 
 from discreet.protect.base import Protection
@@ -18,10 +19,12 @@ fields of :class:`~{home}.{method}`, which explains them{seed}.
 """
 
 
-def in_one_call(method: type[Protection], positional: int = 1) -> Callable[..., Release]:
+def in_one_call(
+    method: type[Protection], positional: int = 1, renamed: Mapping[str, str] = MappingProxyType({})
+) -> Callable[..., Release]:
     """Return the function of a method: an original, the method's fields, and a seed if it draws anything.
 
-    The first fields, one by default, need not be named.
+    The first fields, one by default, need not be named. ``renamed`` are fields that the function calls otherwise.
 
     >>> from discreet.protect import ConventionalRounding
     >>> from discreet.table import Table
@@ -29,11 +32,14 @@ def in_one_call(method: type[Protection], positional: int = 1) -> Callable[..., 
     [0, 5, 10]
     """
     usage = method.usage
+    # What a factory makes by default is asked for by leaving it out, or by None.
+    back = {name: field for field, name in renamed.items()}
+    made = {field.name for field in fields(method) if field.default_factory is not MISSING}
     asked = [Parameter("original", Parameter.POSITIONAL_OR_KEYWORD)]
     for place, field in enumerate(fields(method)):
         kind = Parameter.POSITIONAL_OR_KEYWORD if place < positional else Parameter.KEYWORD_ONLY
-        default = Parameter.empty if field.default is MISSING else field.default
-        asked.append(Parameter(field.name, kind, default=default, annotation=field.type))
+        default = None if field.name in made else Parameter.empty if field.default is MISSING else field.default
+        asked.append(Parameter(renamed.get(field.name, field.name), kind, default=default, annotation=field.type))
     if usage.random:
         asked.append(Parameter("seed", Parameter.KEYWORD_ONLY, default=None))
     signature = Signature(asked, return_annotation=Release)
@@ -41,7 +47,10 @@ def in_one_call(method: type[Protection], positional: int = 1) -> Callable[..., 
     def call(*given: Any, **named: Any) -> Release:
         chosen = signature.bind(*given, **named).arguments
         original, seed = chosen.pop("original"), chosen.pop("seed", None)
-        return method(**chosen).apply(original, seed).release
+        options = {
+            back.get(name, name): value for name, value in chosen.items() if value is not None or name not in made
+        }
+        return method(**options).apply(original, seed).release
 
     call.__signature__ = signature  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = method.name.replace("-", "_")

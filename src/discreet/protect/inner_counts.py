@@ -28,14 +28,17 @@ class InnerMethod(Protection):
         """Refuse a table that this method cannot protect."""
         check_anybody(table)
 
-    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
-        """Make new inner counts of an original; magnitudes are refused, as they go with records and not with cells."""
-        check_anybody(original)
+    def check_original(self, original: Original) -> None:
+        """Refuse tables that count nobody, and magnitudes, which go with records and not with cells."""
+        super().check_original(original)
         if isinstance(original, Tabulation) and original.responses:
             names = ", ".join(response.name for response in original.responses)
             raise DataError(
                 f"the tabulation holds sums of {names}; {self.name} works on counts, or on the records themselves"
             )
+
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Make new inner counts of an original."""
         table = original if isinstance(original, Table) else original.table()
         return self.renewed(original, table, generator(seed), progress)
 
@@ -58,14 +61,9 @@ class InnerMethod(Protection):
     ) -> Protected:
         """Return the release of new inner counts with all their margins and the groups of hierarchies.
 
-        Args:
-            original: what was protected.
-            inner: the counts that take the place of its own.
-            kinds: what a reader knows of inner counts.
-            sums: what a reader knows of margins beside what the inner counts say.
-            kept: margins that the method does not change; they, and sums of them, are published as exact.
-            group: the number of the kind of every inner cell, by position; the first by default.
-            more: notes and details.
+        ``kinds`` and ``sums`` say what a reader knows of inner counts and of margins; ``group`` is the number of every
+        inner cell's kind, by position, the first by default. Margins that are ``kept`` are published as exact, as are
+        sums of them; ``more`` are notes and details.
         """
         layout = Layout.of(original)
         full, at_leaves = layout.full, layout.inner

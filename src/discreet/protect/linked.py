@@ -15,25 +15,14 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.core.progress import Progress
-from discreet.core.random import Seed
-from discreet.protect.base import Method, Original, Protected
+from discreet.protect.base import Original
 from discreet.protect.layout import Layout, check_counts
-from discreet.table import Release, Table
+from discreet.table import Table
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, locate, recode
 from discreet.table.tabulation import Tabulation
 from discreet.table.unit_levels import Level
-
-ONCE = "Figures that several tables show were changed once, and are the same in all of them."
-
-
-@runtime_checkable
-class AsksForMargins(Protocol):
-    """A method that publishes the margins of a table only if ``margins`` says so."""
-
-    margins: bool
 
 
 @runtime_checkable
@@ -63,19 +52,6 @@ class Linked:
             about = {"name": " × ".join(layout.full.names), "absent": shown.absent, "upper": upper}
             made.append(layout.figures(shown.values[mine], shown.kind[mine], shown.kinds, **about))
         return tuple(made)
-
-
-def protect_linked(
-    method: Method, originals: Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
-) -> Protected:
-    """Apply a method to linked tables at once: to all their figures, or to inner counts where it publishes no margins.
-
-    The tables are of the same people and share dimensions.
-    """
-    linked = link(originals, margins=method.margins if isinstance(method, AsksForMargins) else True)
-    made = method.apply(linked.whole, seed, progress=progress)
-    release = Release(None, made.release.method, made.release.parameters, linked.split(made.release.parts()[0]))
-    return replace(made, release=release, notes=(*made.notes, ONCE))
 
 
 def link(originals: Sequence[Original], *, margins: bool = True) -> Linked:

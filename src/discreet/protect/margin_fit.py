@@ -69,7 +69,7 @@ def _above(axis: Axis) -> IntArray:
 
 
 def _lines(cells: Tabulation, rows: IntArray, along: Axis) -> tuple[IntArray, IntArray]:
-    """Return the candidates in an order in which those of a line along one dimension stand together, and the ends."""
+    """Return the candidates line by line along one dimension, and where each line ends."""
     line = cells.grid.moved(cells.cells[rows], cells.names.index(along.name), 0)
     order = np.argsort(line, kind="stable")
     return order, np.append(np.flatnonzero(np.diff(line[order])) + 1, rows.size)

@@ -103,7 +103,7 @@ class RandomRounding(Rounding):
         """What the release says about how it was made."""
         return super().parameters | ({"additive": True} if self.additive else {})
 
-    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the figures of an original once."""
         kind = Random(base=int(self.base))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -26,7 +26,9 @@ from discreet.table import Table
 
 @dataclass(frozen=True)
 class RandomSample(Sampling):
-    """A sample of n people, every set of n being equally likely: counts are multivariate hypergeometric.
+    """Draw a simple random sample without replacement: every set of n people is equally likely.
+
+    Counts are multivariate hypergeometric.
 
     Attributes:
         n: how many people are in the sample.
@@ -45,11 +47,10 @@ class RandomSample(Sampling):
     name: ClassVar[str] = "random-sample"
     told: ClassVar[tuple[str, ...]] = ("n", "fraction")
     usage: ClassVar[Usage] = Usage(
-        "Draw a simple random sample without replacement: every set of n people is equally likely.",
-        {
+        examples={
             "discreet protect random-sample religion.csv --n 245 -o sample.csv": "245 people",
             "discreet protect random-sample people.csv --by area,sex --fraction 0.1 -o s.csv": "a tenth, all margins",
-        },
+        }
     )
 
     def __post_init__(self) -> None:
@@ -98,17 +99,9 @@ class RandomSample(Sampling):
         """Enumerate the sample tables, each with its probability T(f), in blocks of rows."""
         self.check(table)
         F, n = table.counts.tolist(), self.people(table.total)
-        whole = math.comb(sum(F), n)
-        chances: list[float] = []
-        rows: list[list[int]] = []
-        for ways, row in _samples(F, n):
-            chances.append(ways / whole)
-            rows.append(row)
-            if len(rows) == block:
-                yield np.array(chances), np.array(rows, np.int64)
-                chances, rows = [], []
-        if rows:
-            yield np.array(chances), np.array(rows, np.int64)
+        whole, samples = math.comb(sum(F), n), _samples(F, n)
+        while found := list(islice(samples, block)):
+            yield np.array([ways / whole for ways, _ in found]), np.array([row for _, row in found], np.int64)
 
 
 def draw_samples(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray:
@@ -129,9 +122,7 @@ def count_samples(F: IntArray, n: int) -> int:
     """
     ways = [1] + [0] * n
     for count in F.tolist():
-        running = [0]
-        for value in ways:
-            running.append(running[-1] + value)
+        running = list(accumulate(ways, initial=0))
         ways = [running[t + 1] - running[max(t - count, 0)] for t in range(n + 1)]
     return ways[n]
 
@@ -165,18 +156,14 @@ def _large(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray
     rest = int(F.sum())
     for i, count in enumerate(F.tolist()):
         rest -= count
-        draws[:, i] = left if rest == 0 else _hypergeometric(rng, count, rest, left)
+        if rest and max(count, rest) >= 1_000_000_000:
+            raise RequestError(
+                f"a cell of {max(count, rest):,} people against the others is too large to sample from exactly; "
+                "sample the slices one by one"
+            )
+        draws[:, i] = rng.hypergeometric(count, rest, left) if rest else left
         left = left - draws[:, i]
     return draws
-
-
-def _hypergeometric(rng: np.random.Generator, good: int, bad: int, sample: IntArray) -> IntArray:
-    if good >= 1_000_000_000 or bad >= 1_000_000_000:
-        raise RequestError(
-            f"a cell of {max(good, bad):,} people against the others is too large to sample from exactly; "
-            "sample the slices one by one"
-        )
-    return rng.hypergeometric(good, bad, sample)
 
 
 random_sample = in_one_call(RandomSample)

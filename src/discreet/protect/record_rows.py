@@ -39,9 +39,7 @@ def like(records: Any, arrow: pa.Table) -> Any:
 
 
 def column_codes(arrow: pa.Table, name: str) -> tuple[IntArray, list[str]]:
-    """Return a column as whole numbers, in the sorted order of its labels, with the labels.
-
-    Sorted, so that the order of the rows does not matter.
+    """Return a column as integers, with its labels, which are sorted: the order of the rows does not matter.
 
     >>> column_codes(pa.table({"area": ["s", "n", "s"]}), "area")[0].tolist()
     [1, 0, 1]

@@ -76,17 +76,14 @@ class Sampling(InnerMethod):
             notes = ("Everybody is in the sample, so its counts are the true ones; sample less.",)
         told = notes if kind.size else (*notes, UNSTATED)
         if isinstance(original, Table):
-            return of_inner(Release(inner, self.name, self.parameters, kind=kind), original, told)
+            return changed(table, counts, Release(inner, self.name, self.parameters, kind=kind), told)
         # What the inner counts of a sample say about a sum, the sum itself does not say again.
         return self.release(original, inner, (kind,), Sampled(), notes=told)
 
 
-def of_inner(release: Release, original: Table, notes: tuple[str, ...]) -> Protected:
+def changed(table: Table, counts: IntArray, release: Release, notes: tuple[str, ...]) -> Protected:
     """Return a release of inner counts alone, with what it changed."""
-    inner = release.table
-    cells = np.union1d(original.cells, inner.cells)
-    changes = Changes.between(original.at(cells), inner.at(cells), total=(original.total, inner.total))
-    return Protected(release, changes, notes)
+    return Protected(release, Changes.between(table.counts, counts, total=(table.total, int(counts.sum()))), notes)
 
 
 def crossed(parts: Sequence[tuple[FloatArray, IntArray]], block: int) -> Iterator[tuple[FloatArray, IntArray]]:

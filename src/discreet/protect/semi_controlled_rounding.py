@@ -92,13 +92,13 @@ class SemiControlledRounding(Rounding):
         if len(set(names)) != len(names):
             raise RequestError(f"the totals are {list(names)}; name every dimension once, from coarse to fine")
 
-    def check(self, table: Original) -> None:
+    def check_original(self, original: Original) -> None:
         """Refuse what cannot be rounded, or lacks a dimension whose totals are kept."""
-        super().check(table)
+        super().check_original(original)
         for name in self.totals:
-            table.axis(name)
+            original.axis(name)
 
-    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the figures of an original once."""
         layout = Layout.of(original)
         layout.check_finest(

@@ -45,7 +45,7 @@ class SmallCountRounding(Rounding):
         linked=True,
     )
 
-    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the small inner counts of an original, and add its margins up."""
         layout, base = Layout.of(original), int(self.base)
         layout.check_finest(

@@ -22,7 +22,7 @@ from discreet.protect.checks import check_integer, check_share
 from discreet.protect.in_one_call import in_one_call
 from discreet.protect.random_sample import RandomSample, count_samples, draw_samples
 from discreet.protect.record_rows import column_codes
-from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling, crossed, of_inner
+from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling, changed, crossed
 from discreet.protect.usage import Usage, option
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
@@ -31,7 +31,7 @@ from discreet.table.kinds import EXACT, SUPPRESSED, Sampled
 
 @dataclass(frozen=True)
 class StratifiedSample(Sampling):
-    """A simple random sample in each stratum: of a share of its people, or of a number given for it.
+    """Draw a simple random sample within every category of one dimension, of a share or of a size of its own.
 
     Attributes:
         by: the dimension, or the column of records, whose categories are the strata.
@@ -53,8 +53,7 @@ class StratifiedSample(Sampling):
     name: ClassVar[str] = "stratified-sample"
     told: ClassVar[tuple[str, ...]] = ("by", "fraction", "sizes")
     usage: ClassVar[Usage] = Usage(
-        "Draw a simple random sample within every category of one dimension, of a share or of a size of its own.",
-        {
+        examples={
             "discreet protect stratified-sample t.csv --strata area --fraction 0.1 -o s.csv": "a tenth of every area",
             "discreet protect stratified-sample t.csv --strata sex --size m=50 --size f=60 -o s.csv": "sizes of each",
         },
@@ -93,7 +92,7 @@ class StratifiedSample(Sampling):
             plain = Figures.of_table(inner, Sampled(), name=self.name)
             stratum = plain.codes[:, table.axis(self.by)]
             figures = replace(plain, kind=stratum, kinds=(*kinds, SUPPRESSED))
-            return of_inner(Release(inner, self.name, self.parameters, (figures,)), original, notes)
+            return changed(table, counts, Release(inner, self.name, self.parameters, (figures,)), notes)
         group = table.codes(self.by, np.arange(table.size))
         return self.release(original, inner, kinds, Sampled(), group=group, notes=notes)
 

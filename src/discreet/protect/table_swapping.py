@@ -33,7 +33,9 @@ with next to no room for moves use up."""
 
 @dataclass(frozen=True)
 class TableSwapping(InnerMethod):
-    """Moves of a share of a table's people that keep all margins of ``keep`` dimensions.
+    """Move people between cells at random; all margins of some number of dimensions stay exactly as they are.
+
+    A share ``rate`` of all people moves, and all margins of ``keep`` dimensions are kept.
 
     >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
     >>> done = TableSwapping(1, rate=0.3).apply(table, 1)
@@ -45,8 +47,7 @@ class TableSwapping(InnerMethod):
     rate: float = field(default=0.05, metadata=option("The share of all people that moves."))
     name: ClassVar[str] = "table-swapping"
     usage: ClassVar[Usage] = Usage(
-        "Move people between cells at random; all margins of some number of dimensions stay exactly as they are.",
-        {"discreet protect table-swapping t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay"},
+        examples={"discreet protect table-swapping t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay"}
     )
 
     def __post_init__(self) -> None:
@@ -70,12 +71,8 @@ class TableSwapping(InnerMethod):
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be filled: those of categories that somebody is in."""
-        possible = np.ones(table.shape, bool)
-        for axis, filled in enumerate(table.sums(table.names, table.counts)):
-            lengths = [1] * len(table.shape)
-            lengths[axis] = filled.size
-            possible &= (filled > 0).reshape(lengths)
-        return np.setdiff1d(np.flatnonzero(possible), table.impossible)
+        filled = [np.flatnonzero(sums) for sums in table.sums(table.names, table.counts)]
+        return np.setdiff1d(table.grid.cross(filled), table.impossible)
 
     def renewed(
         self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
@@ -103,10 +100,7 @@ class TableSwapping(InnerMethod):
         """Return swapped counts of the cells of :meth:`support`, one draw per row."""
         self.check(table)
         support = self.support(table)
-        drawn = np.zeros((size, support.size), np.int64)
-        for draw in range(size):
-            drawn[draw] = self._swapped(table, rng)[0][support]
-        return drawn
+        return np.array([self._swapped(table, rng)[0][support] for _ in range(size)]).reshape(size, -1)
 
     def _swapped(self, table: Table, rng: np.random.Generator) -> tuple[IntArray, int]:
         """Return the inner counts after as many moves as are wanted, or found, and their number."""

@@ -20,7 +20,7 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.additive import Sums, sums_of
 from discreet.protect.adjustment_program import Adjustment, ProtectionLevels, adjust
-from discreet.protect.base import Changes, Original, Protected, Protection, check_anybody
+from discreet.protect.base import Changes, Original, Protected, Protection
 from discreet.protect.checks import check_seconds
 from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import grand_totals, inner_of
@@ -89,7 +89,6 @@ class TabularAdjustment(Protection):
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Adjust the figures of an original; there is nothing random in it."""
-        check_anybody(original)
         cells = Tabulation.from_table(original) if isinstance(original, Table) else original
         found = sensitivity(cells, list(self.rules), response=self.response, combine=self.combine)
         values, decimals = units_of(cells, self.response)

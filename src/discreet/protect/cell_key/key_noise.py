@@ -1,9 +1,9 @@
 """Cell-key perturbation: every cell gets the noise that its key picks from a perturbation table.
 
-The key of a cell is the sum of its records' keys, so that the same people get the same noise in every table: repeated
-requests cannot be averaged, and tables that show the same cell agree. Every cell and margin is moved on its own, so
-published cells need not add up to published margins. The noise hides a cell from somebody who knows the law of the
-noise but not the keys; many cells that are linked by sums narrow each other down, which the audit works out.
+The key of a cell is the sum of its records' keys. The same people get the same noise in every table: repeated requests
+cannot be averaged, and tables that show the same cell agree. Every cell and margin is moved on its own, so published
+cells need not add up to published margins. The noise hides a cell from a reader who knows the law of the noise but not
+the keys; many cells that are linked by sums narrow each other down, which the audit works out.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from discreet.protect.cell_key.keys import drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
 from discreet.protect.figure_method import FigureMethod
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout
 from discreet.protect.sampling import crossed
-from discreet.reading.reads import reads_original
+from discreet.protect.usage import Usage
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.grid import look_up
@@ -36,9 +37,7 @@ from discreet.table.kinds import Relative
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.spec import KEYS
 
-DRAWN = (
-    "Keys were drawn for this table alone; tables that share cells need record keys, so that these get the same noise."
-)
+DRAWN = "Keys were drawn for this table alone; tables that share cells need record keys, to give these the same noise."
 
 
 def perturb(counts: IntArray, keys: IntArray, ptable: PTable, modulus: int = KEYS) -> IntArray:
@@ -57,11 +56,13 @@ def perturb(counts: IntArray, keys: IntArray, ptable: PTable, modulus: int = KEY
 
 @dataclass(frozen=True)
 class CellKey(FigureMethod):
-    """Noise by cell keys.
+    """Perturb every cell by the noise that its key picks.
 
-    Counts are moved by the perturbation table; margins by noise of their own or, with ``additive``, as the sums of
-    the perturbed inner counts, which tell a reader nothing more. Sums of amounts are moved by at most ``share`` of
-    their largest contributions, of as many as there are ``weights``; see :mod:`~discreet.protect.cell_key.magnitudes`.
+    Keys are those of a :class:`KeyedTable`, or are drawn for a table or tabulation. Counts are moved by the
+    perturbation table, by default of noise of at most 5 with variance 3; margins (of a plain table with ``margins``) by
+    noise of their own or, with ``additive``, as the sums of the perturbed inner counts, which reveal nothing more. Sums
+    of amounts are moved by at most ``share`` of their largest contributions, of as many as there are ``weights``; see
+    :mod:`~discreet.protect.cell_key.magnitudes`.
 
     >>> method = CellKey(design_ptable(bound=2, variance=1, minimum=2))
     >>> method.apply(Table.from_array([[1, 5], [6, 2]], ["area", "sex"]), 1).changes.largest <= 2
@@ -74,6 +75,7 @@ class CellKey(FigureMethod):
     margins: bool = False
     additive: bool = False
     name: ClassVar[str] = "cell-key"
+    usage: ClassVar[Usage] = Usage(linked=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
@@ -98,9 +100,9 @@ class CellKey(FigureMethod):
             **({"additive": True} if self.additive else {}),
         }
 
-    def check(self, table: Original) -> None:
+    def check_original(self, original: Original) -> None:
         """Refuse a table that counts nobody; magnitudes get noise too."""
-        check_anybody(table)
+        check_anybody(original)
 
     def apply(
         self, original: Originals | KeyedTable, seed: Seed = None, *, progress: Progress | None = None
@@ -115,13 +117,13 @@ class CellKey(FigureMethod):
         if seed is not None:
             raise RequestError("the records have keys, which decide the noise; leave the seed out")
         cells = original.unperturbed()
-        check_anybody(cells)
+        self.check_original(cells)
         made = self._perturbed(cells, cells, original.cell_keys(), original.modulus)
         # Tables by the same keys repeat each other's noise, which a reader may know.
         parameters = {**made.release.parameters, "keys": "records"}
         return replace(made, release=replace(made.release, parameters=parameters))
 
-    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Perturb an original by keys that are drawn."""
         if isinstance(original, Table) and not self.margins:
             counts = perturb(original.counts, drawn_keys(original, seed), self.ptable)
@@ -204,30 +206,4 @@ class CellKey(FigureMethod):
             yield chance, np.ascontiguousarray(released[:, ::-1])
 
 
-@reads_original
-def cell_key(
-    original: Originals | KeyedTable,
-    ptable: PTable | None = None,
-    *,
-    share: float = 0.1,
-    weights: tuple[float, ...] = (1.0,),
-    margins: bool = False,
-    additive: bool = False,
-    seed: Seed = None,
-) -> Release:
-    """Perturb every cell by the noise that its key picks.
-
-    Args:
-        original: cells with keys (:class:`KeyedTable`); or a table or tabulation, for which keys are drawn.
-        ptable: the perturbation table; by default noise of at most 5 with variance 3.
-        share: for amounts, the largest noise as a share of the largest contribution.
-        weights: for amounts, how much of the share the largest, the second largest contribution and so on count.
-        margins: publish the margins of a plain table too.
-        additive: publish the margins of a tabulation of counts as sums of the perturbed inner counts.
-        seed: makes drawn keys reproducible; keep it secret.
-
-    >>> release = cell_key(Table.from_array([[1, 5], [6, 2]], ["area", "sex"]), design_ptable(2, 1), seed=1)
-    >>> release.kind.phrase
-    'perturbed by at most 2 by a known law'
-    """
-    return CellKey(ptable or design_ptable(5, 3), share, weights, margins, additive).apply(original, seed).release
+cell_key = in_one_call(CellKey)

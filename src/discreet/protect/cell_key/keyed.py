@@ -1,4 +1,4 @@
-"""Cells with their keys, kept so that their true counts do not leave by accident."""
+"""Cells with their keys, kept in a way that true counts do not leave by accident."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class KeyedTable:
         """Take cells and the keys of each, from 0 to below the modulus."""
         found = np.asarray(keys)
         if found.shape != tabulation.cells.shape or found.dtype.kind not in "iu":
-            raise RequestError(f"{tabulation.cells.size} cells but {found.size} keys; give a whole number for each")
+            raise RequestError(f"{tabulation.cells.size} cells but {found.size} keys; give an integer for each")
         if found.size and (found.min() < 0 or found.max() >= modulus):
             raise RequestError(f"cell keys run from {found.min()} to {found.max()}; they lie from 0 to {modulus - 1}")
         self._tabulation, self._keys, self._modulus = tabulation, found.astype(np.int64), int(modulus)
@@ -57,7 +57,7 @@ class KeyedTable:
             records: a file or a frame, as for :func:`discreet.tabulate`.
             by: the columns that classify.
             key: the column of record keys.
-            key_range: keys are whole numbers from 0 to below this; 1 for fractions between 0 and 1.
+            key_range: keys are integers from 0 to below this; 1 for fractions between 0 and 1.
             identify: instead of ``key``, the columns that a keyed hash is made of.
             secret: the secret of that hash; see :func:`~discreet.protect.cell_key.keys.record_keys`.
             options: as for :func:`~discreet.tabulation.tabulate_keyed`: value, hierarchies, margins and others.
@@ -98,7 +98,6 @@ class KeyedTable:
     to_frame = to_dict = write = _refuse
 
     def __repr__(self) -> str:
-        """Say what was tabulated without any figure."""
         spread = " × ".join(f"{axis.name} ({axis.leaf_codes.size})" for axis in self._tabulation.axes)
         return f"KeyedTable {spread}: {len(self._tabulation):,} cells; the true counts are not shown"
 

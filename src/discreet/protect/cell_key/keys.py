@@ -57,10 +57,10 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
             raise DataError(f"column {name!r} is of type {column.type}; keys are made of texts and numbers") from None
         missing = pc.index(pc.equal(pc.fill_null(text, ""), ""), True).as_py()
         if missing >= 0:
-            raise DataError(f"record {missing + 1} has no {name!r}, so that it has no key; give every record one")
+            raise DataError(f"record {missing + 1} has no {name!r}, and so no key; give every record one")
         texts.append(text)
     if len(texts) > 1 and any(pc.any(pc.match_substring(text, "\x1f")).as_py() for text in texts):
-        raise DataError("a text has the separator U+001F in it, so that columns cannot be told apart; take it out")
+        raise DataError("a text has the separator U+001F in it, so columns cannot be told apart; take it out")
     joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, pa.scalar("\x1f", pa.large_string()))
     if isinstance(joined, pa.ChunkedArray):
         joined = joined.combine_chunks()
@@ -84,7 +84,7 @@ def with_record_keys(records: Any, columns: Sequence[str], secret: str | bytes, 
 
 
 def secret_words(secret: str | bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Return the two words that a secret stands for."""
+    """Return the two words that a secret becomes."""
     data = secret.encode() if isinstance(secret, str) else bytes(secret)
     if len(data) < SHORTEST:
         raise RequestError(f"the secret has {len(data)} bytes; take {SHORTEST} or more, for example 32 random ones")
@@ -96,7 +96,7 @@ def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
     """Draw keys of the finest cells, and add them up in every margin, modulo 2³².
 
     The sum of even random keys of records is an even random key, whatever their number; so this is the law of record
-    keys without records. Margins have the sums, so that a margin over a single filled cell has that cell's key.
+    keys without records. Margins have the sums: a margin over a single filled cell has that cell's key.
 
     >>> drawn_keys(Tabulation.from_table(Table.from_array([0, 4], ["x"])), 1).tolist()[0] >= 0
     True
@@ -106,11 +106,11 @@ def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
         return rng.integers(0, KEYS, original.cells.size)
     if original.names not in original.margins:
         raise RequestError(
-            f"the finest cells, {' × '.join(original.names)}, were not tabulated, so that keys of margins cannot be "
+            f"the finest cells, {' × '.join(original.names)}, were not tabulated, so keys of margins cannot be "
             "added up from them; tabulate with record keys (KeyedTable.from_records, --key)"
         )
     inner = original.table()
-    # Sums of keys are laid out like counts; 2³² stands for the key 0, because counts are 1 or more.
+    # Sums of keys are laid out like counts; 2³² means the key 0, because counts are 1 or more.
     keyed = Table(inner.dimensions, inner.cells, rng.integers(1, KEYS + 1, inner.cells.size), inner.impossible)
     sums = Tabulation.from_table(keyed, hierarchies={axis.name: axis.hierarchies for axis in original.axes})
     keys: IntArray = sums.records[locate(sums.cells, original.cells)] % KEYS

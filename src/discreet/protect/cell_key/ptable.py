@@ -25,7 +25,7 @@ SUM = 1e-6
 class PTable:
     """For every count from 0 up the noises that it can get, each with its probability; larger counts are as the last.
 
-    The noises of a count stand in the order in which cell keys meet them: a key u between 0 and 1 gets the first noise
+    The noises of a count are in the order in which cell keys meet them: a key u between 0 and 1 gets the first noise
     whose probability, with those before it, is above u.
 
     >>> table = design_ptable(bound=2, variance=1)
@@ -39,7 +39,6 @@ class PTable:
     """The largest noise that the table was designed for, where it was designed; ``bound`` may be smaller."""
 
     def __post_init__(self) -> None:
-        """Check that every count has a law, and that none leads below 0."""
         if len(self.law) < 2:
             raise DataError("a perturbation table lists at least the counts 0 and 1")
         for count, row in enumerate(self.law):
@@ -140,7 +139,6 @@ class PTable:
         return f"Perturbation table{f' {self.name}' if self.name else ''}: noise of at most {self.bound}"
 
     def __str__(self) -> str:
-        """Return the probabilities."""
         header, body = self._rows()
         return f"{self.headline}\n{columns(header, body, 1)}"
 

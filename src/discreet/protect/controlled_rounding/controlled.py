@@ -70,7 +70,7 @@ class ControlledRounding(Rounding):
         """Only the unbiased rounding draws anything."""
         return self.unbiased
 
-    def changed(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the figures of an original; only the unbiased option draws anything at random."""
         layout, base = Layout.of(original), int(self.base)
         true = layout.full.records

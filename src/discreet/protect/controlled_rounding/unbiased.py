@@ -36,7 +36,7 @@ def network_of(problem: RoundingProblem) -> tuple[IntArray, IntArray] | None:
 def unbiased_rounding(
     problem: RoundingProblem, rng: np.random.Generator, seconds: float, progress: Progress | None = None
 ) -> IntArray:
-    """Return published figures, drawn so that the mean of each is the figure itself."""
+    """Return published figures, drawn with the figure itself as the mean of each."""
     if not problem.open.size:
         return problem.values
     edges = network_of(problem)
@@ -83,7 +83,7 @@ def mixture(problem: RoundingProblem, seconds: float, progress: Progress | None 
         point = _best(problem, -prices, clock)
         if prices @ point + level < EXACT:
             raise InfeasibleError(
-                "no lottery over zero-restricted controlled roundings has this table as its mean, so that it cannot be "
+                "no lottery over zero-restricted controlled roundings has this table as its mean, so it cannot be "
                 "rounded without bias; round it without unbiased, or publish fewer margins or hierarchies"
             )
         master.add(point)
@@ -97,7 +97,7 @@ def _best(problem: RoundingProblem, costs: FloatArray, clock: Clock) -> IntArray
         outcome, point, _ = cheapest_rounding(problem.rows, problem.rhs, costs, clock, whole=True)
     if outcome == "infeasible":
         raise InfeasibleError(
-            "the table has no zero-restricted controlled rounding, so that it cannot be rounded without bias; round it "
+            "the table has no zero-restricted controlled rounding, so it cannot be rounded without bias; round it "
             "without unbiased, which lets figures move further"
         )
     if outcome not in ("optimal", "found") or clock.late:

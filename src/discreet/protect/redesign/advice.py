@@ -1,8 +1,8 @@
 """Advice on merging: the cheapest recoding that brings sensitive cells or risk down to a bound.
 
 The cost of a recoding is the number of categories that are given up, then the entropy of the cells that is lost. Both
-only rise as categories are merged, so that recodings can be tried in the order of their cost: the first that meets the
-bound is the cheapest of all, and this is proved by everything tried before it. Where that would take too many trials,
+only rise as categories are merged, so recodings can be tried in the order of their cost: the first that meets the bound
+is the cheapest of all, and this is proved by everything tried before it. Where that would take too many trials,
 the search goes on greedily, and what it finds is not proved to be the cheapest.
 """
 
@@ -149,7 +149,6 @@ class Advice:
         ]
 
     def __str__(self) -> str:
-        """Return the advice and the frontier."""
         return f"{self.sentence}\n{columns(['merges', 'score', 'removed', 'entropy', 'merged'], self.rows(), 0)}"
 
     __repr__ = __str__
@@ -227,7 +226,7 @@ class _Search:
     def cost(self, state: State) -> tuple[int, float]:
         """Return the categories that are given up, and the entropy that is lost."""
         merges = sum(len(partition) - 1 - max(partition) for partition in state)
-        # Rounded, so that recodings that lose alike are not told apart by the last bits of their sums.
+        # Rounded: recodings that lose the same are not told apart by the last bits of their sums.
         return merges, round(max(self.before - self._remaining(state), 0.0), 12)
 
     def judged(self, state: State) -> float:

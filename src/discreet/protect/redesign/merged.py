@@ -16,7 +16,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import NumberArray, xlogx
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected, Protection, check_anybody
+from discreet.protect.base import Changes, Original, Protected, Protection
 from discreet.protect.redesign.recode import categories, coarsened, joined, merging, to_levels
 from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
@@ -29,7 +29,7 @@ from discreet.table.tabulation import Tabulation
 
 @dataclass(frozen=True)
 class Redesign(Protection):
-    """A recoding ``{dimension: {category: group}}``, held as pairs so that it can be compared and hashed.
+    """A recoding ``{dimension: {category: group}}``, held as pairs to be compared and hashed.
 
     >>> Redesign.of({"x": {"1": "1+2", "2": "1+2"}}).apply(Table.from_array([4, 1, 2], ["x"])).release.table.to_dict()
     {('1+2',): 5, ('3',): 2}
@@ -60,7 +60,6 @@ class Redesign(Protection):
             raise RequestError(
                 "nothing is to be merged; name categories (merge=, --merge) or a level (levels=, --level)"
             )
-        check_anybody(original)
         coarse = coarsened(original, self.recoding)
         full = {name: _full(categories(original, name), groups, name) for name, groups in self.recoding.items()}
         trees: Mapping[str, tuple[Hierarchy, ...]]

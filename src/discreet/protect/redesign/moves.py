@@ -22,8 +22,8 @@ NUMBER = re.compile(r"-?\d+(\.\d+)?")
 class Moves:
     """The merges that a dimension allows.
 
-    ``order`` lists the categories so that neighbours stand beside each other; ``levels`` are the partitions of the
-    hierarchy's levels, the finest first.
+    ``order`` lists the categories with neighbours beside each other; ``levels`` are the partitions of the hierarchy's
+    levels, the finest first.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Moves:
         return tuple(range(len(self.found)))
 
     def coarser(self, partition: Partition) -> Iterator[Partition]:
-        """Go through the partitions that are one merge coarser."""
+        """Enumerate the partitions that are one merge coarser."""
         if self.allowed == "levels":
             place = self.levels.index(partition)
             if place + 1 < len(self.levels):
@@ -99,7 +99,7 @@ def moves_of(
             allowed = "neighbours" if name in orders else "levels" if tree else "neighbours" if ranks else "any"
         if allowed == "levels":
             if tree is None:
-                raise RequestError(f"dimension {name!r} has no hierarchy, so that it has no levels; allow other merges")
+                raise RequestError(f"dimension {name!r} has no hierarchy, so it has no levels; allow other merges")
             groups = [level_groups(tree, level) for level in range(tree.depth, -1, -1)]
             labels = [tuple(mine.get(category, category) for category in found) for mine in groups]
             levels = [canonical([label.index(group) for group in label]) for label in labels]

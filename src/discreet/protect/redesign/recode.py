@@ -49,7 +49,7 @@ def merging(merge: Mapping[str, Mapping[str, Sequence[object]]]) -> dict[str, di
 
 
 def to_levels(original: Original, levels: Mapping[str, int]) -> dict[str, dict[str, str]]:
-    """Return the recoding of dimensions to levels of their hierarchies; level 1 stands directly under the total.
+    """Return the recoding of dimensions to levels of their hierarchies; level 1 is directly under the total.
 
     >>> from discreet.table.tabulation import Tabulation
     >>> tree = Hierarchy.from_parents({"n1": "n", "n2": "n", "s": "Total"})
@@ -64,7 +64,7 @@ def to_levels(original: Original, levels: Mapping[str, int]) -> dict[str, dict[s
         categories(original, name)
         tree = tree_of(original, name)
         if tree is None:
-            raise RequestError(f"dimension {name!r} has no hierarchy, so that it has no levels; merge its categories")
+            raise RequestError(f"dimension {name!r} has no hierarchy, so it has no levels; merge its categories")
         if not 0 <= level <= tree.depth:
             raise RequestError(f"dimension {name!r} has the levels 0 (its total) to {tree.depth}; level is {level}")
         recoding[name] = level_groups(tree, level)

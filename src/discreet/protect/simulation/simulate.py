@@ -1,7 +1,7 @@
 """Simulation: publish a table drawn at random from all tables that have the released margins.
 
-What is published beside the margins is a draw given them, so that it tells nothing that the margins do not: an attacker
-who knows the method is left with what the margins give away. Fienberg, Makov and Steele (1998) propose draws from the
+What is published beside the margins is a draw given them, and reveals nothing that the margins do not: an attacker who
+knows the method is left with what the margins give away. Fienberg, Makov and Steele (1998) propose draws from the
 law of the table given its margins.
 """
 
@@ -16,14 +16,13 @@ import numpy as np
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
-from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
+from discreet.protect.in_one_call import in_one_call
 from discreet.protect.inner_counts import InnerMethod
 from discreet.protect.simulation.diagnostics import Diagnostics
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Simulated
 
@@ -38,13 +37,14 @@ ENGINES = {
 
 @dataclass(frozen=True)
 class Simulation(InnerMethod):
-    """A table drawn from all tables with the same margins as the original.
+    """Publish some margins, and inner counts drawn at random from all tables that have them.
 
     Attributes:
         margins: the margins that are released, as lists of dimensions; a number k for all margins of k dimensions; by
             default the total of every category of every dimension.
-        law: ``"hypergeometric"``, the law of the table given these margins under the log-linear model whose sufficient
-            statistics they are, P(n) ∝ 1/∏ n!; or ``"uniform"``, all tables with these margins alike.
+        law_name: ``"hypergeometric"``, the law of the table given these margins under the log-linear model whose
+            sufficient statistics they are, P(n) ∝ 1/∏ n!; or ``"uniform"``, all tables with these margins equally
+            likely. The function calls it ``law``.
         engine: how it is drawn. ``"sequential"`` is exact for the hypergeometric law of decomposable margins, two-way
             tables among them; ``"counting"`` is exact for tables that are small enough; ``"chain"`` is a Markov chain
             that measures how well it has mixed. ``"auto"`` takes the first that fits.
@@ -80,21 +80,15 @@ class Simulation(InnerMethod):
 
     def check(self, table: Table) -> None:
         """Refuse a table that cannot be simulated."""
-        self._chosen(table)
-
-    def chosen(self, table: Table) -> str:
-        """Return the engine that draws for a table."""
-        return self._chosen(table)[0]
+        self.chosen(table)
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be filled: those that are possible and in no empty margin."""
-        possible = np.ones(table.size, bool)
-        possible[table.impossible] = False
-        F = _dense(table)
+        possible, F = np.ones(table.size, bool), _dense(table)
         for margin in self.model(table).margins:
             sums = margin_sums(F[None], table.shape, margin)[0]
             possible &= sums[table.grid.project(np.arange(table.size), margin)] > 0
-        return np.flatnonzero(possible)
+        return np.setdiff1d(np.flatnonzero(possible), table.impossible)
 
     def renewed(
         self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
@@ -134,13 +128,12 @@ class Simulation(InnerMethod):
     def _fiber(self, table: Table) -> Fiber:
         return Fiber.of(_dense(table), table.shape, self.model(table), self.law_name, table.impossible)
 
-    def _chosen(self, table: Table) -> tuple[str, Fiber | None]:
+    def chosen(self, table: Table) -> tuple[str, Fiber | None]:
+        """Return the engine that draws for a table, with the tables counted where it counts them; refuse what none draws."""
         super().check(table)
         model = self.model(table)
         if model.saturated:
-            raise RequestError(
-                "the whole table is among the released margins, so that nothing is simulated; release fewer"
-            )
+            raise RequestError("the whole table is among the released margins, so nothing is simulated; release fewer")
         sequential = self.law_name == "hypergeometric" and model.decomposable and not table.impossible.size
         if self.engine == "sequential" and not sequential:
             raise RequestError(
@@ -160,7 +153,7 @@ class Simulation(InnerMethod):
     def _draw(
         self, table: Table, rng: np.random.Generator, size: int, progress: Progress | None
     ) -> tuple[IntArray, str, Diagnostics | None]:
-        engine, fiber = self._chosen(table)
+        engine, fiber = self.chosen(table)
         F, model = _dense(table), self.model(table)
         if engine == "sequential":
             from discreet.protect.simulation.sequential import draw_sequential
@@ -170,8 +163,8 @@ class Simulation(InnerMethod):
             return fiber.draw(rng, size), engine, None
         from discreet.protect.simulation.walk import Chain
 
-        drawn, diagnostics = Chain(F, table.shape, model, self.law_name, table.impossible).draw(rng, size, progress)
-        return drawn, engine, diagnostics
+        drawn, mixing = Chain(F, table.shape, model, self.law_name, table.impossible).draw(rng, size, progress)
+        return drawn, engine, mixing
 
 
 def _margin(margin: Sequence[str]) -> tuple[str, ...]:
@@ -186,27 +179,4 @@ def _dense(table: Table) -> IntArray:
     return table.to_array().ravel()
 
 
-@reads_original
-def simulation(
-    original: Original,
-    margins: Sequence[Sequence[str]] | int | None = None,
-    *,
-    law: Law = "hypergeometric",
-    engine: Engine = "auto",
-    seed: Seed = None,
-) -> Release:
-    """Publish the given margins, and inner counts drawn at random from all tables that have them.
-
-    Args:
-        original: a table of counts, or a tabulation of them.
-        margins: the released margins, as lists of dimensions, or k for all of k dimensions; by default all of one.
-        law: ``"hypergeometric"`` or ``"uniform"``; see :class:`Simulation`.
-        engine: how it is drawn; see :class:`Simulation`.
-        seed: makes the draw reproducible; keep it secret.
-
-    >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
-    >>> simulation(table, seed=1).table.margin("area").counts.tolist()
-    [6, 8]
-    """
-    given = margins if margins is None or isinstance(margins, int) else tuple(_margin(one) for one in margins)
-    return Simulation(given, law, engine).apply(original, seed).release
+simulation = in_one_call(Simulation, renamed={"law_name": "law"})

@@ -2,13 +2,13 @@
 
 A step picks a family of moves, a value for its fixed dimensions and two for each group, all evenly and whatever the
 table is; that names a line of tables with the same margins. The next table is drawn from the law on that line (hit and
-run), so that the chain has exactly this law as its stationary one.
+run), which makes exactly this law the stationary one of the chain.
 
 *Connectivity.* For decomposable margins the moves are a Markov basis (Diaconis and Sturmfels 1998 for two-way tables,
 Dobra 2003): they connect all tables without passing through negative counts. For other margins, and with structural
 zeros, that is not so; a table may be cut off from all others. Then counts may go below zero, at a price of ρ for every
-unit, and only tables without a negative count are ever returned. The moves generate all whole-number differences of
-tables with these margins and every table has a positive weight, so that the chain reaches them all; seen only where
+unit, and only tables without a negative count are ever returned. The moves generate all integer differences of
+tables with these margins and every table has a positive weight, so the chain reaches them all; seen only where
 counts are not negative, it has the law that is asked for (Bunea and Besag 2000 allow −1; here the price bounds it).
 
 *How well it has mixed* is measured: several chains from places set apart, the largest split R̂ and the smallest
@@ -67,10 +67,10 @@ class Chain:
         basis = model.decomposable and not impossible.size
         self.price = 0.0 if basis else min(0.1, 1.0 / F.size)
         self.connected = (
-            "The moves are a Markov basis of the decomposable margins, so that they reach every table."
+            "The moves are a Markov basis of the decomposable margins, so they reach every table."
             if basis
             else "The moves generate all differences of tables with these margins, and counts may pass below zero at a "
-            f"price of {self.price:.2g} a unit, so that every table is reached."
+            f"price of {self.price:.2g} a unit, so every table is reached."
         )
 
     def walk(self, x: IntArray, steps: int, rng: np.random.Generator, *, spread: bool = False) -> None:

@@ -59,7 +59,7 @@ class SwapPlan(InnerMethod):
 class Units:
     """People or households: the area of each, what it must share with a partner, and how many are like it.
 
-    ``alike`` is the number of records with the same keys in the area of the unit's rarest member. ``profile`` orders
+    ``alike`` is the number of records with the same keys in the area of the unit's rarest person. ``profile`` orders
     units that share area and match, which makes the order of rows irrelevant.
     """
 

@@ -112,11 +112,11 @@ class RecordSwapping(SwapPlan):
         self.check(table)
         people = np.repeat(table.cells, table.counts)
         units, pairs, support = self._units(table, people), self.pairs(people.size), self.support(table)
-        drawn = np.zeros((size, support.size), np.int64)
-        for draw in range(size):
-            swaps = choose(units, pairs, self.threshold, rng)
-            drawn[draw] = self._tabled(table, people, units, swaps).at(support)
-        return drawn
+
+        def draw() -> IntArray:
+            return self._tabled(table, people, units, choose(units, pairs, self.threshold, rng)).at(support)
+
+        return np.array([draw() for _ in range(size)]).reshape(size, -1)
 
     def _areas(self, table: Table) -> tuple[str, ...]:
         return table.dimensions[table.axis(self.area)].categories

@@ -88,7 +88,6 @@ class SwapReport:
         }
 
     def __str__(self) -> str:
-        """Return the notes."""
         return " ".join(self.notes)
 
     __repr__ = __str__
