@@ -16,8 +16,7 @@ from discreet.core.random import generator
 from discreet.protect import ControlledRounding, controlled_rounding
 from discreet.protect.additive import sums_of
 from discreet.protect.controlled_rounding.cycles import round_flow
-from discreet.protect.controlled_rounding.nearest import nearest_rounding
-from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
+from discreet.protect.controlled_rounding.nearest import RoundingProblem, nearest_rounding
 from discreet.protect.controlled_rounding.unbiased import mixture, network_of, round_network
 from discreet.table.tabulation import Tabulation
 

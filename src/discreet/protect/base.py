@@ -13,7 +13,6 @@ from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
 from discreet.core.text import html_table
-from discreet.protect.usage import Usage
 from discreet.table import Release, Table
 from discreet.table.decimals import decimal_text
 from discreet.table.release import TRIAL
@@ -205,12 +204,18 @@ def is_random(method: object) -> bool:
 class Protection:
     """What protections have in common: derive a frozen data class, name it, and say how it protects one original.
 
-    Its fields are its parameters; ``told`` names those that a release states, where it does not state all of them.
+    Its fields are its parameters. Its docstring is the help of its command, which says how it is used.
+
+    Attributes:
+        told: the fields that a release states, where it does not state all of them.
+        seeded: whether it takes a seed.
+        examples: what follows the command on command lines, and what they do.
     """
 
     name: ClassVar[str]
-    usage: ClassVar[Usage] = Usage()
     told: ClassVar[tuple[str, ...] | None] = None
+    seeded: ClassVar[bool] = True
+    examples: ClassVar[Mapping[str, str]] = {}
 
     @property
     def random(self) -> bool:

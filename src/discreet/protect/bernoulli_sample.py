@@ -7,7 +7,7 @@ size, which everybody sees; otherwise a reader knows the rate alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -16,9 +16,8 @@ import pyarrow as pa
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.checks import check_share
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.sampling import PUBLISH_TOTAL, Sampling, crossed
-from discreet.protect.usage import Usage, option
+from discreet.protect.usage import in_one_call, option
 from discreet.table import Table
 
 
@@ -40,9 +39,7 @@ class BernoulliSample(Sampling):
     known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "bernoulli-sample"
     told: ClassVar[tuple[str, ...]] = ("rate",)
-    usage: ClassVar[Usage] = Usage(
-        examples={"discreet protect bernoulli-sample table.csv --rate 0.1 -o s.csv": "everybody with probability 0.1"}
-    )
+    examples: ClassVar[Mapping[str, str]] = {"table.csv --rate 0.1 -o s.csv": "everybody with probability 0.1"}
 
     def __post_init__(self) -> None:
         check_share(self.rate, "the sampling rate", above=True)

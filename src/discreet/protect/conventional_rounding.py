@@ -7,6 +7,7 @@ published as the same figure everywhere and always.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -15,8 +16,7 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import BASE, WITH_MARGINS, Rounding
-from discreet.protect.in_one_call import in_one_call
-from discreet.protect.usage import Usage
+from discreet.protect.usage import in_one_call
 from discreet.table.kinds import Conventional
 
 
@@ -47,11 +47,8 @@ class ConventionalRounding(Rounding):
     margins: bool = field(default=False, metadata=WITH_MARGINS)
     name: ClassVar[str] = "conventional-rounding"
     told: ClassVar[tuple[str, ...]] = ("base",)
-    usage: ClassVar[Usage] = Usage(
-        examples={"discreet protect conventional-rounding religion.csv --base 5 -o rounded.csv": "to the nearest 5"},
-        random=False,
-        linked=True,
-    )
+    seeded: ClassVar[bool] = False
+    examples: ClassVar[Mapping[str, str]] = {"religion.csv --base 5 -o rounded.csv": "to the nearest 5"}
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the figures of an original."""

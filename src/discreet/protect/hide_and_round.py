@@ -8,6 +8,7 @@ it down further, which the audit works out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -20,18 +21,17 @@ from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.checks import check_integer
 from discreet.protect.conventional_rounding import round_nearest
 from discreet.protect.figure_method import FigureMethod
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout
-from discreet.protect.usage import Usage, option
+from discreet.protect.usage import in_one_call, option
 from discreet.table import Release
 from discreet.table.kinds import EXACT, INTERVAL, Conventional
 
 
 @dataclass(frozen=True)
 class HideAndRound(FigureMethod):
-    """Counts from 1 to ``limit`` are hidden, larger ones rounded conventionally to ``base``.
+    """Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base, margins too.
 
-    Margins are published too, each hidden or rounded on its own.
+    The mark of a hidden count says that it lies from 1 to the limit.
 
     >>> from discreet.table import Table
     >>> made = HideAndRound(limit=7, base=5).apply(Table.from_array([0, 3, 8, 44], ["month"]))
@@ -42,13 +42,10 @@ class HideAndRound(FigureMethod):
     limit: int = field(default=7, metadata=option("Counts from 1 to this are hidden."))
     base: int = field(default=5, metadata=option("What the other figures are multiples of."))
     name: ClassVar[str] = "hide-and-round"
-    usage: ClassVar[Usage] = Usage(
-        "Hide the counts from 1 to a limit, and round the others to the nearest multiple of a base, margins too.\n\n"
-        "The mark of a hidden count says that it lies from 1 to the limit.",
-        {"discreet protect hide-and-round table.csv --limit 7 --base 5 -o release.csv": "1 to 7 hidden, others to 5"},
-        random=False,
-        linked=True,
-    )
+    seeded: ClassVar[bool] = False
+    examples: ClassVar[Mapping[str, str]] = {
+        "table.csv --limit 7 --base 5 -o release.csv": "1 to 7 hidden, others to 5"
+    }
 
     def __post_init__(self) -> None:
         check_integer(self.base, "base", 2, "round to")

@@ -7,7 +7,7 @@ beside them, rounded independently or exact, can narrow that down.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -21,9 +21,8 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
 from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import WITH_MARGINS, Rounding
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout
-from discreet.protect.usage import Usage, option
+from discreet.protect.usage import in_one_call, option
 from discreet.table import Table
 from discreet.table.kinds import Random
 from discreet.table.tabulation import Tabulation
@@ -63,10 +62,10 @@ def round_once(F: IntArray, base: int, seed: Seed, *, workers: int | None = None
 
 @dataclass(frozen=True)
 class RandomRounding(Rounding):
-    """Random rounding of every figure, independently, to a multiple of the base.
+    """Round every figure at random to a multiple of the base, up with probability r/b for a residual r: no bias.
 
-    Of a table the inner counts are rounded. Of a tabulation, or with ``margins``, every margin is a figure that is
-    rounded on its own; rounded cells need not add up to rounded totals. With ``additive`` margins are the sums of the
+    Of a table the inner counts are rounded; of a tabulation, or with ``margins``, every margin too, on its own: cells
+    need not add up to totals, which then reveal more of the cells. With ``additive`` margins are the sums of the
     rounded inner counts: less accurate, but they reveal nothing more, and the risk of every figure is known exactly.
 
     >>> table = Table.from_array([1, 5, 6], ["month"])
@@ -80,18 +79,12 @@ class RandomRounding(Rounding):
     )
     name: ClassVar[str] = "random-rounding"
     told: ClassVar[tuple[str, ...]] = ("base",)
-    usage: ClassVar[Usage] = Usage(
-        "Round every figure at random to a multiple of the base, up with probability r/b for a residual r: no "
-        "bias.\n\n"
-        "Figures are rounded independently: cells need not add up to totals, which then reveal more of the cells.",
-        {
-            "discreet protect random-rounding religion.csv --base 3 -o rounded.csv": "the inner counts",
-            "discreet protect random-rounding people.csv --by area,sex -o rounded.csv": "records: all margins too",
-            "discreet protect random-rounding people.csv --by area,sex --additive -o r.csv": "margins are sums",
-            "discreet protect random-rounding a.csv --linked b.csv --with-margins -o r.csv": "two tables, one total",
-        },
-        linked=True,
-    )
+    examples: ClassVar[Mapping[str, str]] = {
+        "religion.csv --base 3 -o rounded.csv": "the inner counts",
+        "people.csv --by area,sex -o rounded.csv": "records: all margins too",
+        "people.csv --by area,sex --additive -o r.csv": "margins are sums",
+        "a.csv --linked b.csv --with-margins -o r.csv": "two tables, one total",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()

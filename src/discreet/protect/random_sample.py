@@ -7,7 +7,7 @@ release states what was asked for, n or the fraction; it states the population's
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from typing import ClassVar, Literal
@@ -18,9 +18,8 @@ import pyarrow as pa
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.checks import check_integer, check_share
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling
-from discreet.protect.usage import Usage, option
+from discreet.protect.usage import in_one_call, option
 from discreet.table import Table
 
 
@@ -46,12 +45,10 @@ class RandomSample(Sampling):
     known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "random-sample"
     told: ClassVar[tuple[str, ...]] = ("n", "fraction")
-    usage: ClassVar[Usage] = Usage(
-        examples={
-            "discreet protect random-sample religion.csv --n 245 -o sample.csv": "245 people",
-            "discreet protect random-sample people.csv --by area,sex --fraction 0.1 -o s.csv": "a tenth, all margins",
-        }
-    )
+    examples: ClassVar[Mapping[str, str]] = {
+        "religion.csv --n 245 -o sample.csv": "245 people",
+        "people.csv --by area,sex --fraction 0.1 -o s.csv": "a tenth, all margins",
+    }
 
     def __post_init__(self) -> None:
         if (self.n is None) == (self.fraction is None):

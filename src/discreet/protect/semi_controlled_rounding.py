@@ -11,7 +11,7 @@ the values of u above b − 1 − (S mod b); once it is rounded, u is drawn even
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
@@ -24,10 +24,9 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import Rounding
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout
 from discreet.protect.random_rounding import round_randomly
-from discreet.protect.usage import Usage, option
+from discreet.protect.usage import in_one_call, option
 from discreet.table import Table
 from discreet.table.grid import locate
 from discreet.table.kinds import Controlled
@@ -62,11 +61,11 @@ def round_parts(values: IntArray, parent: IntArray, whole: IntArray, base: int, 
 
 @dataclass(frozen=True)
 class SemiControlledRounding(Rounding):
-    """Random rounding in which cells add up to chosen totals, and every figure stays unbiased.
+    """Round at random and without bias; cells add up to the published totals of some dimensions.
 
-    ``totals`` names dimensions from coarse to fine: with ``("area", "sex")`` the grand total, the total of every area
-    (and of its groups, where the dimension has a hierarchy) and every area by sex are sums of what is published in
-    them.
+    ``totals`` names dimensions from coarse to fine: with area and sex the grand total, which is always kept, the total
+    of every area (and of its groups, where the dimension has a hierarchy) and every area by sex are sums of what is
+    published in them. Other margins are rounded on their own.
 
     >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
     >>> made = SemiControlledRounding(3, ("area",)).apply(table, seed=1).release
@@ -78,12 +77,7 @@ class SemiControlledRounding(Rounding):
         default=(), metadata=option("Dimensions from coarse to fine whose totals are kept, with commas.")
     )
     name: ClassVar[str] = "semi-controlled-rounding"
-    usage: ClassVar[Usage] = Usage(
-        "Round at random and without bias; cells add up to the published totals of some dimensions.\n\n"
-        "The grand total is always kept. Margins that are not kept are rounded on their own.",
-        {"discreet protect semi-controlled-rounding t.csv --totals area -o rounded.csv": "cells add up to areas"},
-        linked=True,
-    )
+    examples: ClassVar[Mapping[str, str]] = {"t.csv --totals area -o rounded.csv": "cells add up to areas"}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,6 +9,7 @@ published count equal to the base was at least 1 and at most the base, and every
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,16 +19,17 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import Rounding
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout, inner_sums
 from discreet.protect.margin_fit import round_for_margins
-from discreet.protect.usage import Usage
+from discreet.protect.usage import in_one_call
 from discreet.table.kinds import EXACT, Perturbed, Small
 
 
 @dataclass(frozen=True)
 class SmallCountRounding(Rounding):
-    """Rounding of the inner counts below the base to 0 or the base, with margins as close as can be found.
+    """Round inner counts below the base to 0 or the base; all margins are sums of what is published, and near.
+
+    Counts of the base and more do not change.
 
     >>> from discreet import Table
     >>> table = Table.from_array([[1, 2, 7], [4, 1, 1]], ["area", "age"])
@@ -37,13 +39,8 @@ class SmallCountRounding(Rounding):
     """
 
     name: ClassVar[str] = "small-count-rounding"
-    usage: ClassVar[Usage] = Usage(
-        "Round inner counts below the base to 0 or the base; all margins are sums of what is published, and near.\n\n"
-        "Counts of the base and more do not change.",
-        {"discreet protect small-count-rounding t.csv --base 3 -o rounded.csv": "no 1 and no 2 is published"},
-        random=False,
-        linked=True,
-    )
+    seeded: ClassVar[bool] = False
+    examples: ClassVar[Mapping[str, str]] = {"t.csv --base 3 -o rounded.csv": "no 1 and no 2 is published"}
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the small inner counts of an original, and add its margins up."""

@@ -19,11 +19,10 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_integer, check_share
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.random_sample import RandomSample, count_samples, draw_samples
 from discreet.protect.record_rows import column_codes
 from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling, changed, crossed
-from discreet.protect.usage import Usage, option
+from discreet.protect.usage import in_one_call, option
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
 from discreet.table.kinds import EXACT, SUPPRESSED, Sampled
@@ -52,12 +51,10 @@ class StratifiedSample(Sampling):
     known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "stratified-sample"
     told: ClassVar[tuple[str, ...]] = ("by", "fraction", "sizes")
-    usage: ClassVar[Usage] = Usage(
-        examples={
-            "discreet protect stratified-sample t.csv --strata area --fraction 0.1 -o s.csv": "a tenth of every area",
-            "discreet protect stratified-sample t.csv --strata sex --size m=50 --size f=60 -o s.csv": "sizes of each",
-        },
-    )
+    examples: ClassVar[Mapping[str, str]] = {
+        "t.csv --strata area --fraction 0.1 -o s.csv": "a tenth of every area",
+        "t.csv --strata sex --size m=50 --size f=60 -o s.csv": "sizes of each",
+    }
 
     def __post_init__(self) -> None:
         if (self.fraction is None) == (self.sizes is None):

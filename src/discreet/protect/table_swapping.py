@@ -8,6 +8,7 @@ and that no cell is further off than the number of moves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -18,10 +19,9 @@ from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_integer, check_share
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.inner_counts import InnerMethod
 from discreet.protect.simulation.model import Model
-from discreet.protect.usage import Usage, option
+from discreet.protect.usage import in_one_call, option
 from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Swapped
@@ -46,9 +46,7 @@ class TableSwapping(InnerMethod):
     keep: int = field(default=1, metadata=option("All margins of this many dimensions are kept."))
     rate: float = field(default=0.05, metadata=option("The share of all people that moves."))
     name: ClassVar[str] = "table-swapping"
-    usage: ClassVar[Usage] = Usage(
-        examples={"discreet protect table-swapping t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay"}
-    )
+    examples: ClassVar[Mapping[str, str]] = {"t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay"}
 
     def __post_init__(self) -> None:
         check_share(self.rate, "the swap rate")

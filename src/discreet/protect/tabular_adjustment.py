@@ -9,6 +9,7 @@ changes).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
@@ -22,9 +23,8 @@ from discreet.protect.additive import Sums, sums_of
 from discreet.protect.adjustment_program import Adjustment, ProtectionLevels, adjust
 from discreet.protect.base import Changes, Original, Protected, Protection
 from discreet.protect.checks import check_seconds
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import grand_totals, inner_of
-from discreet.protect.usage import UNLISTED, Usage, option
+from discreet.protect.usage import UNLISTED, in_one_call, option
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
@@ -40,7 +40,9 @@ NORMS, WEIGHTS = ("absolute", "squared"), ("equal", "inverse")
 
 @dataclass(frozen=True)
 class TabularAdjustment(Protection):
-    """Adjustment of a magnitude table that publishes every sensitive figure at a safe distance.
+    """Publish every sensitive figure at a safe distance from its value, and change the others as little as can be.
+
+    For magnitudes: nothing is hidden, and all sums hold.
 
     Attributes:
         rules: the sensitivity rules; a cell that any of them (or, with ``combine="all"``, all) names is moved.
@@ -64,17 +66,11 @@ class TabularAdjustment(Protection):
     name: ClassVar[str] = "tabular-adjustment"
     # How far figures must move is not told.
     told: ClassVar[tuple[str, ...]] = ("norm", "weights")
-    usage: ClassVar[Usage] = Usage(
-        "Publish every sensitive figure at a safe distance from its value, and change the others as little as can "
-        "be.\n\n"
-        "For magnitudes: nothing is hidden, and all sums hold.",
-        {
-            "discreet protect tabular-adjustment table.parquet --rule p=10 -o adjusted.csv": "by the p% rule",
-            "discreet protect tabular-adjustment firms.csv --by region,activity --value turnover --rule p=10 -o "
-            "adjusted.csv": "from records",
-        },
-        random=False,
-    )
+    seeded: ClassVar[bool] = False
+    examples: ClassVar[Mapping[str, str]] = {
+        "table.parquet --rule p=10 -o adjusted.csv": "by the p% rule",
+        "firms.csv --by region,activity --value turnover --rule p=10 -o adjusted.csv": "from records",
+    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", tuple(self.rules))

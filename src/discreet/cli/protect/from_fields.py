@@ -21,8 +21,8 @@ from discreet.rules.rule import Rule
 
 
 def command_of(method: type[Method]) -> Callable[..., None]:
-    """Return the command of a method: an option for every field, its help and examples from its ``usage``."""
-    usage: Usage = getattr(method, "usage", Usage())
+    """Return the command of a method: an option for every field, its help and examples from its class."""
+    usage = Usage.of(method)
     hints = get_type_hints(method)
     asked = [_Asked(method.name, one, hints[one.name]) for one in fields(cast("Any", method)) if _listed(one)]
 
@@ -32,7 +32,7 @@ def command_of(method: type[Method]) -> Callable[..., None]:
 
     build.__signature__ = inspect.Signature([one.parameter for one in asked])  # type: ignore[attr-defined]
     build.__name__ = method.name.replace("-", "_")
-    build.__doc__ = usage.help or inspect.cleandoc(method.__doc__ or method.name).split("\n\n")[0]
+    build.__doc__ = usage.help
     needed = "".join(f" {one.flag} …" for one in asked if one.needed)
     plain = {f"discreet protect {method.name} table.csv{needed} -o release.csv": "one table"}
     return protects(build, usage.examples or plain, random=usage.random, linked=usage.linked)

@@ -21,15 +21,13 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Changes, Original, Originals, Protected, check_anybody
-from discreet.protect.cell_key.keyed import KeyedTable
-from discreet.protect.cell_key.keys import drawn_keys
+from discreet.protect.cell_key.keys import KeyedTable, drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
 from discreet.protect.figure_method import FigureMethod
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout
 from discreet.protect.sampling import crossed
-from discreet.protect.usage import Usage
+from discreet.protect.usage import in_one_call
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.grid import look_up
@@ -75,7 +73,6 @@ class CellKey(FigureMethod):
     margins: bool = False
     additive: bool = False
     name: ClassVar[str] = "cell-key"
-    usage: ClassVar[Usage] = Usage(linked=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))

@@ -7,6 +7,7 @@ so the totals reveal nothing that the cells do not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -18,25 +19,23 @@ from discreet.core.random import Seed, generator
 from discreet.protect.additive import sums_of
 from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_seconds
-from discreet.protect.controlled_rounding.nearest import Rounded, nearest_rounding
-from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
+from discreet.protect.controlled_rounding.nearest import Rounded, RoundingProblem, nearest_rounding
 from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
 from discreet.protect.figure_method import BASE, Rounding
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.layout import Layout, inner_sums
 from discreet.protect.margin_fit import round_for_margins
-from discreet.protect.usage import Usage, option
+from discreet.protect.usage import in_one_call, option
 from discreet.table.kinds import Controlled, Kind, Perturbed
 from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True)
 class ControlledRounding(Rounding):
-    """Additive rounding of all figures to neighbouring multiples of the base, nearest to the original.
+    """Round every figure to a neighbouring multiple of the base with all sums intact, as near as can be.
 
-    Where no such rounding exists, or none is found in time, figures may move further than to a neighbour; the release
-    then says how far, and the notes say why. ``unbiased`` draws a rounding at random instead; the mean of every
-    published figure is then the original one.
+    All margins, and groups of hierarchies, are published. Where no such rounding exists, or none is found in time,
+    figures may move further; the release then says how far, and the notes say why. ``unbiased`` draws a rounding at
+    random instead; the mean of every published figure is then the original one.
 
     >>> from discreet import Table
     >>> table = Table.from_array([[1, 0], [3, 3], [12, 20]], ["row", "column"])
@@ -49,17 +48,11 @@ class ControlledRounding(Rounding):
     time_limit: float = field(default=60.0, metadata=option("Seconds for the search."))
     name: ClassVar[str] = "controlled-rounding"
     told: ClassVar[tuple[str, ...]] = ("base", "unbiased")
-    usage: ClassVar[Usage] = Usage(
-        "Round every figure to a neighbouring multiple of the base with all sums intact, as near as can be.\n\n"
-        "All margins, and groups of hierarchies, are published. Where no such rounding exists, figures may move "
-        "further; the answer says so.",
-        {
-            "discreet protect controlled-rounding t.csv --base 5 -o rounded.csv": "all sums hold",
-            "discreet protect controlled-rounding t.csv --hierarchy region=nuts.hrc -o r.csv": "groups of regions too",
-            "discreet protect controlled-rounding t.csv --unbiased -o r.csv": "at random, without bias",
-        },
-        linked=True,
-    )
+    examples: ClassVar[Mapping[str, str]] = {
+        "t.csv --base 5 -o rounded.csv": "all sums hold",
+        "t.csv --hierarchy region=nuts.hrc -o r.csv": "groups of regions too",
+        "t.csv --unbiased -o r.csv": "at random, without bias",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()

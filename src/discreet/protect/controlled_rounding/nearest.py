@@ -1,4 +1,4 @@
-"""The nearest controlled rounding by HiGHS: a linear program where that suffices, an integer program where not.
+"""The problem of controlled rounding, and the nearest solution by HiGHS: by linear, where need be by integer programs.
 
 The relaxation of a network, such as a two-way table with at most one hierarchy, has whole corners; of others it often
 has. Only where a corner is not whole does branch and bound begin. Three-way tables need not have any zero-restricted
@@ -16,13 +16,58 @@ from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress, tell
 from discreet.core.sparse import Rows
-from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
+from discreet.protect.additive import Sums
 
 CLOSE = 1e-6
 """How far a coordinate may be from an integer to count as one: ten times what HiGHS leaves by its own tolerance."""
 WIDEST = 64
 """The largest radius, in bases, that is tried by integer programming. A round choice: radii are doubled, and tables
 without a zero-restricted rounding nearly always have one within a base or two."""
+
+
+@dataclass(frozen=True, eq=False)
+class RoundingProblem:
+    """Figures that are no multiples of the base, and the equations Σ sign·u = rhs between their roundings.
+
+    u is 1 where a figure goes up and 0 where it goes down; multiples of the base stay (zero-restricted rounding, Cox
+    and Ernst 1982). ``residual`` is what each figure is above its lower neighbour: u = residual/base solves the
+    equations in real numbers.
+    """
+
+    sums: Sums
+    values: IntArray
+    base: int
+    open: IntArray
+    residual: IntArray
+    rows: Rows
+    rhs: IntArray
+
+    @classmethod
+    def of(cls, sums: Sums, values: IntArray, base: int) -> RoundingProblem:
+        """State the problem of figures that add up."""
+        residual = values % base
+        open_ = np.flatnonzero(residual)
+        rows = sums.among(open_)
+        some = np.diff(rows.starts) > 0
+        rhs = -sums.gaps(values - residual) // base
+        rows = rows._replace(starts=np.append(rows.starts[:-1][some], rows.columns.size))
+        return cls(sums, values, base, open_, residual[open_], rows, rhs[some])
+
+    @property
+    def costs(self) -> IntArray:
+        """How much further away the upper neighbour is than the lower; b − 2r.
+
+        Any norm gives the same order: squares give b·(b − 2r), so one optimum serves sums of absolute and of squared
+        changes.
+        """
+        costs: IntArray = self.base - 2 * self.residual
+        return costs
+
+    def published(self, steps: IntArray) -> IntArray:
+        """Return all figures, with those that are no multiples so many steps above their lower neighbours."""
+        values: IntArray = self.values - self.values % self.base
+        values[self.open] += self.base * steps
+        return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,7 @@ from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress, tell
 from discreet.core.sparse import Rows
-from discreet.protect.controlled_rounding.nearest import cheapest_rounding, whole_point
-from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
+from discreet.protect.controlled_rounding.nearest import RoundingProblem, cheapest_rounding, whole_point
 
 EXACT = 1e-9
 """How far the mean of a mixture may be from the figures, as a share of the base, because of floating-point numbers."""
@@ -30,7 +29,7 @@ def network_of(problem: RoundingProblem) -> tuple[IntArray, IntArray] | None:
     if np.bincount(columns, minlength=n).min(initial=1) == 0:
         return None
     tail, head, flip = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(m, np.int64)
-    return (tail, head) if orient(starts, columns, signs, tail, head, flip) else None
+    return (tail, head) if orient(starts, columns, signs.astype(np.int64), tail, head, flip) else None
 
 
 def unbiased_rounding(

@@ -21,8 +21,7 @@ from discreet.core.progress import Progress, tell
 from discreet.core.text import columns, html_table
 from discreet.protect.base import Original
 from discreet.protect.redesign.merged import Redesign, entropy_of
-from discreet.protect.redesign.moves import Allowed, Moves, Partition, moves_of
-from discreet.protect.redesign.recode import coarsened
+from discreet.protect.redesign.recode import Allowed, Moves, Partition, coarsened, moves_of
 from discreet.rules import Rule, sensitivity
 from discreet.rules.sensitivity import judged_cells
 from discreet.table import Table
@@ -30,6 +29,7 @@ from discreet.table.grid import Grid
 from discreet.table.tabulation import Tabulation
 
 State: TypeAlias = tuple[Partition, ...]
+HEADER = ["merges", "score", "removed", "entropy", "merged"]
 Score: TypeAlias = Callable[[Original], float]
 """A figure of a table: the number of sensitive cells, or a risk."""
 WIDTH = 64
@@ -73,9 +73,7 @@ class Step:
     @property
     def sentence(self) -> str:
         """The merges in words."""
-        parts = []
-        for name, groups in self.recoding.items():
-            parts.append(f"{name}: {', '.join(dict.fromkeys(groups.values()))}")
+        parts = [f"{name}: {', '.join(dict.fromkeys(groups.values()))}" for name, groups in self.recoding.items()]
         return "; ".join(parts) or "nothing is merged"
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,11 +117,9 @@ class Advice:
             return f"No recoding brings the score from {before:g} to {self.bound:g}; the lowest found is {lowest:g}."
         if not self.chosen.merges:
             return f"Nothing needs to be merged: the score is {before:g}, and {self.bound:g} is allowed."
-        sure = (
-            "no cheaper recoding does"
-            if self.proven
-            else f"at least {self.least} merges are needed, not proved to be best"
-        )
+        sure = f"at least {self.least} merges are needed, not proved to be best"
+        if self.proven:
+            sure = "no cheaper recoding does"
         return (
             f"{self.chosen.merges} merges bring the score from {before:g} to {self.chosen.score:g} and cost "
             f"{self.chosen.share:.1%} of the entropy ({sure}): {self.chosen.sentence}."
@@ -132,10 +128,7 @@ class Advice:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, as ``--json`` prints it."""
         return {
-            "bound": self.bound,
-            "proven": self.proven,
-            "least": self.least,
-            "tried": self.tried,
+            **{name: getattr(self, name) for name in ("bound", "proven", "least", "tried")},
             "chosen": None if self.chosen is None else self.chosen.to_dict(),
             "frontier": [step.to_dict() for step in self.frontier],
             "sentence": self.sentence,
@@ -149,12 +142,12 @@ class Advice:
         ]
 
     def __str__(self) -> str:
-        return f"{self.sentence}\n{columns(['merges', 'score', 'removed', 'entropy', 'merged'], self.rows(), 0)}"
+        return f"{self.sentence}\n{columns(HEADER, self.rows(), 0)}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(["merges", "score", "removed", "entropy", "merged"], self.rows(), 0, caption=self.sentence)
+        return html_table(HEADER, self.rows(), 0, caption=self.sentence)
 
 
 def advise(

@@ -17,11 +17,11 @@ from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.base import Original, Protected
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.inner_counts import InnerMethod
 from discreet.protect.simulation.diagnostics import Diagnostics
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
+from discreet.protect.usage import in_one_call
 from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Simulated
@@ -129,7 +129,7 @@ class Simulation(InnerMethod):
         return Fiber.of(_dense(table), table.shape, self.model(table), self.law_name, table.impossible)
 
     def chosen(self, table: Table) -> tuple[str, Fiber | None]:
-        """Return the engine that draws for a table, with the tables counted where it counts them; refuse what none draws."""
+        """Return the engine for a table, with the tables counted where it counts; refuse what cannot be drawn."""
         super().check(table)
         model = self.model(table)
         if model.saturated:

@@ -8,7 +8,7 @@ describe targeting and matching for a census.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,12 +19,10 @@ from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
 from discreet.protect.base import Original, Protected
-from discreet.protect.in_one_call import in_one_call
 from discreet.protect.record_rows import arrow_records
-from discreet.protect.swapping.pairs import SwapPlan, Swaps, Units, choose, counts_in
+from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Swaps, Units, choose, counts_in
 from discreet.protect.swapping.records import SwappedRecords, swap_arrow, swap_records
-from discreet.protect.swapping.report import SwapReport
-from discreet.protect.usage import Usage
+from discreet.protect.usage import in_one_call
 from discreet.table import Table
 from discreet.table.kinds import Swapped
 from discreet.table.records import count_records
@@ -32,7 +30,10 @@ from discreet.table.records import count_records
 
 @dataclass(frozen=True)
 class RecordSwapping(SwapPlan):
-    """Swapping of a share of all people, or households, between areas, risky ones first.
+    """Swap people between areas, the rarest first, with others who agree on the matching dimensions.
+
+    Margins of the area by the matching dimensions, and all without the area, stay exactly as they are. Areas and people
+    with nobody to swap with are reported.
 
     Attributes:
         area: the dimension, or the column of records, that is swapped.
@@ -51,15 +52,10 @@ class RecordSwapping(SwapPlan):
 
     name: ClassVar[str] = "record-swapping"
     told: ClassVar[tuple[str, ...]] = ("area", "match", "rate", "household")
-    usage: ClassVar[Usage] = Usage(
-        "Swap people between areas, the rarest first, with others who agree on the matching dimensions.\n\n"
-        "Margins of the area by the matching dimensions, and all without the area, stay exactly as they are. "
-        "Areas and people with nobody to swap with are reported.",
-        {
-            "discreet protect record-swapping t.csv --area region --match sex --rate 0.05 -o s.csv": "one in twenty",
-            "discreet protect record-swapping t.csv --area region --keys origin,age -o s.csv": "rare by origin and age",
-        },
-    )
+    examples: ClassVar[Mapping[str, str]] = {
+        "t.csv --area region --match sex --rate 0.05 -o s.csv": "one in twenty",
+        "t.csv --area region --keys origin,age -o s.csv": "rare by origin and age",
+    }
 
     def check(self, table: Table) -> None:
         """Refuse a table without the dimensions that are named, or with one area only."""

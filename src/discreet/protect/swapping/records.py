@@ -13,8 +13,7 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.core.random import Seed, generator
 from discreet.protect.record_rows import arrow_records, column_codes, like
-from discreet.protect.swapping.pairs import SwapPlan, Units, choose, counts_in
-from discreet.protect.swapping.report import SwapReport
+from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Units, choose, counts_in
 
 LARGEST_HOUSEHOLD = 500
 """Larger households than this are taken for a column that is none: a round choice, above any private household."""
