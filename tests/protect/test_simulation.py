@@ -19,7 +19,7 @@ from discreet.core.numerics import IntArray
 from discreet.core.random import generator
 from discreet.protect import Simulation, simulation
 from discreet.protect.simulation.frontier import Fiber
-from discreet.protect.simulation.model import Model
+from discreet.protect.simulation.margin_model import Model
 from discreet.protect.simulation.sequential import draw_sequential
 
 NAMES = ["a", "b", "c", "d"]

@@ -13,7 +13,7 @@ from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class SumEquations:
     """Equations Σ sign·figure = 0 in compressed rows; the first entry of each is the total, with sign 1."""
 
     starts: IntArray
@@ -37,7 +37,7 @@ class Sums:
         return gaps
 
 
-def sums_of(cells: Tabulation) -> Sums:
+def sums_of(cells: Tabulation) -> SumEquations:
     """Return the sums along every dimension and hierarchy of a tabulation that lists its empty cells.
 
     Where all margins are there, sums that follow from others are left out: along a dimension only those at the finest
@@ -74,4 +74,4 @@ def sums_of(cells: Tabulation) -> Sums:
     entries = np.concatenate(columns) if columns else np.zeros(0, np.int64)
     signs = np.full(entries.size, -1)
     signs[starts[:-1]] = 1
-    return Sums(starts, entries, signs, len(cells))
+    return SumEquations(starts, entries, signs, len(cells))

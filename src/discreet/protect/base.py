@@ -197,11 +197,11 @@ class EnumerableMethod(RandomMethod, Protocol):
 
 def is_random(method: object) -> bool:
     """Say whether a method leaves something to chance."""
-    return method.random if isinstance(method, Protection) else isinstance(method, RandomMethod)
+    return method.random if isinstance(method, MethodBase) else isinstance(method, RandomMethod)
 
 
 @dataclass(frozen=True)
-class Protection:
+class MethodBase:
     """What protections have in common: derive a frozen data class, name it, and say how it protects one original.
 
     Its fields are its parameters. Its docstring is the help of its command, which says how it is used.

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected, Protection
+from discreet.protect.base import Changes, MethodBase, Original, Protected
 from discreet.protect.checks import check_integer
 from discreet.protect.layout import Layout, check_counts
 from discreet.protect.linked import link
@@ -29,7 +29,7 @@ WITHOUT_MARGINS = (
 ONCE = "Figures that several tables show were changed once, and are the same in all of them."
 
 
-class FigureMethod(Protection):
+class FigureMethod(MethodBase):
     """A protection of counts, with their margins, that changes figures of linked tables once for all of them."""
 
     margins = True

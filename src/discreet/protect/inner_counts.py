@@ -11,7 +11,7 @@ from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, Protection, check_anybody
+from discreet.protect.base import MethodBase, Original, Protected, check_anybody
 from discreet.protect.layout import Layout
 from discreet.table import Table
 from discreet.table.grid import look_up
@@ -21,7 +21,7 @@ from discreet.table.tabulation import Tabulation
 Margin = tuple[str, ...]
 
 
-class InnerMethod(Protection):
+class InnerMethod(MethodBase):
     """A protection that publishes new inner counts, with margins that are their sums."""
 
     def check(self, table: Table) -> None:

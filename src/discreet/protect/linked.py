@@ -34,7 +34,7 @@ class Keyed(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class LinkedTables:
     """Linked tables as one tabulation, with the positions in it of the figures that each of them publishes."""
 
     whole: Tabulation
@@ -54,7 +54,7 @@ class Linked:
         return tuple(made)
 
 
-def link(originals: Sequence[Original], *, margins: bool = True) -> Linked:
+def link(originals: Sequence[Original], *, margins: bool = True) -> LinkedTables:
     """Lay tables that share dimensions out as one tabulation, and check that they agree in what they share.
 
     Of a :class:`~discreet.table.Table` the inner counts are published, and all its margins with ``margins``.
@@ -92,7 +92,7 @@ def link(originals: Sequence[Original], *, margins: bool = True) -> Linked:
     cells, first = np.unique(np.concatenate(places), return_index=True)
     counts = np.concatenate([layout.full.records[layout.kept] for layout in layouts])[first]
     whole = Tabulation(tuple(axes.values()), tuple(crossed), cells, counts, None, (), Level(counts, None, ()))
-    return Linked(whole, tuple(layouts), tuple(places))
+    return LinkedTables(whole, tuple(layouts), tuple(places))
 
 
 def check_linkable(original: object) -> None:

@@ -20,7 +20,7 @@ from discreet.core.progress import Progress
 from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_integer, check_share
 from discreet.protect.inner_counts import InnerMethod
-from discreet.protect.simulation.model import Model
+from discreet.protect.simulation.margin_model import Model
 from discreet.protect.usage import in_one_call, option
 from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT

@@ -19,9 +19,9 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.additive import Sums, sums_of
+from discreet.protect.additive import SumEquations, sums_of
 from discreet.protect.adjustment_program import Adjustment, ProtectionLevels, adjust
-from discreet.protect.base import Changes, Original, Protected, Protection
+from discreet.protect.base import Changes, MethodBase, Original, Protected
 from discreet.protect.checks import check_seconds
 from discreet.protect.layout import grand_totals, inner_of
 from discreet.protect.usage import UNLISTED, in_one_call, option
@@ -39,7 +39,7 @@ NORMS, WEIGHTS = ("absolute", "squared"), ("equal", "inverse")
 
 
 @dataclass(frozen=True)
-class TabularAdjustment(Protection):
+class TabularAdjustment(MethodBase):
     """Publish every sensitive figure at a safe distance from its value, and change the others as little as can be.
 
     For magnitudes: nothing is hidden, and all sums hold.
@@ -136,7 +136,7 @@ def levels_of(found: Sensitivity, values: IntArray, decimals: int) -> Protection
     return ProtectionLevels(at, units(lower), units(upper))
 
 
-def _check_sums(cells: Tabulation, sums: Sums, values: IntArray, decimals: int) -> None:
+def _check_sums(cells: Tabulation, sums: SumEquations, values: IntArray, decimals: int) -> None:
     gaps = sums.gaps(values)
     wrong = np.flatnonzero(gaps)
     if wrong.size:

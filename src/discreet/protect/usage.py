@@ -9,7 +9,7 @@ from inspect import Parameter, Signature, cleandoc
 from types import MappingProxyType
 from typing import Any
 
-from discreet.protect.base import Method, Protection
+from discreet.protect.base import Method, MethodBase
 from discreet.reading.reads import reads_original
 from discreet.table import Release
 
@@ -35,9 +35,9 @@ class Usage:
         """Return how a method is used."""
         words = re.split(r"\n\n(?=Attributes:|>>>)", cleandoc(method.__doc__ or method.name))[0]
         paragraphs = [" ".join(text.split()) for text in words.replace("``", "").split("\n\n")]
-        like = method if issubclass(method, Protection) else Protection
+        like = method if issubclass(method, MethodBase) else MethodBase
         examples = {f"discreet protect {method.name} {line}": what for line, what in like.examples.items()}
-        return cls("\n\n".join(paragraphs), examples, like.seeded, like.linked is not Protection.linked)
+        return cls("\n\n".join(paragraphs), examples, like.seeded, like.linked is not MethodBase.linked)
 
 
 def option(help: str, flag: str = "") -> Mapping[str, str]:
@@ -60,7 +60,7 @@ fields of :class:`~{home}.{method}`, which explains them{seed}.
 
 
 def in_one_call(
-    method: type[Protection], positional: int = 1, renamed: Mapping[str, str] = MappingProxyType({})
+    method: type[MethodBase], positional: int = 1, renamed: Mapping[str, str] = MappingProxyType({})
 ) -> Callable[..., Release]:
     """Return the function of a method: an original, the method's fields, and a seed if it draws anything.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.protect.cell_key.entropy import max_entropy
+from discreet.protect.cell_key.max_entropy import max_entropy
 from discreet.protect.cell_key.ptable import PTable
 
 GRID = 100

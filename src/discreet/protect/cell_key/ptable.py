@@ -13,7 +13,7 @@ from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.files import write_text
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
-from discreet.protect.cell_key.entropy import max_entropy, span, variance_range
+from discreet.protect.cell_key.max_entropy import max_entropy, span, variance_range
 from discreet.protect.checks import check_integer
 from discreet.table.kinds import Kind, Noise, Perturbed
 

@@ -11,7 +11,7 @@ from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
 
 
-class Flow(NamedTuple):
+class CycleFlow(NamedTuple):
     """The flow residual/base of the edges of a graph, and the edges at every node in compressed rows.
 
     Whole edges are never looked at again: the cursor of a node passes them for good.
@@ -35,7 +35,7 @@ class Path(NamedTuple):
 
 
 @compiled
-def flow_of(tail: IntArray, head: IntArray, residual: IntArray, base: int, nodes: int) -> Flow:
+def flow_of(tail: IntArray, head: IntArray, residual: IntArray, base: int, nodes: int) -> CycleFlow:
     """List the edges at every node."""
     degree = np.zeros(nodes + 1, np.int64)
     for e in range(tail.size):
@@ -48,17 +48,17 @@ def flow_of(tail: IntArray, head: IntArray, residual: IntArray, base: int, nodes
         for node in (tail[e], head[e]):
             edges[cursor[node]] = e
             cursor[node] += 1
-    return Flow(tail, head, residual, base, first, edges, first[:-1].copy())
+    return CycleFlow(tail, head, residual, base, first, edges, first[:-1].copy())
 
 
 @compiled
-def fractional(e: int, flow: Flow) -> bool:
+def fractional(e: int, flow: CycleFlow) -> bool:
     """Say whether an edge has a fraction left."""
     return bool(0 != flow.residual[e] != flow.base)
 
 
 @compiled
-def next_edge(node: int, came: int, flow: Flow) -> int:
+def next_edge(node: int, came: int, flow: CycleFlow) -> int:
     """Return an edge at a node with a fraction left, other than the one it was reached by; -1 where there is none."""
     end, cursor = flow.first[node + 1], flow.cursor
     while cursor[node] < end and not fractional(flow.edges[cursor[node]], flow):
@@ -71,7 +71,7 @@ def next_edge(node: int, came: int, flow: Flow) -> int:
 
 
 @compiled
-def round_cycle(path: Path, start: int, end: int, flow: Flow, lot: np.uint64) -> None:
+def round_cycle(path: Path, start: int, end: int, flow: CycleFlow, lot: np.uint64) -> None:
     """Push flow round the cycle of the path's edges from `start` to `end` until one of them is whole.
 
     It can rise by `more` or fall by `less`; it rises with probability less/(more + less), which leaves every

@@ -16,7 +16,7 @@ from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress, tell
 from discreet.core.sparse import Rows
-from discreet.protect.additive import Sums
+from discreet.protect.additive import SumEquations
 
 CLOSE = 1e-6
 """How far a coordinate may be from an integer to count as one: ten times what HiGHS leaves by its own tolerance."""
@@ -34,7 +34,7 @@ class RoundingProblem:
     equations in real numbers.
     """
 
-    sums: Sums
+    sums: SumEquations
     values: IntArray
     base: int
     open: IntArray
@@ -43,7 +43,7 @@ class RoundingProblem:
     rhs: IntArray
 
     @classmethod
-    def of(cls, sums: Sums, values: IntArray, base: int) -> RoundingProblem:
+    def of(cls, sums: SumEquations, values: IntArray, base: int) -> RoundingProblem:
         """State the problem of figures that add up."""
         residual = values % base
         open_ = np.flatnonzero(residual)

@@ -56,7 +56,7 @@ def violations(
 
 
 @dataclass(frozen=True)
-class Step:
+class MergeStep:
     """A recoding, what it costs and what it leaves.
 
     ``removed`` is by how much the score is lower than that of the original; ``entropy`` is lost, in nats, and
@@ -91,8 +91,8 @@ class Advice:
     """
 
     bound: float
-    frontier: tuple[Step, ...]
-    chosen: Step | None
+    frontier: tuple[MergeStep, ...]
+    chosen: MergeStep | None
     proven: bool
     least: int
     tried: int
@@ -273,21 +273,21 @@ class _Search:
             state = min(ways, key=lambda one: (self.judged(one), self.cost(one)))
         return state
 
-    def step(self, state: State) -> Step:
+    def step(self, state: State) -> MergeStep:
         """Return a recoding with its cost and what it removes."""
         merges, entropy = self.cost(state)
         score = self.judged(state)
         share = entropy / self.before if self.before else 0.0
-        return Step(self.recoding(state), merges, entropy, share, score, self.judged(self.start) - score)
+        return MergeStep(self.recoding(state), merges, entropy, share, score, self.judged(self.start) - score)
 
-    def frontier(self) -> tuple[Step, ...]:
+    def frontier(self) -> tuple[MergeStep, ...]:
         """Return the best recoding for each number of merges, where it is better than with fewer."""
         best: dict[int, tuple[float, float, State]] = {}
         for state, score in self.scores.items():
             merges, entropy = self.cost(state)
             if merges not in best or (score, entropy) < best[merges][:2]:
                 best[merges] = (score, entropy, state)
-        steps: list[Step] = []
+        steps: list[MergeStep] = []
         for _, (score, _, state) in sorted(best.items()):
             if not steps or score < steps[-1].score:
                 steps.append(self.step(state))

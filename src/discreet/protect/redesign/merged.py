@@ -16,7 +16,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import NumberArray, xlogx
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected, Protection
+from discreet.protect.base import Changes, MethodBase, Original, Protected
 from discreet.protect.redesign.recode import categories, coarsened, joined, merging, to_levels
 from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
@@ -28,7 +28,7 @@ from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True)
-class Redesign(Protection):
+class Redesign(MethodBase):
     """A recoding ``{dimension: {category: group}}``, held as pairs to be compared and hashed.
 
     >>> Redesign.of({"x": {"1": "1+2", "2": "1+2"}}).apply(Table.from_array([4, 1, 2], ["x"])).release.table.to_dict()

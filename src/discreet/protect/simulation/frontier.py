@@ -16,7 +16,7 @@ import numpy as np
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray, index_ranges
 from discreet.core.sparse import distinct_rows
-from discreet.protect.simulation.model import Model, margin_sums
+from discreet.protect.simulation.margin_model import Model, margin_sums
 from discreet.table.grid import Grid
 
 EDGES = 2_000_000

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.protect.simulation.model import Model, margin_sums
+from discreet.protect.simulation.margin_model import Model, margin_sums
 
 TABULATED = 1 << 14
 """Logarithms of factorials are looked up to here, and taken from Stirling's series beyond."""

@@ -20,7 +20,7 @@ from discreet.protect.base import Original, Protected
 from discreet.protect.inner_counts import InnerMethod
 from discreet.protect.simulation.diagnostics import Diagnostics
 from discreet.protect.simulation.frontier import Fiber
-from discreet.protect.simulation.model import Model, margin_sums
+from discreet.protect.simulation.margin_model import Model, margin_sums
 from discreet.protect.usage import in_one_call
 from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT

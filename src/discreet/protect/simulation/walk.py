@@ -26,7 +26,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.protect.simulation.diagnostics import Diagnostics, diagnose
-from discreet.protect.simulation.model import Model
+from discreet.protect.simulation.margin_model import Model
 from discreet.protect.simulation.move_kernels import Families, Weighing, walk
 from discreet.table.grid import Grid
 

@@ -21,7 +21,7 @@ from discreet.core.random import Seed, is_short
 from discreet.protect.base import Original, Protected
 from discreet.protect.record_rows import arrow_records
 from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Swaps, Units, choose, counts_in
-from discreet.protect.swapping.records import SwappedRecords, swap_arrow, swap_records
+from discreet.protect.swapping.swapped_records import SwappedRecords, swap_arrow, swap_records
 from discreet.protect.usage import in_one_call
 from discreet.table import Table
 from discreet.table.kinds import Swapped
@@ -100,7 +100,7 @@ class RecordSwapping(SwapPlan):
         )
 
     def records(self, records: Any, seed: Seed = None) -> SwappedRecords:
-        """Swap the records of a frame or file once; see :func:`~discreet.protect.swapping.records.swap_records`."""
+        """Swap the records of a frame or file once; see :func:`~discreet.protect.swap_records`."""
         return swap_records(records, self, seed)
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:

@@ -18,6 +18,7 @@ EXACT = 1e-13
 NOTHING = 1e-15
 """A smaller probability is that of something impossible, but for rounding."""
 ROUNDS = 200
+"""The most Newton steps, and changes of the active set: a round number; designs settle in some tens."""
 
 
 def max_entropy(v: IntArray, variance: float, *, stay: float = 0.0, monotone: bool = False) -> FloatArray:
