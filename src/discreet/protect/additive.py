@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from discreet.core.numerics import IntArray
-from discreet.core.sparse import Rows, row_of, starts_of
+from discreet.core.sparse import Rows, starts_of
 from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
 
 
-@dataclass(frozen=True, eq=False)
-class SumEquations:
-    """Equations Σ sign·figure = 0 in compressed rows; the first entry of each is the total, with sign 1."""
+class SumEquations(Rows):
+    """Equations Σ sign·figure = 0; the first entry of each is the total, with sign 1."""
 
-    starts: IntArray
-    columns: IntArray
-    signs: IntArray
-    figures: int
-
-    def among(self, chosen: IntArray) -> Rows:
-        """Return the equations over some of the figures, numbered anew."""
-        place = np.full(self.figures, -1)
+    def among(self, chosen: IntArray, figures: int) -> Rows:
+        """Return the equations over some of so many figures, which are numbered anew."""
+        place = np.full(figures, -1)
         place[chosen] = np.arange(chosen.size)
         kept = place[self.columns] >= 0
-        starts = starts_of(np.bincount(row_of(self.starts)[kept], minlength=self.starts.size - 1))
-        return Rows(starts, place[self.columns[kept]], self.signs[kept])
-
-    def gaps(self, values: IntArray) -> IntArray:
-        """Return by how much each equation is missed; all 0 where the figures are additive."""
-        if self.starts.size == 1:
-            return np.zeros(0, np.int64)
-        gaps: IntArray = np.add.reduceat(self.signs * values[self.columns], self.starts[:-1])
-        return gaps
+        starts = starts_of(np.bincount(self.of[kept], minlength=self.starts.size - 1))
+        return Rows(starts, place[self.columns[kept]], self.values[kept])
 
 
 def sums_of(cells: Tabulation) -> SumEquations:
@@ -74,4 +59,4 @@ def sums_of(cells: Tabulation) -> SumEquations:
     entries = np.concatenate(columns) if columns else np.zeros(0, np.int64)
     signs = np.full(entries.size, -1)
     signs[starts[:-1]] = 1
-    return SumEquations(starts, entries, signs, len(cells))
+    return SumEquations(starts, entries, signs)

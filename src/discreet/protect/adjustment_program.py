@@ -33,15 +33,7 @@ class ProtectionLevels:
 
 @dataclass(frozen=True, eq=False)
 class Adjustment:
-    """What is adjusted.
-
-    Attributes:
-        sums: the equations between the figures.
-        values: the figures, which solve them.
-        levels: the sensitive figures.
-        weights: what a unit of change costs.
-        reach: how far figures that are not sensitive may move.
-    """
+    """Figures that solve their sums, the sensitive ones, what a unit of change costs, and how far others may move."""
 
     sums: SumEquations
     values: IntArray
@@ -74,7 +66,7 @@ def adjust(task: Adjustment, squared: bool, seconds: float, progress: Progress |
     tell(progress, 2, 3, "whole units")
     whole = _whole(sums, moves, weights, max(clock.left or 0.0, 5.0))
     adjusted = task.values + whole
-    assert not sums.gaps(adjusted).any()
+    assert not sums.sums(adjusted).any()
     assert ((whole >= low) & (whole <= high)).all()
     return adjusted, gap
 
@@ -142,7 +134,7 @@ def _rises_and_falls(sums: SumEquations, n: int) -> Rows:
     return Rows(
         2 * sums.starts,
         np.stack([sums.columns, sums.columns + n], axis=1).ravel(),
-        np.stack([sums.signs, -sums.signs], axis=1).ravel().astype(np.float64),
+        np.stack([sums.values, -sums.values], axis=1).ravel().astype(np.float64),
     )
 
 
@@ -176,7 +168,7 @@ def _squares(sums: SumEquations, weights: FloatArray, low: FloatArray, high: Flo
     from scipy.sparse.linalg import splu
 
     n, m = low.size, sums.starts.size - 1
-    A = Rows(sums.starts, sums.columns, sums.signs.astype(np.float64)).matrix(n)
+    A = sums.matrix(n).astype(np.float64)
     still = low == high
     held = still.astype(np.int64) + np.where(~still & (low > 0), 1, 0) + np.where(~still & (high < 0), 2, 0)
     fewest, tries = n + 1, PATIENCE
@@ -209,12 +201,12 @@ def _whole(sums: SumEquations, moves: FloatArray, weights: FloatArray, seconds: 
     near = np.rint(moves)
     floor = np.where(np.abs(moves - near) < CLOSE, near, np.floor(moves)).astype(np.int64)
     open_ = np.flatnonzero(np.abs(moves - near) >= CLOSE)
-    if not open_.size and not sums.gaps(floor).any():
+    if not open_.size and not sums.sums(floor).any():
         return floor
     share = moves[open_] - floor[open_]
-    gaps = -sums.gaps(floor)
+    gaps = -sums.sums(floor)
     program = Program(
-        sums.among(open_),
+        sums.among(open_, moves.size),
         costs=weights[open_] * (1 - 2 * share),
         lower=np.zeros(open_.size),
         upper=np.ones(open_.size),

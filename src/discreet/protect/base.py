@@ -65,15 +65,8 @@ class Changes:
         """
         covered = np.zeros(old.size, bool) if hidden is None else hidden
         moved = np.where(covered, 0, np.abs(new - old))
-        return cls(
-            int(old.size),
-            int(np.count_nonzero(moved)),
-            int(np.count_nonzero(covered)),
-            int(moved.max(initial=0)),
-            int(moved.sum()),
-            *total,
-            decimals,
-        )
+        changed, unseen = int(np.count_nonzero(moved)), int(np.count_nonzero(covered))
+        return cls(old.size, changed, unseen, int(moved.max(initial=0)), int(moved.sum()), *total, decimals)
 
     @property
     def sentence(self) -> str:

@@ -38,6 +38,7 @@ class ConventionalRounding(Rounding):
     Of a table the inner counts are rounded; of a tabulation, or with ``margins``, every margin too, each on its own
     (domingo2002 section 4.2).
 
+    >>> from discreet.table import Table
     >>> made = ConventionalRounding(5).apply(Table.from_array([1, 5, 8], ["month"]))
     >>> made.release.table.to_array().tolist(), made.changes.largest
     ([0, 5, 10], 2)

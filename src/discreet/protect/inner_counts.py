@@ -40,11 +40,9 @@ class InnerMethod(MethodBase):
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Make new inner counts of an original."""
         table = original if isinstance(original, Table) else original.table()
-        return self.renewed(original, table, generator(seed), progress)
+        return self.renewed(original, table, generator(seed))
 
-    def renewed(
-        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
-    ) -> Protected:
+    def renewed(self, original: Original, table: Table, rng: np.random.Generator) -> Protected:
         """Return the release of an original whose inner counts are those of the table."""
         raise NotImplementedError
 

@@ -95,10 +95,7 @@ class RandomSample(Sampling):
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
         """Enumerate the sample tables, each with its probability T(f), in blocks of rows."""
         self.check(table)
-        F, n = table.counts.tolist(), self.people(table.total)
-        whole, samples = math.comb(sum(F), n), _samples(F, n)
-        while found := list(islice(samples, block)):
-            yield np.array([ways / whole for ways, _ in found]), np.array([row for _, row in found], np.int64)
+        return sample_law(table.counts, self.people(table.total), block)
 
 
 def draw_samples(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray:
@@ -122,6 +119,13 @@ def count_samples(F: IntArray, n: int) -> int:
         running = list(accumulate(ways, initial=0))
         ways = [running[t + 1] - running[max(t - count, 0)] for t in range(n + 1)]
     return ways[n]
+
+
+def sample_law(F: IntArray, n: int, block: int) -> Iterator[tuple[FloatArray, IntArray]]:
+    """Enumerate the tables of a sample of n people, each with its probability, in blocks of rows."""
+    whole, samples = math.comb(int(F.sum()), n), _samples(F.tolist(), n)
+    while found := list(islice(samples, block)):
+        yield np.array([ways / whole for ways, _ in found]), np.array([row for _, row in found], np.int64)
 
 
 def _samples(F: list[int], n: int) -> Iterator[tuple[int, list[int]]]:

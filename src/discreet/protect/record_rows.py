@@ -48,6 +48,4 @@ def column_codes(arrow: pa.Table, name: str) -> tuple[IntArray, list[str]]:
         raise RequestError(f"there is no column {name!r}; {nearest(name, arrow.column_names)}")
     coded = coded_arrow(name, arrow[name], lambda row: f"record {row + 1}")
     order = sorted(range(len(coded.categories)), key=lambda i: str(coded.categories[i]))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[coded.codes], [str(coded.categories[i]) for i in order]
+    return np.argsort(order)[coded.codes], [str(coded.categories[i]) for i in order]

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
 from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.inner_counts import InnerMethod
@@ -57,9 +56,7 @@ class Sampling(InnerMethod):
         arrow = arrow_records(records)
         return like(records, arrow.take(self.rows(arrow, generator(seed))))
 
-    def renewed(
-        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
-    ) -> Protected:
+    def renewed(self, original: Original, table: Table, rng: np.random.Generator) -> Protected:
         """Draw one sample."""
         return self.sampled(original, table, self.draws(table, rng, 1)[0])
 

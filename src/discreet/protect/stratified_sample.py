@@ -16,10 +16,9 @@ import pyarrow as pa
 
 from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
 from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_integer, check_share
-from discreet.protect.random_sample import RandomSample, count_samples, draw_samples
+from discreet.protect.random_sample import count_samples, draw_samples, sample_law
 from discreet.protect.record_rows import column_codes
 from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling, changed, crossed
 from discreet.protect.usage import in_one_call, option
@@ -69,9 +68,7 @@ class StratifiedSample(Sampling):
         super().check(table)
         self._sizes(table)
 
-    def renewed(
-        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
-    ) -> Protected:
+    def renewed(self, original: Original, table: Table, rng: np.random.Generator) -> Protected:
         """Draw one sample."""
         people, n = self._people(table), self._sizes(table)
         counts = self.draws(table, rng, 1)[0]
@@ -117,34 +114,29 @@ class StratifiedSample(Sampling):
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return sample counts of the table's non-empty cells, one draw per row."""
-        n, stratum = self._sizes(table), table.codes(self.by)
         drawn = np.zeros((size, table.counts.size), np.int64)
-        for code in np.flatnonzero(n).tolist():
-            here = np.flatnonzero(stratum == code)
-            drawn[:, here] = draw_samples(table.counts[here], int(n[code]), rng, size)
+        for here, n in self._strata(table):
+            if n:
+                drawn[:, here] = draw_samples(table.counts[here], n, rng, size)
         return drawn
 
     def outcomes(self, table: Table) -> int:
         """Return the number of different sample tables."""
-        n, stratum = self._sizes(table), table.codes(self.by)
-        return math.prod(count_samples(table.counts[stratum == code], int(n[code])) for code in np.flatnonzero(n))
+        return math.prod(count_samples(table.counts[here], n) for here, n in self._strata(table))
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
         """Enumerate the sample tables, each with its probability T(f), in blocks of rows."""
-        n, stratum = self._sizes(table), table.codes(self.by)
-        order = np.argsort(stratum, kind="stable")
-        parts = []
-        for code in np.unique(stratum).tolist():
-            here = Table.from_array(table.counts[stratum == code], ["cell"])
-            if n[code] == 0:
-                parts.append((np.ones(1), np.zeros((1, here.size), np.int64)))
-                continue
-            chances, rows = zip(*RandomSample(int(n[code])).law(here), strict=True)
-            parts.append((np.concatenate(chances), np.concatenate(rows)))
+        strata = list(self._strata(table))
+        parts = [next(sample_law(table.counts[here], n, count_samples(table.counts[here], n))) for here, n in strata]
+        back = np.argsort(np.concatenate([here for here, _ in strata]))
         for chance, ordered in crossed(parts, block):
-            back = np.empty_like(ordered)
-            back[:, order] = ordered
-            yield chance, back
+            yield chance, ordered[:, back]
+
+    def _strata(self, table: Table) -> Iterator[tuple[IntArray, int]]:
+        """Enumerate the filled cells of every stratum, with its sample size."""
+        n, stratum = self._sizes(table), table.codes(self.by)
+        for code in np.unique(stratum).tolist():
+            yield np.flatnonzero(stratum == code), int(n[code])
 
     def _people(self, table: Table) -> IntArray:
         found: IntArray = table.sums([self.by], table.counts)[0].astype(np.int64)

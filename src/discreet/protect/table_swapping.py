@@ -16,7 +16,6 @@ import numpy as np
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
-from discreet.core.progress import Progress
 from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_integer, check_share
 from discreet.protect.inner_counts import InnerMethod
@@ -72,9 +71,7 @@ class TableSwapping(InnerMethod):
         filled = [np.flatnonzero(sums) for sums in table.sums(table.names, table.counts)]
         return np.setdiff1d(table.grid.cross(filled), table.impossible)
 
-    def renewed(
-        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
-    ) -> Protected:
+    def renewed(self, original: Original, table: Table, rng: np.random.Generator) -> Protected:
         """Swap once."""
         self.check(table)
         wanted = self.moves(table)

@@ -137,7 +137,7 @@ def levels_of(found: Sensitivity, values: IntArray, decimals: int) -> Protection
 
 
 def _check_sums(cells: Tabulation, sums: SumEquations, values: IntArray, decimals: int) -> None:
-    gaps = sums.gaps(values)
+    gaps = sums.sums(values)
     wrong = np.flatnonzero(gaps)
     if wrong.size:
         total = int(sums.columns[sums.starts[wrong[0]]])

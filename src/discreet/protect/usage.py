@@ -16,13 +16,9 @@ from discreet.table import Release
 
 @dataclass(frozen=True)
 class Usage:
-    """What ``discreet protect`` says of a method, by its class.
+    """What ``discreet protect`` says of a method, and whether it takes a seed, and linked tables.
 
-    Attributes:
-        help: what the method does, in paragraphs: its docstring up to a list of attributes or an example.
-        examples: command lines and what they do.
-        random: whether it takes a seed.
-        linked: whether it protects linked tables together.
+    The help is the method's docstring up to a list of attributes or an example.
     """
 
     help: str

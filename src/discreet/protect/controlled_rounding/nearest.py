@@ -47,9 +47,9 @@ class RoundingProblem:
         """State the problem of figures that add up."""
         residual = values % base
         open_ = np.flatnonzero(residual)
-        rows = sums.among(open_)
+        rows = sums.among(open_, values.size)
         some = np.diff(rows.starts) > 0
-        rhs = -sums.gaps(values - residual) // base
+        rhs = -sums.sums(values - residual) // base
         rows = rows._replace(starts=np.append(rows.starts[:-1][some], rows.columns.size))
         return cls(sums, values, base, open_, residual[open_], rows, rhs[some])
 
@@ -166,9 +166,9 @@ def _relaxed(problem: RoundingProblem, radius: int, clock: Clock) -> tuple[Round
     rows = Rows(
         3 * sums.starts,
         (sums.columns[:, None] + n * np.arange(3)).ravel(),
-        (sums.signs[:, None] * np.array([1, 1, -1])).ravel(),
+        (sums.values[:, None] * np.array([1, 1, -1])).ravel(),
     )
-    gaps = -sums.gaps(values - residual) // base
+    gaps = -sums.sums(values - residual) // base
     costs = np.concatenate([np.where(residual > 0, base - 2 * residual, 0), np.full(2 * n, base)])
     upper = np.concatenate([(residual > 0).astype(np.float64), np.full(n, radius), np.minimum(floors, radius)])
     outcome, point, bound = cheapest_rounding(rows, gaps, costs, clock, whole=True, upper=upper)
@@ -176,7 +176,7 @@ def _relaxed(problem: RoundingProblem, radius: int, clock: Clock) -> tuple[Round
         return None
     steps = np.rint(point).astype(np.int64)
     published = values - residual + base * (steps[:n] + steps[n : 2 * n] - steps[2 * n :])
-    assert not sums.gaps(published).any()
+    assert not sums.sums(published).any()
     return Rounded(published, radius, outcome == "optimal"), bound + float(residual.sum())
 
 
@@ -184,5 +184,5 @@ def _checked(problem: RoundingProblem, point: FloatArray, proved: bool) -> Round
     steps = np.rint(point).astype(np.int64)
     published = problem.published(steps)
     # What a solver returns is checked in integers, whatever its tolerances were.
-    assert not problem.sums.gaps(published).any()
+    assert not problem.sums.sums(published).any()
     return Rounded(published, 0, proved)

@@ -45,7 +45,7 @@ def unbiased_rounding(
     else:
         steps = round_network(problem, edges, rng)
     published = problem.published(steps)
-    assert not problem.sums.gaps(published).any()
+    assert not problem.sums.sums(published).any()
     return published
 
 

@@ -233,12 +233,10 @@ class _Search:
         return self.scores[state]
 
     def recoding(self, state: State) -> dict[str, dict[str, str]]:
-        """Return a state as a recoding."""
         groups = {move.name: move.groups(part) for move, part in zip(self.moves, state, strict=True)}
         return {name: found for name, found in groups.items() if found}
 
     def coarser(self, state: State) -> dict[State, None]:
-        """Return the recodings that are one merge coarser."""
         found: dict[State, None] = {}
         for i, move in enumerate(self.moves):
             for partition in move.coarser(state[i]):

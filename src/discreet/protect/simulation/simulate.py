@@ -16,6 +16,7 @@ import numpy as np
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
+from discreet.core.random import Seed, generator
 from discreet.protect.base import Original, Protected
 from discreet.protect.inner_counts import InnerMethod
 from discreet.protect.simulation.diagnostics import Diagnostics
@@ -65,7 +66,8 @@ class Simulation(InnerMethod):
         if self.engine not in ("auto", *ENGINES):
             raise RequestError(f"engine is {self.engine!r}; it is 'auto', 'sequential', 'counting' or 'chain'")
         if isinstance(self.margins, Sequence) and not isinstance(self.margins, str):
-            object.__setattr__(self, "margins", tuple(_margin(margin) for margin in self.margins))
+            given = tuple(one if isinstance(one, str) else tuple(one) for one in self.margins)
+            object.__setattr__(self, "margins", given)
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -90,11 +92,10 @@ class Simulation(InnerMethod):
             possible &= sums[table.grid.project(np.arange(table.size), margin)] > 0
         return np.setdiff1d(np.flatnonzero(possible), table.impossible)
 
-    def renewed(
-        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
-    ) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Draw one table."""
-        drawn, engine, diagnostics = self._draw(table, rng, 1, progress)
+        table = original if isinstance(original, Table) else original.table()
+        drawn, engine, diagnostics = self._draw(table, generator(seed), 1, progress)
         inner = table.with_counts(np.arange(table.size), drawn[0])
         notes = [f"Made by {ENGINES[engine]}."]
         if diagnostics is not None:
@@ -165,12 +166,6 @@ class Simulation(InnerMethod):
 
         drawn, mixing = Chain(F, table.shape, model, self.law_name, table.impossible).draw(rng, size, progress)
         return drawn, engine, mixing
-
-
-def _margin(margin: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(margin, str):
-        raise RequestError(f"margin {margin!r} is one name; give every margin as a list of dimensions")
-    return tuple(margin)
 
 
 def _dense(table: Table) -> IntArray:

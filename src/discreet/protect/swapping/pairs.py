@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.sparse import starts_of
 from discreet.core.text import html_table
 from discreet.protect.checks import check_integer, check_share
 from discreet.protect.inner_counts import InnerMethod
@@ -71,6 +72,11 @@ class Units:
     profile: IntArray
     areas: tuple[str, ...]
 
+    @property
+    def kind(self) -> IntArray:
+        """A number for the match and area of each, by which those of a match are together."""
+        return self.match * len(self.areas) + self.area
+
 
 @dataclass(frozen=True, eq=False)
 class Swaps:
@@ -89,41 +95,22 @@ def choose(units: Units, pairs: int, threshold: int, rng: np.random.Generator) -
     from discreet.protect.swapping.pair_kernel import Buckets, pair_up
 
     size = units.area.size
-    plain = np.lexsort((units.profile, units.match, units.area))
-    ties, lots = np.empty(size), rng.random(size)
-    ties[plain] = rng.random(size)
-    risk = np.minimum(units.alike, threshold)
-    order = np.lexsort((ties, risk))
-    rank = np.empty(size, np.int64)
-    rank[order] = np.arange(size)
-    slots = np.lexsort((rank, units.area, units.match))
-    match, area = units.match[slots], units.area[slots]
-    new = np.concatenate([[True], (np.diff(match) != 0) | (np.diff(area) != 0)])
-    bucket = np.empty(size, np.int64)
-    bucket[slots] = np.cumsum(new) - 1
-    first = np.flatnonzero(new)
-    begin = np.append(first, size)
-    group = np.concatenate([[0], np.cumsum(np.diff(match[first]) != 0)])
-    group_begin = np.searchsorted(group, np.arange(int(group[-1]) + 2))
+    lots, ties = rng.random(size), np.empty(size)
+    ties[np.lexsort((units.profile, units.match, units.area))] = rng.random(size)
+    order = np.lexsort((ties, np.minimum(units.alike, threshold)))
+    kinds, bucket, sizes = np.unique(units.kind, return_inverse=True, return_counts=True)
+    slots = np.lexsort((np.argsort(order), bucket))
+    group = np.unique(kinds // len(units.areas), return_inverse=True)[1]
+    buckets = Buckets(bucket, slots, starts_of(sizes), group, starts_of(np.bincount(group)))
     partner, tried = np.full(size, -1, np.int64), np.zeros(size, bool)
-    pair_up(order, Buckets(bucket, slots, begin, group, group_begin), pairs, lots, partner, tried)
+    pair_up(order, buckets, pairs, lots, partner, tried)
     return Swaps(partner, tried & (partner < 0) & (units.alike < threshold))
 
 
 def areas_alone(units: Units) -> tuple[str, ...]:
     """Return the areas in which nobody has anybody like them in another area."""
-    order = np.lexsort((units.area, units.match))
-    match, area = units.match[order], units.area[order]
-    start = np.concatenate([[True], np.diff(match) != 0])
-    group = np.cumsum(start) - 1
-    # Sorted by area within a group, several areas are there if the first and the last differ.
-    first = np.flatnonzero(start)
-    last = np.append(first[1:], match.size) - 1
-    several = (area[first] != area[last])[group]
-    can = np.zeros(len(units.areas), bool)
-    can[area[several]] = True
-    here = np.bincount(units.area, minlength=len(units.areas)) > 0
-    return tuple(units.areas[i] for i in np.flatnonzero(here & ~can))
+    match, area = np.divmod(np.unique(units.kind), len(units.areas))
+    return tuple(units.areas[i] for i in np.setdiff1d(units.area, area[counts_in(match) > 1]))
 
 
 def counts_in(codes: IntArray) -> IntArray:
@@ -157,12 +144,10 @@ class SwapReport:
     @classmethod
     def of(cls, units: Units, swaps: Swaps, pairs: int, threshold: int, what: str) -> SwapReport:
         """Count what was done."""
-        moved = swaps.partner >= 0
-        risky = units.alike < threshold
-        length = len(units.areas)
+        moved, risky = swaps.partner >= 0, units.alike < threshold
 
         def by_area(chosen: BoolArray) -> dict[str, int]:
-            counts = np.bincount(units.area[chosen], minlength=length).tolist()
+            counts = np.bincount(units.area[chosen], minlength=len(units.areas)).tolist()
             return {area: count for area, count in zip(units.areas, counts, strict=True) if count}
 
         return cls(

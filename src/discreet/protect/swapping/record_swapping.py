@@ -16,7 +16,6 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
 from discreet.protect.base import Original, Protected
 from discreet.protect.record_rows import arrow_records
@@ -64,7 +63,7 @@ class RecordSwapping(SwapPlan):
         if self.household is not None or self.carry:
             raise RequestError("a table has neither households nor finer areas; swap records")
         super().check(table)
-        self.check_areas([str(c) for c, n in zip(self._areas(table), self._people(table), strict=True) if n])
+        self.check_areas([self._areas(table)[i] for i in np.unique(table.codes(self.area))])
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be filled: in every area what is in one of them."""
@@ -73,9 +72,7 @@ class RecordSwapping(SwapPlan):
         every = table.grid.moved(np.tile(others, areas), area, np.repeat(np.arange(areas), others.size))
         return np.setdiff1d(every, table.impossible)
 
-    def renewed(
-        self, original: Original, table: Table, rng: np.random.Generator, progress: Progress | None
-    ) -> Protected:
+    def renewed(self, original: Original, table: Table, rng: np.random.Generator) -> Protected:
         """Swap the people of a table once."""
         self.check(table)
         people = np.repeat(table.cells, table.counts)
@@ -116,10 +113,6 @@ class RecordSwapping(SwapPlan):
 
     def _areas(self, table: Table) -> tuple[str, ...]:
         return table.dimensions[table.axis(self.area)].categories
-
-    def _people(self, table: Table) -> list[float]:
-        people: list[float] = table.sums([self.area], table.counts)[0].tolist()
-        return people
 
     def _units(self, table: Table, people: IntArray) -> Units:
         def code(names: Sequence[str]) -> IntArray:
