@@ -58,9 +58,7 @@ def adjust(task: Adjustment, squared: bool, seconds: float, progress: Progress |
     low[levels.cells[up]] = levels.above[up]
     high[levels.cells[~up]] = -levels.below[~up]
     tell(progress, 1, 3, "amounts")
-    moves = _amounts(sums, weights, low, high)
-    if moves is None:
-        raise LimitError(f"no adjustment was found in {seconds:g} seconds; raise the time limit")
+    moves = _amounts(sums, weights, low, high, seconds)
     if squared:
         moves = _squares(sums, weights, low, high)
     tell(progress, 2, 3, "whole units")
@@ -138,7 +136,7 @@ def _rises_and_falls(sums: SumEquations, n: int) -> Rows:
     )
 
 
-def _amounts(sums: SumEquations, weights: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray | None:
+def _amounts(sums: SumEquations, weights: FloatArray, low: FloatArray, high: FloatArray, seconds: float) -> FloatArray:
     """Return the changes with the least weighted sum of absolute values once directions are fixed."""
     n, m = low.size, sums.starts.size - 1
     program = Program(
@@ -152,9 +150,8 @@ def _amounts(sums: SumEquations, weights: FloatArray, low: FloatArray, high: Flo
     if outcome == "infeasible":
         raise InfeasibleError("no adjustment keeps all sums within the radius; widen it, or leave it out")
     if outcome != "optimal":
-        return None
-    moves: FloatArray = program.point[:n] - program.point[n:]
-    return moves
+        raise LimitError(f"no adjustment was found in {seconds:g} seconds; raise the time limit")
+    return program.point[:n] - program.point[n:]
 
 
 def _squares(sums: SumEquations, weights: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -22,6 +22,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
+from discreet.core.sparse import starts_of
 from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import Rounding
 from discreet.protect.layout import Layout
@@ -41,7 +42,6 @@ def round_parts(values: IntArray, parent: IntArray, whole: IntArray, base: int, 
     # The order is drawn anew for every total; with a fixed one, neighbours would go up and down together.
     order = np.lexsort((rng.random(values.size), parent))
     x, total = values[order], parent[order]
-    sums = np.bincount(total, weights=x % base, minlength=whole.size).astype(np.int64)
     exact = np.zeros(whole.size, np.int64)
     np.add.at(exact, total, x)
     residual = exact % base
@@ -51,9 +51,8 @@ def round_parts(values: IntArray, parent: IntArray, whole: IntArray, base: int, 
     # A cell at its finest before others has no parts, and no use for a place to begin.
     begin = np.where(up, base - residual, 0) + rng.integers(0, np.maximum(span, 1))
     r = x % base
-    running = np.cumsum(r)
-    starts = np.concatenate([[0], np.cumsum(sums)[:-1]])
-    before = running - r - starts[total] + begin[total]
+    sums = np.bincount(total, weights=r, minlength=whole.size)
+    before = np.cumsum(r) - r - starts_of(sums.astype(np.int64))[total] + begin[total]
     rounded = np.empty_like(values)
     rounded[order] = x - r + base * ((before + r) // base - before // base)
     return rounded
@@ -132,14 +131,10 @@ def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
 
     Dimensions are broken down one after the other, each along its first hierarchy; then all others at once.
     """
-    chosen = [cells.axis(name) for name in totals]
-    rest = [axis for axis in cells.axes if axis.name not in totals]
-    count = len(cells)
-    inside, depth = np.ones(count, bool), np.zeros(count, np.int64)
-    finished, parent = np.ones(count, bool), cells.cells.copy()
-    for axis in chosen:
-        code = cells.codes(axis.name)
-        tree = axis.hierarchies[0]
+    inside, finished = np.ones(len(cells), bool), np.ones(len(cells), bool)
+    depth, parent = np.zeros(len(cells), np.int64), cells.cells
+    for axis in map(cells.axis, totals):
+        code, tree = cells.codes(axis.name), axis.hierarchies[0]
         above, level = np.full(len(axis), -1), np.full(len(axis), -1)
         for label, up, deep in zip(tree.codes, tree.parents, tree.levels, strict=True):
             above[axis.places[label]] = axis.places[tree.codes[up]] if up >= 0 else 0
@@ -150,6 +145,7 @@ def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
         higher = cells.grid.moved(cells.cells, cells.names.index(axis.name), above[code])
         parent = np.where(code > 0, higher, parent)
         finished = finished & np.isin(code, axis.leaf_codes)
+    rest = [axis for axis in cells.axes if axis.name not in totals]
     if rest:
         codes = np.stack([cells.codes(axis.name) for axis in rest])
         whole = (codes == 0).all(axis=0)

@@ -30,8 +30,8 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
 
     The same text in the same columns has the same key in every extract of the data, whatever the order of the records
     and whether numbers are held as numbers or as text. The hash is SipHash-2-4 under 128 bits made of the secret by
-    BLAKE2b: without the secret, keys cannot be told from even random numbers, even by somebody who knows the records.
-    The secret is used here and kept nowhere; who has it can undo the noise.
+    BLAKE2b: without the secret, keys cannot be told from even random numbers, even by an attacker who knows the
+    records. The secret is used here and kept nowhere; anybody who has it can undo the noise.
 
     Args:
         records: a pandas, polars or Arrow frame, or a CSV or Parquet file.

@@ -125,12 +125,11 @@ class PTable:
 
     def _rows(self) -> tuple[list[str], list[list[str]]]:
         header = ["count", *(f"{v:+d}" if v else "0" for v in range(-self.bound, self.bound + 1)), "variance"]
-        _, variance = self.moments()
         body = []
-        for count in range(len(self.law)):
+        for count, variance in enumerate(self.moments()[1]):
             more = "+" if count == len(self.law) - 1 else ""
             shown = [f"{p:.4f}" if p else "" for p in self.probabilities(count)]
-            body.append([f"{count}{more}", *shown, f"{variance[count]:.4g}"])
+            body.append([f"{count}{more}", *shown, f"{variance:.4g}"])
         return header, body
 
     @property
@@ -139,14 +138,12 @@ class PTable:
         return f"Perturbation table{f' {self.name}' if self.name else ''}: noise of at most {self.bound}"
 
     def __str__(self) -> str:
-        header, body = self._rows()
-        return f"{self.headline}\n{columns(header, body, 1)}"
+        return f"{self.headline}\n{columns(*self._rows(), 1)}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        header, body = self._rows()
-        return html_table(header, body, 1, caption=self.headline)
+        return html_table(*self._rows(), 1, caption=self.headline)
 
 
 def design_ptable(

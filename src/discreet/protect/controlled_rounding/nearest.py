@@ -63,10 +63,12 @@ class RoundingProblem:
         costs: IntArray = self.base - 2 * self.residual
         return costs
 
-    def published(self, steps: IntArray) -> IntArray:
+    def published(self, steps: IntArray | FloatArray) -> IntArray:
         """Return all figures, with those that are no multiples so many steps above their lower neighbours."""
         values: IntArray = self.values - self.values % self.base
-        values[self.open] += self.base * steps
+        values[self.open] += self.base * np.rint(steps).astype(np.int64)
+        # What a solver returns is checked in integers, whatever its tolerances were.
+        assert not self.sums.sums(values).any()
         return values
 
 
@@ -130,12 +132,12 @@ def nearest_rounding(
     outcome, point, least = cheapest_rounding(problem.rows, problem.rhs, costs, clock, whole=False)
     bound = max(bound, least + shift)
     if outcome == "optimal" and whole_point(point):
-        return _checked(problem, point, True), bound
+        return Rounded(problem.published(point), 0, True), bound
     tell(progress, 1, 3, "integer program")
     outcome, point, least = cheapest_rounding(problem.rows, problem.rhs, costs, clock, whole=True)
     bound = max(bound, least + shift) if np.isfinite(least) else bound
     if outcome in ("optimal", "found"):
-        return _checked(problem, point, outcome == "optimal"), bound
+        return Rounded(problem.published(point), 0, outcome == "optimal"), bound
     if outcome == "nothing":
         return None, bound
     radius = 1
@@ -178,11 +180,3 @@ def _relaxed(problem: RoundingProblem, radius: int, clock: Clock) -> tuple[Round
     published = values - residual + base * (steps[:n] + steps[n : 2 * n] - steps[2 * n :])
     assert not sums.sums(published).any()
     return Rounded(published, radius, outcome == "optimal"), bound + float(residual.sum())
-
-
-def _checked(problem: RoundingProblem, point: FloatArray, proved: bool) -> Rounded:
-    steps = np.rint(point).astype(np.int64)
-    published = problem.published(steps)
-    # What a solver returns is checked in integers, whatever its tolerances were.
-    assert not problem.sums.sums(published).any()
-    return Rounded(published, 0, proved)

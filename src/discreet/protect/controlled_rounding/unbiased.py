@@ -39,14 +39,10 @@ def unbiased_rounding(
     if not problem.open.size:
         return problem.values
     edges = network_of(problem)
-    if edges is None:
-        points, weights = mixture(problem, seconds, progress)
-        steps = points[rng.choice(len(points), p=weights / weights.sum())]
-    else:
-        steps = round_network(problem, edges, rng)
-    published = problem.published(steps)
-    assert not problem.sums.sums(published).any()
-    return published
+    if edges is not None:
+        return problem.published(round_network(problem, edges, rng))
+    points, weights = mixture(problem, seconds, progress)
+    return problem.published(points[rng.choice(len(points), p=weights / weights.sum())])
 
 
 def round_network(problem: RoundingProblem, edges: tuple[IntArray, IntArray], rng: np.random.Generator) -> IntArray:
@@ -58,9 +54,7 @@ def round_network(problem: RoundingProblem, edges: tuple[IntArray, IntArray], rn
     flow = problem.residual[order].copy()
     random = rng.integers(0, 2**64, flow.size, dtype=np.uint64)
     round_flow(edges[0][order], edges[1][order], flow, problem.base, problem.rhs.size + 1, random)
-    steps = np.empty(flow.size, np.int64)
-    steps[order] = flow // problem.base
-    return steps
+    return flow[np.argsort(order)] // problem.base
 
 
 def mixture(problem: RoundingProblem, seconds: float, progress: Progress | None = None) -> tuple[IntArray, FloatArray]:

@@ -136,13 +136,13 @@ class Simulation(InnerMethod):
         if model.saturated:
             raise RequestError("the whole table is among the released margins, so nothing is simulated; release fewer")
         sequential = self.law_name == "hypergeometric" and model.decomposable and not table.impossible.size
-        if self.engine == "sequential" and not sequential:
+        if sequential and self.engine in ("auto", "sequential"):
+            return "sequential", None
+        if self.engine == "sequential":
             raise RequestError(
                 "margins are drawn one after another for the hypergeometric law of decomposable margins without "
                 "structural zeros only; use the engine 'auto'"
             )
-        if self.engine == "sequential" or (self.engine == "auto" and sequential):
-            return "sequential", None
         if self.engine != "chain":
             try:
                 return "counting", self._fiber(table)

@@ -25,6 +25,7 @@ from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
+from discreet.core.sparse import starts_of
 from discreet.protect.simulation.diagnostics import Diagnostics, diagnose
 from discreet.protect.simulation.margin_model import Model
 from discreet.protect.simulation.move_kernels import Families, Weighing, walk
@@ -43,24 +44,20 @@ class Chain:
 
     def __init__(self, F: IntArray, shape: tuple[int, ...], model: Model, law: str, impossible: IntArray) -> None:
         self.F, self.factorial = F, law == "hypergeometric"
-        families: list[tuple[int, int]] = []
-        sizes: list[int] = []
-        begin, offsets = [0], []
+        rows: list[tuple[int, int]] = []
+        offsets: list[IntArray] = []
         grid = Grid(shape)
         for family in model.moves():
-            if any(math.prod(shape[i] for i in group) < 2 for group in family.groups):
-                continue
-            families.append((len(sizes), len(family.groups)))
-            for axes in (family.fixed, *family.groups):
-                offset = grid.cross([np.arange(n) if i in axes else [0] for i, n in enumerate(shape)])
-                offsets.append(offset)
-                sizes.append(offset.size)
-                begin.append(begin[-1] + offset.size)
+            if all(math.prod(shape[i] for i in group) > 1 for group in family.groups):
+                rows.append((len(offsets), len(family.groups)))
+                for axes in (family.fixed, *family.groups):
+                    offsets.append(grid.cross([np.arange(n) if i in axes else [0] for i, n in enumerate(shape)]))
+        sizes = np.array([offset.size for offset in offsets], np.int64)
         self.families = Families(
-            np.array(families, np.int64).reshape(-1, 2),
-            np.array(sizes, np.int64),
-            np.array(begin, np.int64),
-            np.concatenate(offsets) if offsets else np.zeros(0, np.int64),
+            np.array(rows, np.int64).reshape(-1, 2),
+            sizes,
+            starts_of(sizes),
+            np.concatenate([np.zeros(0, np.int64), *offsets]),
         )
         self.possible = np.ones(F.size, bool)
         self.possible[impossible] = False
