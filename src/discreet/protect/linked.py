@@ -22,7 +22,7 @@ from discreet.table.axis import Axis
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, locate, recode
 from discreet.table.tabulation import Tabulation
-from discreet.table.unit_levels import Level
+from discreet.table.units import Level
 
 
 @runtime_checkable

@@ -16,19 +16,21 @@ from discreet.table import Release
 
 @dataclass(frozen=True)
 class Usage:
-    """What ``discreet protect`` says of a method, and whether it takes a seed, and linked tables.
-
-    The help is the method's docstring up to a list of attributes or an example.
-    """
+    """What ``discreet protect`` says of a method, and whether it takes a seed, and linked tables."""
 
     help: str
     examples: Mapping[str, str]
-    random: bool
-    linked: bool
+    random: bool = True
+    linked: bool = False
 
     @classmethod
     def of(cls, method: type[Method]) -> Usage:
-        """Return how a method is used."""
+        """Return how a method is used: its ``usage``, or what its class says.
+
+        The help is then the docstring up to a list of attributes or an example.
+        """
+        if isinstance(given := getattr(method, "usage", None), Usage):
+            return given
         words = re.split(r"\n\n(?=Attributes:|>>>)", cleandoc(method.__doc__ or method.name))[0]
         paragraphs = [" ".join(text.split()) for text in words.replace("``", "").split("\n\n")]
         like = method if issubclass(method, MethodBase) else MethodBase
@@ -36,13 +38,19 @@ class Usage:
         return cls("\n\n".join(paragraphs), examples, like.seeded, like.linked is not MethodBase.linked)
 
 
-def option(help: str, flag: str = "") -> Mapping[str, str]:
+def option(help: str, flag: str = "", panel: str = "") -> Mapping[str, str]:
     """Return the metadata of a field that is an option, named as the field unless a flag is given.
+
+    Args:
+        help: what the option does.
+        flag: its name on the command line.
+        panel: the title under which help shows it.
 
     >>> option("The largest change.")["help"]
     'The largest change.'
     """
-    return MappingProxyType({"help": help, **({"flag": flag} if flag else {})})
+    given = {"help": help, "flag": flag, "panel": panel}
+    return MappingProxyType({name: text for name, text in given.items() if text})
 
 
 UNLISTED: Mapping[str, str] = MappingProxyType({"flag": "none"})

@@ -9,7 +9,7 @@ the keys; many cells that are linked by sums narrow each other down, which the a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar
@@ -24,10 +24,10 @@ from discreet.protect.base import Changes, Original, Originals, Protected, check
 from discreet.protect.cell_key.keys import KeyedTable, drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
-from discreet.protect.figure_method import FigureMethod
+from discreet.protect.figure_method import WITH_MARGINS, FigureMethod
 from discreet.protect.layout import Layout
 from discreet.protect.sampling import crossed
-from discreet.protect.usage import in_one_call
+from discreet.protect.usage import UNLISTED, in_one_call, option
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.grid import look_up
@@ -35,6 +35,7 @@ from discreet.table.kinds import Relative
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.spec import KEYS
 
+AMOUNTS = "Magnitudes"
 DRAWN = "Keys were drawn for this table alone; tables that share cells need record keys, to give these the same noise."
 
 
@@ -54,25 +55,47 @@ def perturb(counts: IntArray, keys: IntArray, ptable: PTable, modulus: int = KEY
 
 @dataclass(frozen=True)
 class CellKey(FigureMethod):
-    """Perturb every cell by the noise that its key picks.
+    """Add to every cell and margin the noise that its key picks from a perturbation table.
 
-    Keys are those of a :class:`KeyedTable`, or are drawn for a table or tabulation. Counts are moved by the
-    perturbation table, by default of noise of at most 5 with variance 3; margins (of a plain table with ``margins``) by
-    noise of their own or, with ``additive``, as the sums of the perturbed inner counts, which reveal nothing more. Sums
-    of amounts are moved by at most ``share`` of their largest contributions, of as many as there are ``weights``; see
-    :mod:`~discreet.protect.cell_key.magnitudes`.
+    A cell's key is the sum of its records' keys, so the same people get the same noise in every table. Without record
+    keys, keys are drawn for this table alone.
+
+    The noise has mean 0, the variance asked for at every count, and the largest entropy that a bound allows; cells need
+    not add up to margins. Neither keys nor the secret are in what is written.
+
+    Attributes:
+        ptable: the perturbation table; by default noise of at most 5 with variance 3.
+        share: the largest noise of a sum of amounts; see :mod:`~discreet.protect.cell_key.magnitudes`.
+        weights: how much the largest contributions count in it, as many as are given.
+        margins: publish the margins of a plain table too.
+        additive: publish margins as sums of the perturbed inner counts, which reveal nothing more.
 
     >>> method = CellKey(design_ptable(bound=2, variance=1, minimum=2))
     >>> method.apply(Table.from_array([[1, 5], [6, 2]], ["area", "sex"]), 1).changes.largest <= 2
     True
     """
 
-    ptable: PTable = field(default_factory=lambda: design_ptable(5, 3))
-    share: float = 0.1
-    weights: tuple[float, ...] = (1.0,)
-    margins: bool = False
-    additive: bool = False
+    ptable: PTable = field(default_factory=lambda: design_ptable(5, 3), metadata=UNLISTED)
+    share: float = field(
+        default=0.1, metadata=option("The largest noise, as a share of the largest contribution.", panel=AMOUNTS)
+    )
+    weights: tuple[float, ...] = field(
+        default=(1.0,),
+        metadata=option(
+            "How much the largest contributions count, as 1,0.5; by default the first alone.", panel=AMOUNTS
+        ),
+    )
+    margins: bool = field(default=False, metadata=WITH_MARGINS)
+    additive: bool = field(
+        default=False, metadata=option("Margins of records are sums of what is published, and reveal nothing more.")
+    )
     name: ClassVar[str] = "cell-key"
+    examples: ClassVar[Mapping[str, str]] = {
+        "religion.csv --bound 2 --variance 1 -o release.csv": "one table",
+        "people.parquet --by area,sex --key rkey -o release.csv": "records with keys",
+        "people.csv --by area,sex --secret key.txt --identify id -o r.csv": "hashed",
+        "firms.csv --by area --value turnover --key k --share 0.1 -o r.csv": "amounts",
+    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))

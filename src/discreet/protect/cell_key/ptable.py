@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.files import write_text
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
 from discreet.protect.cell_key.max_entropy import max_entropy, span, variance_range
 from discreet.protect.checks import check_integer
 from discreet.table.kinds import Kind, Noise, Perturbed
@@ -22,7 +22,7 @@ SUM = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
-class PTable:
+class PTable(Result):
     """For every count from 0 up the noises that it can get, each with its probability; larger counts are as the last.
 
     The noises of a count are in the order in which cell keys meet them: a key u between 0 and 1 gets the first noise
@@ -123,27 +123,16 @@ class PTable:
             ],
         }
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
+    def face(self, most: int) -> Face:
+        """Return the probabilities of every noise, and the variances."""
         header = ["count", *(f"{v:+d}" if v else "0" for v in range(-self.bound, self.bound + 1)), "variance"]
         body = []
         for count, variance in enumerate(self.moments()[1]):
             more = "+" if count == len(self.law) - 1 else ""
             shown = [f"{p:.4f}" if p else "" for p in self.probabilities(count)]
             body.append([f"{count}{more}", *shown, f"{variance:.4g}"])
-        return header, body
-
-    @property
-    def headline(self) -> str:
-        """What the table does, in a line."""
-        return f"Perturbation table{f' {self.name}' if self.name else ''}: noise of at most {self.bound}"
-
-    def __str__(self) -> str:
-        return f"{self.headline}\n{columns(*self._rows(), 1)}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._rows(), 1, caption=self.headline)
+        named = f" {self.name}" if self.name else ""
+        return Face(header, body, f"Perturbation table{named}: noise of at most {self.bound}")
 
 
 def design_ptable(

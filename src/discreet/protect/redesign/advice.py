@@ -18,7 +18,7 @@ import numpy as np
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress, tell
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
 from discreet.protect.base import Original
 from discreet.protect.redesign.merged import Redesign, entropy_of
 from discreet.protect.redesign.recode import Allowed, Moves, Partition, coarsened, moves_of
@@ -29,7 +29,6 @@ from discreet.table.grid import Grid
 from discreet.table.tabulation import Tabulation
 
 State: TypeAlias = tuple[Partition, ...]
-HEADER = ["merges", "score", "removed", "entropy", "merged"]
 Score: TypeAlias = Callable[[Original], float]
 """A figure of a table: the number of sensitive cells, or a risk."""
 WIDTH = 64
@@ -82,7 +81,7 @@ class MergeStep:
 
 
 @dataclass(frozen=True, repr=False)
-class Advice:
+class Advice(Result):
     """The frontier of recodings from none to the one that is advised.
 
     ``frontier`` has, for a rising number of merges, the recoding with the lowest score that was found, where that is
@@ -141,13 +140,9 @@ class Advice:
             for step in self.frontier
         ]
 
-    def __str__(self) -> str:
-        return f"{self.sentence}\n{columns(HEADER, self.rows(), 0)}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(HEADER, self.rows(), 0, caption=self.sentence)
+    def face(self, most: int) -> Face:
+        """Return the advice and the frontier."""
+        return Face(["merges", "score", "removed", "entropy", "merged"], self.rows(), self.sentence, 0)
 
 
 def advise(

@@ -7,8 +7,8 @@ law of the table given its margins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -22,7 +22,7 @@ from discreet.protect.inner_counts import InnerMethod
 from discreet.protect.simulation.diagnostics import Diagnostics
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.margin_model import Model, margin_sums
-from discreet.protect.usage import in_one_call
+from discreet.protect.usage import UNLISTED, in_one_call, option
 from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Simulated
@@ -38,14 +38,16 @@ ENGINES = {
 
 @dataclass(frozen=True)
 class Simulation(InnerMethod):
-    """Publish some margins, and inner counts drawn at random from all tables that have them.
+    """Publish margins, and inner counts drawn at random from all tables that have these margins.
+
+    Under the hypergeometric law, P(n) ∝ 1/∏ n!, the draw is that of the log-linear model whose sufficient statistics
+    the margins are; under the uniform law all tables with these margins are equally likely. The inner counts reveal
+    nothing that the margins do not.
 
     Attributes:
         margins: the margins that are released, as lists of dimensions; a number k for all margins of k dimensions; by
             default the total of every category of every dimension.
-        law_name: ``"hypergeometric"``, the law of the table given these margins under the log-linear model whose
-            sufficient statistics they are, P(n) ∝ 1/∏ n!; or ``"uniform"``, all tables with these margins equally
-            likely. The function calls it ``law``.
+        law_name: ``"hypergeometric"`` or ``"uniform"``; the function calls it ``law``.
         engine: how it is drawn. ``"sequential"`` is exact for the hypergeometric law of decomposable margins, two-way
             tables among them; ``"counting"`` is exact for tables that are small enough; ``"chain"`` is a Markov chain
             that measures how well it has mixed. ``"auto"`` takes the first that fits.
@@ -55,10 +57,15 @@ class Simulation(InnerMethod):
     7
     """
 
-    margins: tuple[tuple[str, ...], ...] | int | None = None
-    law_name: Law = "hypergeometric"
-    engine: Engine = "auto"
+    margins: tuple[tuple[str, ...], ...] | int | None = field(default=None, metadata=UNLISTED)
+    law_name: Law = field(default="hypergeometric", metadata=option("hypergeometric or uniform.", "--law"))
+    engine: Engine = field(default="auto", metadata=option("auto, sequential, counting or chain."))
     name: ClassVar[str] = "simulation"
+    examples: ClassVar[Mapping[str, str]] = {
+        "religion.csv -o simulated.csv": "the totals of rows and columns",
+        "t.csv --keep area,sex --keep sex,age -o s.csv": "two margins that share one",
+        "t.csv --keep-all 2 --law uniform -o s.csv": "all two-way margins, even law",
+    }
 
     def __post_init__(self) -> None:
         if self.law_name not in ("hypergeometric", "uniform"):
