@@ -22,8 +22,7 @@ from discreet.protect.bernoulli_sample import BernoulliSample
 from discreet.protect.random_sample import RandomSample
 from discreet.protect.stratified_sample import StratifiedSample
 from discreet.protect.swapping import RecordSwapping
-from discreet.table.arrow_files import read_arrow
-from discreet.table.arrow_writer import write_csv
+from discreet.table.arrow_files import read_arrow, write_csv
 
 SWAPPING = MethodFields(RecordSwapping)
 
