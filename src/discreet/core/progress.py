@@ -9,3 +9,9 @@ from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Called as ``progress(done, total, label)``, from the thread that started the work."""
+
+
+def tell(progress: Progress | None, done: int, total: int, label: str) -> None:
+    """Say how far the work is to whoever asked."""
+    if progress is not None:
+        progress(done, total, label)
