@@ -18,14 +18,13 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import drawn_seed
 from discreet.core.text import columns, figure
-from discreet.decide.evidence import sensitive_cells
-from discreet.decide.measured import Measured, measure
-from discreet.decide.plain import plain, sensitive_data
+from discreet.decide.json_data import plain, sensitive_data
+from discreet.decide.measured_point import Measured, Plan, measure
 from discreet.decide.policy import Policy
 from discreet.decide.protection_grid import NONE, GridPoint, grid_of
 from discreet.decide.record import digest, make_record, versions
 from discreet.decide.result import SCHEMA
-from discreet.decide.subject import Subject
+from discreet.decide.subject import Case, Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
@@ -257,87 +256,56 @@ def compare(
     how = Reading.of({"top": rules.top, "response": response, **reading})
     source = open_original(original, how, name=name)
     points = grid_of(grid, rules, Subject.opened(source).magnitudes)
-    return compare_points(
-        source,
-        rules,
-        points,
-        draws=draws,
-        audits=audits,
-        seed=drawn_seed() if seed is None else seed,
-        time_limit=time_limit,
-        resume=resume,
-        workers=workers,
-        progress=progress,
-    )
+    plan = Plan(draws, audits, drawn_seed() if seed is None else seed, time_limit)
+    return compare_points(source, rules, points, plan, resume=resume, workers=workers, progress=progress)
 
 
 def compare_points(
     source: Opened,
     policy: Policy,
     points: Sequence[GridPoint],
+    plan: Plan,
     *,
-    draws: int,
-    audits: int,
-    seed: int,
-    time_limit: float | None,
     resume: str | Path | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare the points of a grid, the table as it is first, on an original that is laid out."""
-    subject, start = Subject.opened(source), time.monotonic()
+    """Compare the points of a grid, the table as it is first, on an original that was read."""
+    case, start = Case.of(Subject.opened(source), policy), time.monotonic()
     points = (NONE, *(point for point in points if point != NONE))
-    found = sensitive_cells(subject, policy)
-    kept = None if resume is None else _Kept(Path(resume), subject, policy, draws, audits, seed, time_limit)
+    kept = None if resume is None else _Kept(Path(resume), case, plan)
 
     def work(point: GridPoint) -> Measured:
         known = None if kept is None else kept.load(point)
         if known is not None:
             return known
         begun = time.monotonic()
-        made = measure(subject, policy, found, point, draws=draws, audits=audits, seed=seed, time_limit=time_limit)
+        made = measure(case, point, plan)
         if kept is not None:
             kept.save(made)
         return replace(made, seconds=time.monotonic() - begun)
 
     measured = run(work, points, workers=workers, progress=progress, label="comparing protections")
-    made = Comparison(subject, policy, found, tuple(measured), seed, time.monotonic() - start)
-    request = {
-        "points": [{"name": one.name, "parameters": plain(dict(one.parameters))} for one in points],
-        "seed": seed,
-        "draws": draws,
-        "audits": audits,
-        "time_limit": time_limit,
-    }
+    made = Comparison(case.subject, policy, case.found, tuple(measured), plan.seed, time.monotonic() - start)
+    listed = [{"name": one.name, "parameters": plain(dict(one.parameters))} for one in points]
+    request = {"points": listed, "seed": plan.seed, **vars(plan)}
     return replace(made, record=make_record(made, request, source), source=source)
 
 
 class _Kept:
     """Finished points in a folder, one file each, named by the hash of all that the point depends on."""
 
-    def __init__(
-        self,
-        folder: Path,
-        subject: Subject,
-        policy: Policy,
-        draws: int,
-        audits: int,
-        seed: int,
-        time_limit: float | None,
-    ) -> None:
+    def __init__(self, folder: Path, case: Case, plan: Plan) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RequestError(f"{folder} cannot be used to keep results ({error.strerror}); name a folder") from None
         self.folder = folder
-        stated = policy.to_dict()
+        stated = case.policy.to_dict()
         self.about: Mapping[str, Any] = {
-            "original": subject.sha256(),
+            "original": case.subject.sha256(),
             "policy": {key: value for key, value in stated.items() if key not in ("name", "title")},
-            "draws": draws,
-            "audits": audits,
-            "seed": seed,
-            "time_limit": time_limit,
+            **vars(plan),
             "version": versions()["discreet"],
         }
 

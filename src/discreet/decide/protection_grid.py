@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import RequestError
-from discreet.decide.plain import plain
+from discreet.decide.json_data import plain
 from discreet.decide.policy import Policy, make_text
 from discreet.decide.protections import make_method, parse_method
 from discreet.protect.base import Method

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.decide.plain import plain
+from discreet.decide.json_data import plain
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
 

@@ -12,6 +12,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
 from discreet.decide.assess import Request, assess_subject
 from discreet.decide.compare import Comparison, compare_points
+from discreet.decide.measured_point import Plan
 from discreet.decide.policy import Policy
 from discreet.decide.protection_grid import GridPoint
 from discreet.decide.record import canonical, read_record, record_text, results_of, versions
@@ -134,7 +135,7 @@ def _again(
     policy, request = Policy.model_validate(kept["policy"]), dict(kept["request"])
     if kept["kind"] == "comparison":
         points = [GridPoint(**one) for one in request.pop("points")]
-        return compare_points(source, policy, points, **request, workers=workers, progress=progress)
+        return compare_points(source, policy, points, Plan(**request), workers=workers, progress=progress)
     request["protection"] = _protection(kept, record, differences)
     asked = Request(policy, **request)
     return assess_subject(Subject.opened(source), asked, source=source, workers=workers, progress=progress)

@@ -10,7 +10,7 @@ from typing import Any
 from discreet.core.errors import RequestError
 from discreet.core.text import columns, figure
 from discreet.decide.evidence import Evidence
-from discreet.decide.plain import cell_rows, original_data, release_data, sensitive_data
+from discreet.decide.json_data import cell_rows, original_data, release_data, sensitive_data
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import PHRASES, Check, Verdict, failed

@@ -12,7 +12,7 @@ from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.text import figure
 from discreet.decide.evidence import Evidence
-from discreet.decide.known import STATES
+from discreet.decide.known_cells import STATES
 from discreet.decide.result import Assessment
 from discreet.decide.sample_models import ModelView, model_views
 from discreet.decide.subject import Subject

@@ -41,10 +41,10 @@ class Ranges:
     cells: int
 
     @classmethod
-    def of(cls, audited: Audit, cells: int) -> Ranges | None:
+    def of(cls, audited: Audit, cells: int, shape: Shape) -> Ranges | None:
         """Return the ranges of a table with K cells, None where a count has no largest value."""
         equations = audited.findings.equations
-        at = np.flatnonzero(Shape.of(equations).cell[: equations.positions.size])
+        at = np.flatnonzero(shape.cell[: equations.positions.size])
         low, high = (ends[at].astype(np.float64) for ends in (equations.lower, equations.upper))
         filled = high > 0
         fixed = cells - int(filled.sum())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +12,10 @@ from discreet.auditing.audit import audit as run_audit
 from discreet.auditing.findings import RANK, SUBJECTS, Findings, faults
 from discreet.auditing.limits import Limits
 from discreet.core.numerics import IntArray
-from discreet.decide.known import STATES, Known
-from discreet.rules.sensitivity import Sensitivity
+from discreet.decide.known_cells import STATES, Known, entries, states
+from discreet.decide.subject import Case
 from discreet.table.release import Release
 from discreet.table.stakes import ONE_CELL, contributes
-
-if TYPE_CHECKING:
-    from discreet.decide.policy import Policy
-    from discreet.decide.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -35,31 +30,17 @@ class Inside:
     cells: tuple[int, ...] = ()
 
 
-def respondents_know(
-    subject: Subject,
-    policy: Policy,
-    release: Release,
-    found: Sensitivity,
-    known: Known,
-    asked: Mapping[str, Any],
-    levels: Mapping[Any, Any],
-    judged: Any,
-    **running: Any,
-) -> tuple[Known, Inside | None]:
+def respondents_know(case: Case, release: Release, known: Known, **asked: Any) -> tuple[Known, Inside | None]:
     """Return what the best informed reader knows of every sensitive cell, and what is to be said of respondents.
 
     Args:
-        subject: the original.
-        policy: whether respondents are judged.
+        case: the original, and whether the policy judges respondents.
         release: what is published.
-        found: the sensitive cells.
-        known: what an outsider knows of them.
-        asked: the crossing and the sums that the audit is asked about, and tables that are said to fit.
-        levels: what intervals must reach, by cell.
-        judged: returns the entry of an audit for each cell.
-        running: time limit, workers and progress.
+        known: what an outsider knows of the sensitive cells.
+        asked: what the audit is asked, tables that are said to fit, and how long it may take.
     """
-    if not contributes(subject.tabulation) or not known.cell.size:
+    subject, policy = case.subject, case.policy
+    if case.found is None or not contributes(subject.tabulation) or not known.cell.size:
         return known, None
     if policy.insiders == "none":
         told = "what respondents work out with their own contributions was not judged, as the policy says (insiders)"
@@ -68,14 +49,13 @@ def respondents_know(
         return known, None
     tried = run_audit(
         release,
-        limits=Limits(policy.limits.width, levels=levels),
+        limits=Limits(policy.limits.width, levels=case.levels(every=True)),
         contributions=subject.tabulation,
         insiders=policy.insiders,
         response=subject.response,
         verdict_only=True,
         proofs=0,
         **asked,
-        **running,
     )
     if UNNAMED in tried.note:
         open_ = known.state > STATES.index("determined")
@@ -84,8 +64,7 @@ def respondents_know(
     columns = tried.findings
     rows = columns.order[(columns.who[columns.order] > 0) & (columns.rank[columns.order] != RANK["safe"])]
     worst = _chosen(columns, rows)
-    position = found.tabulation.cells[known.cell]
-    entry = judged(subject, replace(tried, findings=worst), position, known.cell)
+    entry = entries(case, replace(tried, findings=worst))
     named = subject.tabulation.respondents is not None
     narrowed = _narrowed(known, worst, entry, policy.limits.of_figures)
     return narrowed, _said(worst, entry, len(columns.attackers) - 1, named)
@@ -96,10 +75,8 @@ def _narrowed(known: Known, worst: Findings, entry: IntArray, limits: Limits) ->
     has = entry >= 0
     rows = entry[has]
     of_cell = worst.subject[rows] == SUBJECTS.index("value")
-    single, finished = worst.determined[rows], worst.finished[rows]
     state, lower, upper, bits = (getattr(known, name).copy() for name in ("state", "lower", "upper", "bits"))
-    names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
-    state[has] = np.minimum(state[has], np.select([single, finished], names[:2], names[2]))
+    state[has] = np.minimum(state[has], states(worst.determined[rows], worst.finished[rows]))
     lower[has] = np.where(of_cell, np.fmax(lower[has], worst.lower[rows]), lower[has])
     upper[has] = np.where(of_cell, np.fmin(upper[has], worst.upper[rows]), upper[has])
     bits[has] = np.fmin(bits[has], np.maximum(worst.bits[rows], 0.0))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.decide.evidence import Evidence
-from discreet.decide.known import STATES
+from discreet.decide.known_cells import STATES
 from discreet.decide.subject import Subject
 from discreet.rules.rule import amount
 from discreet.rules.sensitivity import Sensitivity

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DiscreetError
-from discreet.decide.evidence import Evidence, gather
-from discreet.decide.known import Known
-from discreet.decide.plain import number
-from discreet.decide.policy import Policy
+from discreet.decide.evidence import Effort, Evidence, gather
+from discreet.decide.json_data import number
+from discreet.decide.known_cells import Known
 from discreet.decide.protection_grid import GridPoint
 from discreet.decide.protections import make_method
 from discreet.decide.record import digest
-from discreet.decide.subject import Subject
+from discreet.decide.subject import Case
 from discreet.decide.verdict import check, failed
 from discreet.protect.base import Method, RandomMethod, is_random
-from discreet.rules.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,8 @@ class Figure:
         return cls(math.inf if data["mean"] is None else data["mean"], data["mc_error"] or 0.0)
 
 
-FIGURES = ("r2", "utility", "hellinger", "mean_absolute_error", "mean_squared_error", "worst_dr", "determined", "known")
+ERRORS = ("hellinger", "mean_absolute_error", "mean_squared_error")
+FIGURES = ("r2", "utility", *ERRORS, "worst_dr", "determined", "known")
 
 
 @dataclass(frozen=True)
@@ -110,107 +109,88 @@ class Measured:
         )
 
 
-def measure(
-    subject: Subject,
-    policy: Policy,
-    found: Sensitivity | None,
-    point: GridPoint,
-    *,
-    draws: int,
-    audits: int,
-    seed: int,
-    time_limit: float | None = None,
-) -> Measured:
+@dataclass(frozen=True)
+class Plan:
+    """How methods are compared: the draws of each, how many are audited, the seed, and the seconds of each audit."""
+
+    draws: int
+    audits: int
+    seed: int
+    time_limit: float | None = None
+
+
+def measure(case: Case, point: GridPoint, plan: Plan) -> Measured:
     """Measure one method on one table; what cannot be applied says why."""
     try:
         if point.name == "none":
-            return _released(subject, policy, found, point, None, 1, 1, seed, time_limit)
-        method = make_method(point.name, point.parameters, found, time_limit)
-        chance = is_random(method)
-        return _released(
-            subject, policy, found, point, method, draws if chance else 1, audits if chance else 1, seed, time_limit
-        )
+            return _released(case, point, None, replace(plan, draws=1, audits=1))
+        method = make_method(point.name, point.parameters, case.found, plan.time_limit)
+        return _released(case, point, method, plan if is_random(method) else replace(plan, draws=1, audits=1))
     except DiscreetError as error:
         return Measured(point, faults=(str(error),), error=str(error))
 
 
-def _released(
-    subject: Subject,
-    policy: Policy,
-    found: Sensitivity | None,
-    point: GridPoint,
-    method: Method | None,
-    draws: int,
-    audits: int,
-    seed: int,
-    time_limit: float | None,
-) -> Measured:
-    # A stream of its own for every point, so that a result does not depend on which others are compared.
-    root = np.random.SeedSequence([seed, int(digest(point.to_dict())[:15], 16)])
-    streams = root.spawn(audits + 1)
-    evidences = []
-    for stream in streams[:audits]:
-        made = None if method is None else method.apply(subject.original, stream)
-        release, proof = (subject.as_is(), None) if made is None else (made.release, made.candidates)
-        evidences.append(
-            gather(subject, policy, release, found, candidates=proof, time_limit=time_limit, proofs=0, workers=1)
-        )
-    figures: dict[str, Figure | None] = {}
-    table = subject.table
-    if isinstance(method, RandomMethod) and table is not None and draws > 1:
-        from discreet.evaluate.expected import expected_risk
-
-        expected: Any = expected_risk(
-            table, method, draws=draws, weights=policy.weights, slices=(), seed=streams[-1], workers=1
-        )
-        figures["r2"] = Figure(expected.risk.mean, expected.risk.mc_error)
-        for name in ("utility", "hellinger", "mean_absolute_error", "mean_squared_error"):
-            one = getattr(expected, name)
-            figures[name] = Figure(one.mean, one.mc_error)
-    else:
-        figures["r2"] = None if evidences[0].risk is None else Figure.of([e.risk.value for e in evidences if e.risk])
-        figures["utility"] = Figure.of([e.utility for e in evidences])
-        for name in ("hellinger", "mean_absolute_error", "mean_squared_error"):
-            known = [float(getattr(e.loss, name)) for e in evidences if e.loss is not None]
-            figures[name] = Figure.of(known) if known else None
-    some = found is not None and found.cells.size > 0
+def _released(case: Case, point: GridPoint, method: Method | None, plan: Plan) -> Measured:
+    # A stream of its own for every point: its result does not depend on which others are compared.
+    root = np.random.SeedSequence([plan.seed, int(digest(point.to_dict())[:15], 16)])
+    *streams, last = root.spawn(plan.audits + 1)
+    evidences = [_evidence(case, method, stream, plan) for stream in streams]
+    figures = _drawn(case, method, plan, last, evidences)
+    some = case.cells.size > 0
     figures["worst_dr"] = Figure.of([_worst_dr(e.known) for e in evidences]) if some else None
-    n = max(found.cells.size if found is not None else 0, 1)
+    n = max(case.cells.size, 1)
     figures["determined"] = Figure.of([e.known.count("exact", "determined") / n for e in evidences])
-    figures["known"] = Figure.of([_known_share(subject, e) for e in evidences])
+    figures["known"] = Figure.of([e.exact for e in evidences])
     faults: dict[str, str] = {}
     for evidence in evidences:
-        for one in failed(check(subject, policy, found, evidence)):
+        for one in failed(check(case, evidence)):
             # R2 is held against its mean over the draws.
             if one.name != "r2":
                 faults.setdefault(one.name, one.brief)
-    r2 = figures["r2"]
-    if r2 is not None and not policy.limits.met("r2", r2.mean):
-        faults["r2"] = f"R2 of {r2.mean:.4f} is above {policy.limits.r2:g}"
-    told = tuple(faults.values())
-    return Measured(point, figures, _extremes(found, evidences), draws, audits, faults=told)
+    r2, limits = figures["r2"], case.policy.limits
+    if r2 is not None and not limits.met("r2", r2.mean):
+        faults["r2"] = f"R2 of {r2.mean:.4f} is above {limits.r2:g}"
+    worst = _extremes([e.known for e in evidences] if some else [])
+    return Measured(point, figures, worst, plan.draws, plan.audits, faults=tuple(faults.values()))
 
 
-def _known_share(subject: Subject, evidence: Evidence) -> float:
-    """Return the share of the table's figures that are published exactly or can be worked out."""
-    exact = sum(int((part.ranges()[0] == part.ranges()[1]).sum()) for part in evidence.release.parts())
-    every = sum(len(part) for part in evidence.release.parts())
-    worked_out = int(evidence.audit.findings.determined.sum())
-    return min((exact + worked_out) / max(every, 1), 1.0)
+def _evidence(case: Case, method: Method | None, stream: np.random.SeedSequence, plan: Plan) -> Evidence:
+    made = None if method is None else method.apply(case.subject.original, stream)
+    release, proof = (case.subject.as_is(), None) if made is None else (made.release, made.candidates)
+    return gather(case, release, Effort(plan.time_limit, workers=1), candidates=proof, proofs=0)
 
 
-def _extremes(found: Sensitivity | None, evidences: list[Evidence]) -> dict[str, float]:
+def _drawn(
+    case: Case, method: Method | None, plan: Plan, seed: np.random.SeedSequence, evidences: list[Evidence]
+) -> dict[str, Figure | None]:
+    """Return risk, utility and errors, over many draws where the method has a law of its own."""
+    table = case.subject.table
+    if isinstance(method, RandomMethod) and table is not None and plan.draws > 1:
+        from discreet.evaluate.expected import expected_risk
+
+        found = expected_risk(
+            table, method, draws=plan.draws, weights=case.policy.weights, slices=(), seed=seed, workers=1
+        )
+        means = {"r2": found.risk, **{name: getattr(found, name) for name in ("utility", *ERRORS)}}
+        return {name: Figure(one.mean, one.mc_error) for name, one in means.items()}
+    risks = [e.risk.value for e in evidences if e.risk is not None]
+    losses = [e.loss for e in evidences if e.loss is not None]
+    return {
+        "r2": Figure.of(risks) if risks else None,
+        "utility": Figure.of([e.utility for e in evidences]),
+        **{name: Figure.of([float(getattr(x, name)) for x in losses]) if losses else None for name in ERRORS},
+    }
+
+
+def _extremes(audited: list[Known]) -> dict[str, float]:
     """Return the worst that any audited release shows of a sensitive cell; a risk that is not shown is infinite."""
-    worst = {"known": 0.0, "unfinished": 0.0, "dr": 0.0, "width": math.inf, "levels": 0.0}
-    if found is None or not found.cells.size:
-        return worst
-    for known in (evidence.known for evidence in evidences):
-        worst["known"] = max(worst["known"], known.count("exact", "determined"))
-        worst["unfinished"] = max(worst["unfinished"], known.count("unfinished"))
-        worst["dr"] = max(worst["dr"], _worst_dr(known))
-        worst["width"] = min(worst["width"], float(known.width.min()))
-        worst["levels"] = max(worst["levels"], int(known.wrong("lower", "upper", "sliding").sum()))
-    return worst
+    return {
+        "known": float(max((known.count("exact", "determined") for known in audited), default=0)),
+        "unfinished": float(max((known.count("unfinished") for known in audited), default=0)),
+        "dr": max((_worst_dr(known) for known in audited), default=0.0),
+        "width": min((float(known.width.min()) for known in audited), default=math.inf),
+        "levels": float(max((int(known.wrong("lower", "upper", "sliding").sum()) for known in audited), default=0)),
+    }
 
 
 def _worst_dr(known: Known) -> float:
