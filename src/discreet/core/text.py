@@ -17,6 +17,15 @@ def figure(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}f}"
 
 
+def many(count: int, what: str) -> str:
+    """Return how many there are of something.
+
+    >>> many(1, "figure"), many(2000, "figure")
+    ('1 figure', '2,000 figures')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def one_line(text: str) -> str:
     r"""Return a text without line breaks and other control characters, which are shown as escapes.
 

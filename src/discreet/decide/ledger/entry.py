@@ -1,4 +1,4 @@
-"""One line of the ledger: a release that was published, and what is said about it."""
+"""One line of the ledger: a release that was published, what is said about it, and its tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from discreet.decide.ledger.populations import family
+from discreet.table.figures import Figures
+from discreet.table.release import Release
 
 
 @dataclass(frozen=True)
@@ -98,3 +100,18 @@ class Entry:
 
 
 HEADER = ["id", "title", "about", "dimensions", "figures", "published"]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One published table, the release that it belongs to, and the draw that its figures were made by."""
+
+    figures: Figures
+    entry: Entry
+    draw: str = ""
+
+
+def sheets_of(release: Release, entry: Entry) -> list[Sheet]:
+    """Return the tables of a release; those that were perturbed by the keys of their records share a draw."""
+    draw = release.method if release.parameters.get("keys") == "records" else f"{entry.id} {entry.title}"
+    return [Sheet(part, entry, draw) for part in release.parts()]

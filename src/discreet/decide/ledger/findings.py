@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from discreet.core.text import columns, html_table
+from discreet.core.text import columns, html_table, many
 from discreet.decide.ledger.entry import Entry
 
 Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
@@ -142,20 +142,20 @@ class Check:
     @property
     def sentence(self) -> str:
         """The verdict in words."""
-        met = f"put together with {_many(len(self.linked), 'earlier release')}" if self.linked else "by itself"
+        met = f"put together with {many(len(self.linked), 'earlier release')}" if self.linked else "by itself"
         if self.compared:
             others = "about other times or populations, or with other versions of the figures"
-            met += f", compared with {_many(len(self.compared), 'release')} {others}"
+            met += f", compared with {many(len(self.compared), 'release')} {others}"
         exact = sum(finding.exact for finding in self.new)
         parts = []
         if exact:
-            parts.append(f"{_many(exact, 'figure')} can be worked out exactly")
+            parts.append(f"{many(exact, 'figure')} can be worked out exactly")
         if len(self.new) > exact:
-            parts.append(f"{_many(len(self.new) - exact, 'figure')} too closely")
+            parts.append(f"{many(len(self.new) - exact, 'figure')} too closely")
         if self.changes:
-            parts.append(f"{_many(len(self.changes), 'change')} can be traced to very few people")
+            parts.append(f"{many(len(self.changes), 'change')} can be traced to very few people")
         if self.unfinished:
-            parts.append(f"{_many(self.unfinished, 'figure')} could not be bounded in time, and none is called safe")
+            parts.append(f"{many(self.unfinished, 'figure')} could not be bounded in time, and none is called safe")
         old = sum(finding.cause == "before" and finding.sensitive for finding in self.findings)
         if not parts:
             what = "nothing more that is protected" if old else "nothing that is protected"
@@ -163,16 +163,16 @@ class Check:
         if self.zeros:
             more = ", and more that are not listed" if self.more_zeros else ""
             follow = "follows" if len(self.zeros) == 1 else "follow"
-            parts.append(f"{_many(len(self.zeros), 'figure')} of 0 {follow}{more}")
+            parts.append(f"{many(len(self.zeros), 'figure')} of 0 {follow}{more}")
         found = "; ".join(parts)
-        known = f" Without it, {_many(old, 'figure')} can be worked out from earlier releases already." if old else ""
+        known = f" Without it, {many(old, 'figure')} can be worked out from earlier releases already." if old else ""
         aside = (
-            f" {_many(self.apart, 'release')} about something else {_was(self.apart)} left aside." if self.apart else ""
+            f" {many(self.apart, 'release')} about something else {_was(self.apart)} left aside." if self.apart else ""
         )
         taken = aside + "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
         dark = "".join(f" Not judged: {text}." for text in self.unjudged)
         part = (
-            f" {_many(self.left_out, 'release')} of the ledger {_was(self.left_out)} left out: "
+            f" {many(self.left_out, 'release')} of the ledger {_was(self.left_out)} left out: "
             "this does not say whether it can join the ledger."
             if self.left_out
             else ""
@@ -230,10 +230,6 @@ class Check:
 
 def _was(count: int) -> str:
     return "was" if count == 1 else "were"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def between(lower: float, upper: float) -> str:

@@ -6,32 +6,25 @@ import datetime
 import getpass
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
-from discreet.decide.ledger.change import Inside, changes, may_lie_inside
 from discreet.decide.ledger.document import digest, packed, unpacked
 from discreet.decide.ledger.entry import Amendment, Entry
-from discreet.decide.ledger.findings import Change, Check, Verdict
-from discreet.decide.ledger.joint import Joint, joint_findings
+from discreet.decide.ledger.findings import Check
 from discreet.decide.ledger.originals import Originals
-from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
-from discreet.decide.ledger.revision import alike, same_values
+from discreet.decide.ledger.release_check import ReleaseCheck
 from discreet.decide.ledger.settings import Settings
-from discreet.decide.ledger.sheets import sheets_of
 from discreet.decide.ledger.store import WAIT, Store
 from discreet.decide.policy import Policy
 from discreet.reading.published import open_release
 from discreet.table.release import Release
 
-COLUMNS = (
-    "id, title, published, method, dimensions, figures, hidden, population, period, variable, withdrawn, reason, "
-    "unseen, revises"
-)
+ADDED = ("id", "title", "published", "method", "dimensions", "figures", "hidden", "population", "period", "variable")
+COLUMNS = ", ".join((*ADDED, "withdrawn", "reason", "unseen", "revises"))
 FEWEST = 3
 """A change between two times that fewer people made shows who they are."""
 
@@ -132,20 +125,13 @@ class Ledger:
         entry = replace(entry, id=mark[:10])
         if original is not None:
             self.originals.keep(entry.id, Path(original))
-        row = (
-            entry.id, mark, entry.title, entry.published, entry.method, "\n".join(entry.dimensions), entry.figures,
-            entry.hidden, entry.population, entry.period, entry.variable, body,
-            "\n".join(entry.revises),
-        )  # fmt: skip
+        row = {name: getattr(entry, name) for name in ADDED} | {"digest": mark, "body": body}
+        row |= {"dimensions": "\n".join(entry.dimensions), "revises": "\n".join(entry.revises)}
         with self._store.writing() as db:
             same = db.execute("SELECT id FROM release WHERE digest = ? OR id = ?", (mark, entry.id)).fetchone()
             if same is not None:
                 raise RequestError(f"this release is in the ledger already, as {same[0]}; nothing was added")
-            db.execute(
-                "INSERT INTO release (id, digest, title, published, method, dimensions, figures, hidden, population, "
-                "period, variable, body, revises) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
+            self._store.insert(db, "release", row)
         return entry
 
     def withdraw(self, name: str, *, reason: str, unseen: bool = False) -> Entry:
@@ -203,11 +189,8 @@ class Ledger:
                 "another population, period or variable (--population, --period, --variable)"
             )
         with self._store.writing() as db:
-            db.execute(
-                "INSERT INTO amendment (release, day, who, reason, population, period, variable) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (entry.id, _today(), who.strip() or getpass.getuser(), reason.strip(), *now.values()),
-            )
+            told = {"day": _today(), "who": who.strip() or getpass.getuser(), "reason": reason.strip()}
+            self._store.insert(db, "amendment", {"release": entry.id, **told, **now})
         return self.entry(entry.id)
 
     # --- asking it ----------------------------------------------------------------------------------------
@@ -264,63 +247,8 @@ class Ledger:
         rules = Settings.of(policy, width, dr, threshold, amounts=not entry.counts)
         rules = replace(rules, time_limit=time_limit, workers=workers, progress=progress)
         every = self.entries() if beside is None else self._held(beside)
-        seen = [e for e in every if not e.unseen]
-        old = [e for e in seen if e.same_variable(entry)]
         revised = self._revised(self._named(revises))
-        # What a later release corrected is no longer said; what it says of hidden figures is.
-        past = revised | {name for e in old for name in e.revises}
-        same = [e for e in old if e.may_be_about(entry.population, entry.period) and e.id not in past]
-        linked = _linked(entry, same)
-        others = [e for e in seen if e not in same and set(e.dimensions) & set(entry.dimensions)]
-        mine = sheets_of(release, entry)
-        joint = Joint(unjudged=(*rules.unasked, *_renamed(entry, [e for e in seen if e.id in revised])))
-        groups = [[s for e in group for s in sheets_of(self.release(e.id), e)] for group in _worlds(entry, linked)]
-        for before in groups:
-            joint |= joint_findings(mine, before, rules)
-        moved: list[Change] = []
-        compared: list[Entry] = []
-        assumed = list(_assumed(entry, linked))
-        for e in others:
-            theirs = sheets_of(self.release(e.id), e)
-            stated = e.id in revised or (e in old and e.may_be_about(entry.population, entry.period))
-            reasons = [
-                "a later release revises the other" if stated else alike([*before, *mine], theirs) for before in groups
-            ]
-            for before, why in zip(groups, reasons, strict=True):
-                if why:
-                    joint |= same_values(mine, before, theirs, rules, why)
-                if why and not stated:
-                    assumed.append(f"«{e.title}» and «{title}» were taken to describe the same values, as {why}")
-            strangers = e.id not in revised and apart(e.population, entry.population)
-            if strangers:
-                assumed.append(f"«{e.title}» and «{title}» are said to be about different people: no change was judged")
-            # Amounts of something else, and other people, are compared only where they may be the same ones.
-            changed = e in old and not strangers
-            if changed or any(reasons):
-                compared.append(e)
-            for pair in product(release.parts(), [sheet.figures for sheet in theirs] if changed else []):
-                moved += changes(*pair, f"«{e.title}»", fewest, amounts=rules.amounts)
-                if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(*pair, rules)):
-                    joint |= Joint(unjudged=(_nested(e, entry, inside),))
-        new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
-        open_ = joint.unfinished or joint.unjudged
-        verdict: Verdict = "unsafe" if new or moved else "incomplete" if open_ else "safe"
-        return Check(
-            verdict,
-            title,
-            joint.findings,
-            tuple(moved),
-            tuple(linked),
-            tuple(compared),
-            len(every) - len(linked) - len(compared),
-            joint.unfinished,
-            joint.unjudged,
-            tuple(dict.fromkeys(assumed)),
-            len(self) - len(every),
-            joint.more_zeros,
-            rules.meaning(fewest),
-            rules.policy,
-        )
+        return ReleaseCheck(release, entry, every, revised, self.release, rules).outcome(fewest, len(self))
 
     def _named(self, names: str | Sequence[str]) -> tuple[str, ...]:
         """Return the ids of releases that are given by id or title."""
@@ -378,74 +306,6 @@ class Ledger:
     __repr__ = __str__
 
 
-def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
-    """Return the releases of a population that are linked with a new one: by its tag, or by shared dimensions."""
-    found = [e for e in same if e.population and family(e.population) == family(entry.population)]
-    reached = {name for e in (entry, *found) for name in e.dimensions}
-    left = [e for e in same if e not in found]
-    while more := [e for e in left if reached & set(e.dimensions)]:
-        found += more
-        left = [e for e in left if e not in more]
-        reached |= {name for e in more for name in e.dimensions}
-    return sorted(found, key=list(same).index)
-
-
-def _worlds(entry: Entry, linked: Sequence[Entry]) -> list[list[Entry]]:
-    """Return the sets of releases that may all be about one population and period, together with a new one."""
-    every = (entry, *linked)
-    populations = list({family(e.population): e.population for e in every if e.population}.values()) or [""]
-    periods = list(dict.fromkeys(e.period for e in every if e.period)) or [""]
-    sets = [[e for e in linked if e.may_be_about(who, when)] for who in populations for when in periods]
-    ids = [{e.id for e in group} for group in sets]
-    return [
-        group
-        for k, group in enumerate(sets)
-        if not any(ids[k] < other or (ids[k] == other and j < k) for j, other in enumerate(ids))
-    ]
-
-
-def _assumed(entry: Entry, linked: Sequence[Entry]) -> tuple[str, ...]:
-    """Say which releases state no population or period where others do, and were taken to be about the same."""
-    found = []
-    for what in ("population", "period"):
-        stated = [e for e in (entry, *linked) if getattr(e, what)]
-        silent = [e for e in (entry, *linked) if not getattr(e, what)]
-        if stated and silent:
-            names = ", ".join(f"«{e.title}»" for e in silent)
-            told = ", ".join(dict.fromkeys(getattr(e, what) for e in stated))
-            some = "states" if len(silent) == 1 else "state"
-            was = "was" if len(silent) == 1 else "were"
-            found.append(f"{names} {some} no {what} and {was} taken to be about the same ({told})")
-    return tuple(found)
-
-
-def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
-    """Say which releases are corrected by one that has none of their dimensions."""
-    return tuple(
-        f"«{entry.title}» revises «{e.title}» but has none of its dimensions ({', '.join(e.dimensions)}), so that "
-        "their figures could not be compared; name dimensions as the first release does"
-        for e in revised
-        if not set(e.dimensions) & set(entry.dimensions)
-    )
-
-
-def _nested(earlier: Entry, entry: Entry, inside: Inside) -> str:
-    """Say that one population may lie inside another, and how to state whether it does."""
-    one, other = (" > ".join(lineage(e.population)) for e in (earlier, entry))
-    outermost, *within = (name.strip() for name in entry.population.split(WITHIN))
-    beside = f" {WITHIN} ".join([f"{outermost} {APART} {lineage(earlier.population)[0]}", *within])
-    behind = (
-        f"discreet ledger retag {earlier.id} --population '{other} > {one}' --reason …"
-        if inside.larger
-        else f"--population '{one} > {other}'"
-    )
-    return (
-        f"«{earlier.title}» and «{entry.title}» are about populations that may lie inside each other, and then "
-        f"{inside.text}; write one behind the other to have such differences checked ({behind}), or say that they "
-        f"share nobody (--population '{beside}')"
-    )
-
-
 def _described(
     release: Release, title: str, population: str, period: str, variable: str, published: str | None
 ) -> Entry:
@@ -489,12 +349,7 @@ def _first(entry: Entry) -> Entry:
 
 
 def _said(entry: Entry) -> dict[str, str]:
-    said = {
-        "title": entry.title,
-        "population": entry.population,
-        "period": entry.period,
-        "variable": entry.variable,
-    }
+    said = {name: getattr(entry, name) for name in ("title", "population", "period", "variable")}
     return said | ({"revises": "\n".join(entry.revises)} if entry.revises else {})
 
 

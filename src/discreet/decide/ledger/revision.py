@@ -21,10 +21,11 @@ import numpy as np
 from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import IntArray
+from discreet.decide.ledger.entry import Sheet
 from discreet.decide.ledger.findings import Finding, between
-from discreet.decide.ledger.joint import Joint, Work, joint_findings, lay, told_ends
+from discreet.decide.ledger.joined_tables import JoinedTables, faults_of, lay
+from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.settings import Settings
-from discreet.decide.ledger.sheets import Sheet
 from discreet.feasible.bounds import Bounds
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
@@ -93,7 +94,7 @@ def carried(new: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why:
     every = [sheet.figures for sheet in (*new, *old)]
     if not any((ends[0] < ends[1]).any() for ends in (part.ranges() for part in every)):
         return Joint()
-    pair = [Work(lay(sheets), settings) for sheets in (new, old)]
+    pair = [JoinedTables(lay(sheets), settings) for sheets in (new, old)]
     titles = tuple(dict.fromkeys(sheet.entry.title for sheet in (*old, *new)))
     if pair[0].scale != pair[1].scale:
         text = (
@@ -129,14 +130,13 @@ def carried(new: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why:
 
 
 def _finding(
-    work: Work, other: Work, found: Bounds, judged: Findings, k: int, titles: tuple[str, ...], why: str
+    work: JoinedTables, other: JoinedTables, found: Bounds, judged: Findings, k: int, titles: tuple[str, ...], why: str
 ) -> Finding:
     """Return a figure that is known too well, with what either side says of it."""
     i = int(judged.at[k])
-    ends = told_ends(int(found.lower[i]), int(found.upper[i]), work.scale)
-    left = told_ends(int(work.found.lower[i]), int(work.found.upper[i]), work.scale)
+    ends, left = work.ends(i, found), work.ends(i)
     at = int(other.equations.locate(_positions(work, other, np.array([i])))[0])
-    theirs = told_ends(int(other.found.lower[at]), int(other.found.upper[at]), work.scale) if at >= 0 else None
+    theirs = other.ends(at) if at >= 0 else None
     printed = (
         f"{between(*ends)} by {_titles(other)}"
         if theirs == ends
@@ -145,13 +145,10 @@ def _finding(
     name = work.equations.describe(i)
     relation = "=" if ends[0] == ends[1] else "between"
     text = f"{name} {relation} {between(*ends)}: between {between(*left)} by {_titles(work)}, {printed}; {why}"
-    fault = "; ".join(
-        judged.limits.phrases(judged.faults[k], float(judged.lower[k]), float(judged.upper[k]), float(judged.dr[k]))
-    )
-    return Finding(work.equations.cell(i), name, *ends, left, "together", fault, titles, (), text)
+    return Finding(work.equations.cell(i), name, *ends, left, "together", faults_of(judged, k), titles, (), text)
 
 
-def _titles(work: Work) -> str:
+def _titles(work: JoinedTables) -> str:
     return _names(tuple(dict.fromkeys(sheet.entry.title for sheet in work.sheets)))
 
 
@@ -168,11 +165,11 @@ def _and(texts: Sequence[str]) -> str:
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
-def _positions(work: Work, other: Work, at: IntArray) -> IntArray:
+def _positions(work: JoinedTables, other: JoinedTables, at: IntArray) -> IntArray:
     return work.equations.space.translate(work.equations.positions[at], other.equations.space)
 
 
-def _shared(new: Work, old: Work) -> tuple[IntArray, IntArray]:
+def _shared(new: JoinedTables, old: JoinedTables) -> tuple[IntArray, IntArray]:
     """Return where the positions stand that both releases have."""
     there = old.equations.locate(_positions(new, old, np.arange(new.equations.positions.size)))
     here = np.flatnonzero(there >= 0)
@@ -216,14 +213,14 @@ def _equal(new: Sequence[Figures], old: Sequence[Figures]) -> tuple[int, int]:
     return same, both
 
 
-def _put(work: Work, at: IntArray, lower: IntArray, upper: IntArray) -> Bounds:
+def _put(work: JoinedTables, at: IntArray, lower: IntArray, upper: IntArray) -> Bounds:
     """Return what is left of figures with other ranges put in place of their own."""
     low, high = work.found.lower.copy(), work.found.upper.copy()
     low[at], high[at] = lower, upper
     return replace(work.found, lower=low, upper=high)
 
 
-def _again(work: Work, put: Bounds) -> Bounds | None:
+def _again(work: JoinedTables, put: Bounds) -> Bounds | None:
     """Return the bounds of all protected figures once narrower ranges of some are put in; None where that cannot be."""
     closer = np.flatnonzero((put.lower != work.found.lower) | (put.upper != work.found.upper))
     if not closer.size:

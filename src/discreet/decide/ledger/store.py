@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -130,6 +130,11 @@ class Store:
                 with suppress(sqlite3.Error):
                     self._db.execute("ROLLBACK")
                 raise
+
+    def insert(self, db: sqlite3.Connection, table: str, row: Mapping[str, object]) -> None:
+        """Add a row by the names of its columns."""
+        marks = ", ".join("?" * len(row))
+        db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
 
     def read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
