@@ -14,7 +14,7 @@ import discreet as dc
 from discreet.core.errors import RequestError
 from discreet.decide.ledger import Ledger, crossing, given_away, release_check, revision
 from discreet.decide.ledger.entry import sheets_of
-from discreet.decide.ledger.lines import full_lines
+from discreet.decide.ledger.given_away import full_lines
 from discreet.decide.ledger.populations import apart
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures

@@ -16,7 +16,7 @@ from discreet.decide.evidence import Effort, Evidence, gather
 from discreet.decide.json_data import plain, release_data
 from discreet.decide.policy import Policy, Protection, make_text
 from discreet.decide.protections import make_method, parse_method
-from discreet.decide.record import digest, make_record
+from discreet.decide.record import digest
 from discreet.decide.result import Assessment, Candidate
 from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
@@ -126,7 +126,7 @@ def assess_subject(
     else:
         made = _Run(subject, request, workers, progress).assessed()
     made = replace(made, trial=request.trial)
-    return replace(made, record=make_record(made, _asked(request, made.subject), source), source=source)
+    return replace(made, record=made.made_by(_asked(request, made.subject), source), source=source)
 
 
 def _asked(request: Request, subject: Subject) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import time
@@ -18,12 +20,10 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import drawn_seed
 from discreet.core.text import columns, figure
+from discreet.decide.compared_methods import ERRORS, NONE, GridPoint, Measured, Plan, grid_of, measure
 from discreet.decide.json_data import plain, sensitive_data
-from discreet.decide.measured_point import Measured, Plan, measure
 from discreet.decide.policy import Policy
-from discreet.decide.protection_grid import NONE, GridPoint, grid_of
-from discreet.decide.record import digest, make_record, versions
-from discreet.decide.result import SCHEMA
+from discreet.decide.record import SCHEMA, Recorded, digest, versions
 from discreet.decide.subject import Case, Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
@@ -32,7 +32,7 @@ from discreet.rules.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Recorded):
     """Methods side by side: risk against utility, the efficient frontier, and a recommendation.
 
     ``points`` are in the order of the grid, the table as it is first. ``frontier`` holds the points that no other one
@@ -133,46 +133,26 @@ class Comparison:
         rows = []
         for i in order:
             point = self.points[i]
-            r2, utility = point.figures.get("r2"), point.figures.get("utility")
             dr = point.figure("worst_dr")
-            faults = point.faults
             rows.append(
                 [
                     point.point.title,
-                    figure(None if r2 is None else r2.mean),
-                    figure(None if r2 is None else r2.mc_error, 5),
+                    *point.texts("r2"),
                     "∞" if dr is not None and np.isinf(dr) else figure(dr, 3),
                     figure(point.figure("determined"), 3),
-                    figure(None if utility is None else utility.mean),
-                    figure(None if utility is None else utility.mc_error, 5),
+                    *point.texts("utility"),
                     figure(point.figure("mean_absolute_error"), 2),
-                    "meets" if not faults else faults[0],
-                    ("take this" if i == best else "efficient" if i in frontier else ""),
+                    point.faults[0] if point.faults else "meets",
+                    "take this" if i == best else "efficient" if i in frontier else "",
                 ]
             )
         return rows
 
-    def report(self, path: str | Path, *, edition: str = "internal") -> Path:
-        """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``."""
-        from discreet.report import write_report
-
-        return write_report(self.to_dict(), path, edition=edition)
-
-    def write_record(self, path: str | Path) -> None:
-        """Write the record that ``discreet replay`` reads, whole or not at all."""
-        from discreet.decide.record import write_record
-
-        write_record(self, path)
-
     def to_csv(self) -> str:
         """Return one line per method."""
-        import csv
-        import io
-
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        names = ["r2", "worst_dr", "determined", "known", "utility", "hellinger", "mean_absolute_error"]
-        names.append("mean_squared_error")
+        names = ["r2", "worst_dr", "determined", "known", "utility", *ERRORS]
         heads = [head for name in names for head in (name, f"{name}_mc_error")]
         writer.writerow(["method", "parameters", *heads, "meets", "efficient", "recommended", "error"])
         for one in self.to_dict()["points"]:
@@ -184,13 +164,6 @@ class Comparison:
     def __str__(self) -> str:
         """Return the recommendation and all methods."""
         return f"{self.sentence}\n{columns(self.header(), self.rows())}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from discreet.report import notebook
-
-        return notebook(self.to_dict())
 
 
 def efficient(points: Sequence[tuple[float | None, float | None]]) -> tuple[int, ...]:
@@ -289,7 +262,7 @@ def compare_points(
     made = Comparison(case.subject, policy, case.found, tuple(measured), plan.seed, time.monotonic() - start)
     listed = [{"name": one.name, "parameters": plain(dict(one.parameters))} for one in points]
     request = {"points": listed, "seed": plan.seed, **vars(plan)}
-    return replace(made, record=make_record(made, request, source), source=source)
+    return replace(made, record=made.made_by(request, source), source=source)
 
 
 class _Kept:

@@ -13,8 +13,7 @@ from discreet.auditing.limits import Limits
 from discreet.auditing.result import Audit
 from discreet.core.progress import Progress
 from discreet.decide.choice import ASKED, Choice, Outsider
-from discreet.decide.known_cells import Known, Listed, known_cells
-from discreet.decide.respondents import Inside, respondents_know
+from discreet.decide.known_cells import Inside, Known, Listed, known_cells, respondents_know
 from discreet.decide.subject import Case, Subject
 from discreet.feasible.candidates import Candidates
 from discreet.measures.result import Risk

@@ -1,15 +1,18 @@
-"""What a reader knows of every sensitive cell, in columns."""
+"""What readers know of every sensitive cell: an outsider, and respondents with all that they contributed."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
-from discreet.auditing.findings import BoolArray, faults
+from discreet.auditing.audit import UNNAMED
+from discreet.auditing.audit import audit as run_audit
+from discreet.auditing.findings import RANK, SUBJECTS, BoolArray, Findings, faults
 from discreet.auditing.levels import least_known
-from discreet.auditing.limits import FAULTS
+from discreet.auditing.limits import FAULTS, Limits
 from discreet.auditing.result import Audit
 from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
 from discreet.decide.choice import Outsider, Reasons
@@ -19,6 +22,7 @@ from discreet.table.figures import Figures
 from discreet.table.grid import locate, recode
 from discreet.table.release import Release
 from discreet.table.space import space_of
+from discreet.table.stakes import ONE_CELL, contributes
 
 STATES = ("exact", "determined", "unfinished", "interval")
 """What a reader knows of a sensitive cell, the worst first; unfinished is also what the audit says nothing of."""
@@ -165,7 +169,7 @@ def known_cells(case: Case, listed: Listed, audited: Audit, reader: Outsider | N
     if case.found is None or not n:
         none, nothing = np.zeros(0), np.zeros(0, np.int64)
         return Known(nothing, nothing, none, none, none, (), nothing, nothing, none > 0, faults(0), (none, none))
-    entry = entries(case, audited)
+    entry = _entries(case, audited)
     has = entry >= 0
     rows = entry[has]
     lower, upper, values = np.zeros(n), np.full(n, np.inf), np.full(n, np.inf)
@@ -198,7 +202,7 @@ def known_cells(case: Case, listed: Listed, audited: Audit, reader: Outsider | N
     wrong = policy.limits.of_figures.broken(lower, upper, values, bits, asked)
     state = np.full(n, STATES.index("unfinished"))
     state[plain] = STATES.index("exact")
-    state[has] = states(wrong["exact"][has], columns.finished[rows])
+    state[has] = _states(wrong["exact"][has], columns.finished[rows])
     wrong |= {"exact": wrong["exact"] & ~plain, "shown": plain}
     rank = np.argsort(np.searchsorted(case.cells, np.array(case.found.worst(), np.int64)))
     shown = tuple(listed.text(int(i)) for i in figure)
@@ -206,7 +210,7 @@ def known_cells(case: Case, listed: Listed, audited: Audit, reader: Outsider | N
     return Known(case.cells, state, lower, upper, bits, shown, entry, rank, bound, faults(n, **wrong), must, rivals)
 
 
-def states(single: BoolArray, finished: BoolArray) -> IntArray:
+def _states(single: BoolArray, finished: BoolArray) -> IntArray:
     """Return what is known of cells that an audit judged: a single value, an interval, or nothing for sure."""
     names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
     return np.select([single, finished], names[:2], names[2])
@@ -227,7 +231,7 @@ def _rivals(reader: Outsider, release: Release, entry: IntArray, reasons: Reason
     return Rivals(dr, float((upper - lower).min(initial=np.inf)), broken)
 
 
-def entries(case: Case, audited: Audit) -> IntArray:
+def _entries(case: Case, audited: Audit) -> IntArray:
     """Return the entry of an audit that judges each sensitive cell, -1 where there is none."""
     columns, cells = audited.findings, case.cells
     if not len(columns):
@@ -248,3 +252,88 @@ def entries(case: Case, audited: Audit) -> IntArray:
         if k is not None:
             result[k] = row
     return result
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Whether respondents were tried, and what is to be said of what they know.
+
+    ``cells`` numbers the sensitive cells of which one of them knows too much.
+    """
+
+    passed: bool
+    text: str
+    cells: tuple[int, ...] = ()
+
+
+def respondents_know(case: Case, release: Release, known: Known, **asked: Any) -> tuple[Known, Inside | None]:
+    """Return what the best informed reader knows of every sensitive cell, and what is to be said of respondents.
+
+    ``known`` is what an outsider knows; ``asked`` is what the audit is asked, which tables are said to fit, and how
+    long it may take.
+    """
+    subject, policy = case.subject, case.policy
+    if case.found is None or not contributes(subject.tabulation) or not known.cell.size:
+        return known, None
+    if policy.insiders == "none":
+        told = "what respondents work out with their own contributions was not judged, as the policy says (insiders)"
+        return known, Inside(True, told)
+    if (known.state == STATES.index("exact")).all():
+        return known, None
+    tried = run_audit(
+        release,
+        limits=Limits(policy.limits.width, levels=case.levels(every=True)),
+        contributions=subject.tabulation,
+        insiders=policy.insiders,
+        response=subject.response,
+        verdict_only=True,
+        proofs=0,
+        **asked,
+    )
+    if UNNAMED in tried.note:
+        open_ = known.state > STATES.index("determined")
+        state = np.where(open_, STATES.index("unfinished"), known.state)
+        return replace(known, state=state), Inside(False, UNNAMED, tuple(np.flatnonzero(open_).tolist()))
+    columns = tried.findings
+    rows = columns.order[(columns.who[columns.order] > 0) & (columns.rank[columns.order] != RANK["safe"])]
+    worst = _chosen(columns, rows)
+    entry = _entries(case, replace(tried, findings=worst))
+    named = subject.tabulation.respondents is not None
+    narrowed = _narrowed(known, worst, entry, policy.limits.of_figures)
+    return narrowed, _said(worst, entry, len(columns.attackers) - 1, named)
+
+
+def _narrowed(known: Known, worst: Findings, entry: IntArray, limits: Limits) -> Known:
+    """Return what is known with what the best informed respondent knows of each cell."""
+    has = entry >= 0
+    rows = entry[has]
+    of_cell = worst.subject[rows] == SUBJECTS.index("value")
+    state, lower, upper, bits = (getattr(known, name).copy() for name in ("state", "lower", "upper", "bits"))
+    state[has] = np.minimum(state[has], _states(worst.determined[rows], worst.finished[rows]))
+    lower[has] = np.where(of_cell, np.fmax(lower[has], worst.lower[rows]), lower[has])
+    upper[has] = np.where(of_cell, np.fmin(upper[has], worst.upper[rows]), upper[has])
+    bits[has] = np.fmin(bits[has], np.maximum(worst.bits[rows], 0.0))
+    unasked = np.full(lower.size, np.nan)
+    again = limits.broken(lower, upper, np.full(lower.size, np.inf), bits, (unasked,) * 3)
+    wrong = known.faults | faults(lower.size, **again)
+    return replace(known, state=state, lower=lower, upper=upper, bits=bits, faults=wrong)
+
+
+def _said(worst: Findings, entry: IntArray, tried: int, named: bool) -> Inside:
+    bad = np.flatnonzero(entry >= 0)
+    many = f"{tried:,} respondent{'' if tried == 1 else 's'}"
+    if not bad.size:
+        told = f"{many} were tried with all that they contributed; none of them knows a sensitive cell too closely"
+        return Inside(True, told if named else f"{told} ({ONE_CELL})")
+    first = int(entry[bad[0]])
+    who, cell = worst.attackers[int(worst.who[first])], worst.equations.describe(int(worst.at[first]))
+    cells = f"{bad.size:,} sensitive cell{' is' if bad.size == 1 else 's are'}"
+    text = f"{cells} known too closely by a respondent with all that it contributed: cell {cell} by {who}, for one"
+    return Inside(False, text, tuple(bad.tolist()))
+
+
+def _chosen(columns: Findings, rows: IntArray) -> Findings:
+    """Return some entries of findings, in the order given."""
+    arrays = {item.name: getattr(columns, item.name) for item in fields(columns)}
+    kept: dict[str, Any] = {name: x[..., rows] for name, x in arrays.items() if isinstance(x, np.ndarray)}
+    return replace(columns, **(kept | {"faults": columns.faults[rows]}))

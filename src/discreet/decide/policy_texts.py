@@ -72,11 +72,7 @@ def _parse(text: str, name: str) -> dict[str, Any]:
 
 
 def _extended(
-    own: dict[str, Any],
-    name: str,
-    folder: Path,
-    trail: tuple[str, ...],
-    check: Callable[[str, str, Path], object],
+    own: dict[str, Any], name: str, folder: Path, trail: tuple[str, ...], check: Callable[[str, str, Path], object]
 ) -> dict[str, Any]:
     """Lay a policy over the one that it extends; lists are replaced whole, tables key by key."""
     above = own.pop("extends", None)

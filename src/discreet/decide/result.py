@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from discreet.core.errors import RequestError
 from discreet.core.text import columns, figure
 from discreet.decide.evidence import Evidence
 from discreet.decide.json_data import cell_rows, original_data, release_data, sensitive_data
-from discreet.decide.policy import Policy
+from discreet.decide.policy import Policy, make_text
+from discreet.decide.record import SCHEMA, Recorded
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import PHRASES, Check, Verdict, failed
 from discreet.measures.result import Risk
 from discreet.protect.base import Protected
 from discreet.rules.sensitivity import Sensitivity
+from discreet.table.arrow_writer import frame_from_arrow
+from discreet.table.figures import Figures
 from discreet.table.release import TRIAL, Release
-
-SCHEMA = 1
-"""The version of the plain data of assessments and comparisons."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assessment:
+class Assessment(Recorded):
     """The verdict on a table under a policy, with the evidence: for the person who signs, not for publication.
 
     Attributes:
@@ -87,17 +88,12 @@ class Assessment:
     @property
     def sentence(self) -> str:
         """The verdict in words."""
-        how = f" by {self._made}" if self.verdict == "protect" else ""
+        release, how = self.release, ""
+        if release is not None and self.verdict == "protect":
+            how = f" by {make_text(release.method, dict(release.parameters))}"
         why = f": {self.reasons[0]}" if self.reasons else ""
         trial = f" {TRIAL}." if self.trial else ""
-        return f"{PHRASES[self.verdict][:1].upper()}{PHRASES[self.verdict][1:]}{how}{why}.{trial}"
-
-    @property
-    def _made(self) -> str:
-        from discreet.decide.policy import make_text
-
-        assert self.evidence is not None
-        return make_text(self.evidence.release.method, dict(self.evidence.release.parameters))
+        return f"{PHRASES[self.verdict].capitalize()}{how}{why}.{trial}"
 
     @property
     def rows_sentence(self) -> str:
@@ -138,28 +134,11 @@ class Assessment:
             "record": dict(self.record),
         }
 
-    def report(self, path: str | Path, *, edition: str = "internal") -> Path:
-        """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``.
-
-        The edition ``"internal"`` holds original values; ``"public"`` holds nothing that is not published.
-        """
-        from discreet.report import write_report
-
-        return write_report(self.to_dict(), path, edition=edition)
-
     def to_frame(self, backend: str | None = None) -> Any:
         """Return what may be published as a frame, pandas or polars as the table came."""
         if self.release is None:
             raise RequestError("nothing may be published, so that there is no frame of it; see the reasons")
-        from discreet.decide.frames import frame_of_release
-
         return frame_of_release(self.release, backend or getattr(self.source, "backend", None) or "pandas")
-
-    def write_record(self, path: str | Path) -> None:
-        """Write the record that ``discreet replay`` reads, whole or not at all."""
-        from discreet.decide.record import write_record
-
-        write_record(self, path)
 
     def figures(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
@@ -191,14 +170,8 @@ class Assessment:
             parts.append(columns(["sensitive cell", "true", "published", "a reader knows", "why"], rows, left=5))
         return "\n".join(parts)
 
-    __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        from discreet.report import notebook
-
-        return notebook(self.to_dict())
-
-
+BACKENDS = ("pandas", "polars", "pyarrow")
 CELLS = 1000
 """How many of the worst cells the plain data tell of."""
 
@@ -206,17 +179,44 @@ CELLS = 1000
 def _audit_data(evidence: Evidence) -> dict[str, Any]:
     """Return the audit as plain data, with its worst figures only."""
     audit = evidence.audit
-    return {
-        "verdict": audit.verdict,
-        "law": audit.law,
-        "sentence": audit.sentence,
-        "counts": audit.counts,
-        "published": audit.published,
-        "tables": audit.tables,
-        "cells": [cell.to_dict() for cell in audit.worst(CELLS)],
-    }
+    plain = {name: getattr(audit, name) for name in ("verdict", "law", "sentence", "counts", "published", "tables")}
+    return {**plain, "cells": [cell.to_dict() for cell in audit.worst(CELLS)]}
 
 
 def _utility_data(evidence: Evidence) -> dict[str, Any]:
     loss = {} if evidence.loss is None else evidence.loss.to_dict()
     return {**loss, "utility": evidence.utility, "sentence": "" if evidence.loss is None else evidence.loss.sentence}
+
+
+def frame_of_release(release: Release, backend: str) -> Any:
+    """Return what is published, a row per figure; hidden figures are missing values.
+
+    Several linked tables become one frame, in which a dimension that a table does not have stands at its total.
+
+    >>> from discreet.table import Table
+    >>> frame_of_release(Release(Table.from_array([3, 0], ["month"])), "pandas")["count"].tolist()
+    [3, 0]
+    """
+    import pyarrow as pa
+
+    if backend not in BACKENDS:
+        raise RequestError(f"there are no frames of {backend!r}; name one of {', '.join(BACKENDS)}")
+    parts = release.parts()
+    if not release.figures and release.inner is not None:
+        parts = (Figures.of_table(release.inner, release.kind, zeros=True),)
+    names = list(dict.fromkeys(name for part in parts for name in part.names))
+    decimals = max(part.decimals for part in parts)
+    columns: dict[str, Any] = {name: [] for name in names}
+    figures, hidden = [], []
+    for part in parts:
+        for name in names:
+            if name in part.names:
+                labels = np.array(part.labels[name], dtype=object)
+                columns[name].append(labels[part.codes[:, part.names.index(name)]])
+            else:
+                columns[name].append(np.full(len(part), part.total, dtype=object))
+        figures.append(part.values / 10**part.decimals if decimals else part.values)
+        hidden.append(part.hidden)
+    data = {name: pa.array(np.concatenate(found).tolist(), pa.string()) for name, found in columns.items()}
+    data["count" if not decimals else "value"] = pa.array(np.concatenate(figures), mask=np.concatenate(hidden))
+    return frame_from_arrow(pa.table(data), backend)  # type: ignore[arg-type]

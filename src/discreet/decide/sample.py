@@ -11,12 +11,11 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.text import figure
-from discreet.decide.evidence import Evidence
 from discreet.decide.known_cells import STATES
 from discreet.decide.result import Assessment
 from discreet.decide.sample_models import ModelView, model_views
 from discreet.decide.subject import Subject
-from discreet.decide.verdict import Check, failed
+from discreet.decide.verdict import Check, failed, held
 from discreet.measures.estimate import Estimate, estimate
 from discreet.models import LogLinear, PolyaUrn
 from discreet.models.population import check_size
@@ -132,14 +131,7 @@ def assess_sample(
     apply to it as they stand. R2 and the number of population uniques depend on the population and are estimated, under
     every model that the data do not reject; the worst is held against the limits. A protected sample says no more about
     the population than the sample does, so R2 is not estimated anew; the sample uniques that nobody can recognise any
-    more do not count.
-
-    Args:
-        subject: the sample.
-        request: what is asked, with the population's size.
-        assessed: the path of a table that is no sample.
-        workers: threads.
-        progress: told how far the work is.
+    more do not count. ``assessed`` is the path of a table that is no sample.
     """
     table, policy = subject.table, request.policy
     if table is None:
@@ -197,32 +189,26 @@ def most(found: Estimate) -> float:
 
 def _estimated(found: SampleEvidence, request: Any, recognised: int) -> list[Check]:
     """Hold the estimates against the limits."""
-    limits, checks = request.policy.limits, []
-    rejected = ""
-    if found.unexplained:
-        rejected = " (the data reject every model tried, so that nothing rests on one)"
+    limits, checks, risk = request.policy.limits, [], found.risk
+    rejected = " (the data reject every model tried, so nothing rests on one)" if found.unexplained else ""
     if limits.r2 is not None:
-        value = found.risk.mean + found.error
-        kept = limits.met("r2", value)
+        value = risk.mean + found.error
         text = (
-            f"the estimated risk R2 of the sample is {found.risk.mean:.4f} at worst, by {found.named}{rejected}; with "
-            f"{found.model_error:.4f} between the models, {2 * found.risk.sd:.4f} between populations of one model and "
-            f"{2 * found.risk.mc_error:.4f} for drawing it counts as {value:.4f}, {'within' if kept else 'above'} "
-            f"the limit of {limits.r2:g}"
+            f"the estimated risk R2 of the sample is {risk.mean:.4f} at worst, by {found.named}{rejected}; with "
+            f"{found.model_error:.4f} between the models, {2 * risk.sd:.4f} between populations of one model and "
+            f"{2 * risk.mc_error:.4f} for drawing it counts as {value:.4f}"
         )
-        checks.append(Check("r2", kept, text, value, limits.r2))
+        checks.append(held(limits, "r2", value, text))
     if limits.tau is not None:
         value = min(found.tau, float(recognised))
-        kept = limits.met("tau", value)
         all_of_them = found.uniques.sample_uniques
         seen = "" if recognised == all_of_them else f", of which {recognised:,} can be recognised in what is published"
         text = (
             f"of {all_of_them:,} sample uniques{seen}, {value:.4g} are expected to be alone in the population of "
             f"{request.population:,} too, by the most careful of {len(found.taus)} estimates"
-            f"{rejected if recognised else ''}, "
-            f"{'within' if kept else 'above'} the limit of {limits.tau:g}"
+            f"{rejected if recognised else ''}"
         )
-        checks.append(Check("tau", kept, text, value, limits.tau))
+        checks.append(held(limits, "tau", value, text))
     return checks
 
 
@@ -233,13 +219,8 @@ def _recognised(subject: Subject, made: Assessment) -> int:
     unique = table.cells[table.counts == 1]
     if made.evidence is None or made.sensitivity is None:
         return int(unique.size)
-    axes = subject.tabulation.axes
-    codes = {axis.name: recode(table.grid.labels[axis.name], axis.codes) for axis in axes}
+    codes = {axis.name: recode(table.grid.labels[axis.name], axis.codes) for axis in subject.tabulation.axes}
     place = table.grid.translate(unique, subject.tabulation.grid, codes)
-    return int(unique.size - np.isin(place, _open(made.evidence, made.sensitivity.tabulation.cells)).sum())
-
-
-def _open(evidence: Evidence, cells: Any) -> Any:
-    """Return the positions of sensitive cells of which a reader knows no more than an interval."""
-    known = evidence.known
-    return cells[known.cell[known.state == STATES.index("interval")]]
+    known = made.evidence.known
+    open_ = made.sensitivity.tabulation.cells[known.cell[known.state == STATES.index("interval")]]
+    return int(unique.size - np.isin(place, open_).sum())

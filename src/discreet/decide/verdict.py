@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from discreet.auditing.findings import BoolArray
 from discreet.decide.evidence import Evidence
 from discreet.decide.known_cells import STATES
+from discreet.decide.policy import Accepted
 from discreet.decide.subject import Case
 from discreet.rules.rule import amount
 
@@ -22,10 +23,7 @@ PHRASES: dict[str, str] = {
     "withhold": "do not release it",
 }
 
-READERS: dict[str, str] = {
-    "method": "a reader who knows the method",
-    "figures": "a reader of the published figures",
-}
+READERS: dict[str, str] = {"method": "a reader who knows the method", "figures": "a reader of the published figures"}
 """Against whom a requirement is shown to hold. Methods that make each figure from its own value alone tell a reader who
 knows them nothing but the figures. Others, such as suppression or controlled rounding, choose by all cells together:
 what that choice tells beside the figures is not judged."""
@@ -82,14 +80,19 @@ def _r2(case: Case, evidence: Evidence) -> list[Check]:
         return []
     if evidence.risk is not None:
         value = evidence.risk.value
-        kept = case.policy.limits.met("r2", value)
-        text = f"the risk R2 of the release is {value:.4f}, {'within' if kept else 'above'} the limit of {limit:g}"
+        found = held(case.policy.limits, "r2", value, f"the risk R2 of the release is {value:.4f}")
         brief = f"R2 of {value:.4f} is above {limit:g}"
-        return [Check("r2", kept, f"{text}; {evidence.risk.driver} drives it", value, limit, brief=brief)]
+        return [replace(found, text=f"{found.text}; {evidence.risk.driver} drives it", brief=brief)]
     if case.subject.table is None:
         return []
     text = f"the limit of {limit:g} on the risk R2 does not apply: the table has one cell that anybody can be in"
     return [Check("r2", True, text, None, limit)]
+
+
+def held(limits: Accepted, name: Literal["r2", "tau"], value: float, text: str) -> Check:
+    """Hold a figure of the whole table against its limit."""
+    kept, limit = limits.met(name, value), getattr(limits, name)
+    return Check(name, kept, f"{text}, {'within' if kept else 'above'} the limit of {limit:g}", value, limit)
 
 
 def _allowed(case: Case, evidence: Evidence) -> list[Check]:

@@ -74,11 +74,7 @@ class Explanation:
 
 
 def explain(
-    tabulation: Tabulation,
-    cell: Mapping[str, object] | int,
-    rules: Sequence[Any],
-    *,
-    response: str | None = None,
+    tabulation: Tabulation, cell: Mapping[str, object] | int, rules: Sequence[Any], *, response: str | None = None
 ) -> Explanation:
     """Explain one cell: what each rule says, and what a contributor can infer whatever the rules say.
 

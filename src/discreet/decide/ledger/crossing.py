@@ -129,12 +129,7 @@ class _Block:
 
 
 def _from(
-    k: int,
-    grids: Sequence[_Block],
-    tree: Sequence[Sequence[int]],
-    small: IntArray,
-    codes: IntArray,
-    exact: BoolArray,
+    k: int, grids: Sequence[_Block], tree: Sequence[Sequence[int]], small: IntArray, codes: IntArray, exact: BoolArray
 ) -> Crossings:
     """Return where positions of one block lie in the dimensions of all others."""
     here = grids[k]

@@ -23,15 +23,17 @@ from discreet.core.text import many
 from discreet.decide.ledger.arithmetic import Proof, shown
 from discreet.decide.ledger.crossing import Crossed, crossed_cells
 from discreet.decide.ledger.joined_tables import JoinedTables
-from discreet.decide.ledger.lines import Line, full_lines
 from discreet.decide.ledger.sums import NODES, System, open_equations, smallest_sums
-from discreet.decide.ledger.unions import describe, is_published
 from discreet.feasible.bounds import Bounds
+from discreet.table.equations import Equations
+from discreet.table.space import Space
 
 PROOFS = 200
 """How many findings get their arithmetic written out: more than anybody reads, and seconds of proving at most."""
 SEARCH = 30.0
 """Seconds that the search for unions takes at most, where no other limit is given: a round choice."""
+SHOWN = 8
+"""How many units are written out in a name: about a line of text."""
 NOBODY_SHOWS = "no release shows it, but it can be worked out exactly"
 OPEN_SUMS = (
     "not all sums of units could be asked about, for they are too many; give more time (--time-limit), or check tables "
@@ -43,6 +45,15 @@ Key = frozenset[tuple[str, str]] | frozenset[frozenset[tuple[str, str]]]
 """Cells and unions by their labels, which are the same in every set of equations."""
 Known = tuple[float, float, bool]
 """The ends of what is left of a cell, and whether it is given away."""
+
+
+@dataclass(frozen=True)
+class FullLine:
+    """A sum, the cell that holds all of it but at most a few people, and the other cells of the line."""
+
+    whole: int
+    cell: int
+    others: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -61,7 +72,7 @@ class Given:
     held: tuple[int, ...] = ()
     units: tuple[dict[str, str], ...] = ()
     crossed: Crossed | None = None
-    line: Line | None = None
+    line: FullLine | None = None
     sensitive: bool = True
     joint: bool = False
     bits: float = math.nan
@@ -147,7 +158,7 @@ class GivenAway:
 
     def _union(self, held: tuple[int, ...], value: int) -> Given:
         e, size = self.equations, value / self.tables.scale
-        name, cell = describe(e.space, [int(e.positions[i]) for i in held])
+        name, cell = union_name(e.space, [int(e.positions[i]) for i in held])
         key: Key = frozenset(self.tables.key(i) for i in held)
         hidden = bool(self.tables.protected[list(held)].any())
         units = tuple(e.cell(i) for i in held)
@@ -219,7 +230,7 @@ class GivenAway:
             given.append(Given(e.cell(line.cell), name, *self.tables.ends(line.cell), reason, key, line=line))
         return given
 
-    def _line_proof(self, one: Given, line: Line) -> Proof:
+    def _line_proof(self, one: Given, line: FullLine) -> Proof:
         terms, releases, how = shown(self.tables.found, line.cell, self.tables.sheets)
         told = dict.fromkeys(releases)
         for i in line.others:
@@ -279,3 +290,77 @@ class GivenAway:
             else:
                 found.append(shown(t.found, one.held[0], t.sheets))
         return found
+
+
+def full_lines(equations: Equations, lower: IntArray, upper: IntArray, coalition: int) -> list[FullLine]:
+    """Return the lines that surely have somebody, and surely all but at most ``coalition`` people in one cell.
+
+    Every position is between ``lower`` and ``upper``.
+
+    >>> from discreet.table.equations import equations_of
+    >>> from discreet.table.figures import Figures
+    >>> shown = Figures.from_array([[0, 7], [1, 5]], {"area": ["n", "s"], "ill": ["no", "yes"]})
+    >>> both = equations_of(shown)
+    >>> [(both.describe(one.whole), both.describe(one.cell)) for one in full_lines(both, both.lower, both.upper, 0)]
+    [('ill=no', 'area=s, ill=no'), ('area=n', 'area=n, ill=yes')]
+    """
+    first = equations.starts[:-1]
+    if not first.size:
+        return []
+    sizes, row = np.diff(equations.starts), row_of(equations.starts)
+    child = np.ones(row.size, bool)
+    child[first] = False
+    # A cell with more than a few people is not among the others, however many they are.
+    most = np.where(child, np.minimum(upper[equations.columns], coalition + 1), 0)
+    others = np.add.reduceat(most, first)[row] - most
+    # With one category only, the line says nothing that the cell does not say.
+    full = child & (sizes[row] > 2) & (others <= coalition) & (lower[equations.columns] > 0)
+    found: dict[tuple[int, int], FullLine] = {}
+    for k in np.flatnonzero(full).tolist():
+        start, end = int(first[row[k]]), int(equations.starts[row[k] + 1])
+        whole, cell = int(equations.columns[start]), int(equations.columns[k])
+        rest = tuple(int(c) for c in equations.columns[start + 1 : end] if c != cell)
+        found[whole, cell] = FullLine(whole, cell, rest)
+    return [found[key] for key in sorted(found)]
+
+
+def union_name(space: Space, units: Sequence[int]) -> tuple[str, dict[str, str]]:
+    """Return the name of a union of positions, and its labels along every dimension.
+
+    >>> from discreet.table.figures import Figures
+    >>> from discreet.table.space import space_of
+    >>> space = space_of([Figures.from_array([[1, 2]] * 3, {"area": ["s1", "s3", "s4"], "sex": ["m", "f"]})])
+    >>> at = [space.position({"area": area, "sex": "m"}) for area in ("s3", "s4")]
+    >>> union_name(space, at)[0], union_name(space, [*at, space.position({"area": "s1", "sex": "f"})])[0]
+    ('area=s3 + s4, sex=m', '(area=s3, sex=m) + (area=s4, sex=m) + (area=s1, sex=f)')
+    """
+    sides = [np.unique(codes).tolist() for codes in space.grid.decode(np.array(units, np.int64))]
+    if math.prod(len(side) for side in sides) != len(units):
+        cells = [f"({space.describe(unit)})" for unit in units[:SHOWN]]
+        more = [f"{len(units) - SHOWN} more"] if len(units) > SHOWN else []
+        name = " + ".join([*cells, *more])
+        return name, {"sum": name}
+    labels = {}
+    for axis, side in zip(space.axes, sides, strict=True):
+        held = frozenset(side)
+        same = next((node for node, under in enumerate(axis.under) if under == held), None)
+        listed = [axis.nodes[node] for node in side]
+        short = [*listed[:SHOWN], *([f"{len(listed) - SHOWN} more"] if len(listed) > SHOWN else [])]
+        labels[axis.name] = axis.nodes[same] if same is not None and len(side) > 1 else " + ".join(short)
+    parts = [f"{axis.name}={labels[axis.name]}" for axis in space.axes if labels[axis.name] != axis.nodes[0]]
+    return ", ".join(parts) or "total", labels
+
+
+def is_published(equations: Equations, units: Sequence[int]) -> bool:
+    """Say whether a published figure is about just these units, given as indices of positions."""
+    space = equations.space
+    sides = [frozenset(codes.tolist()) for codes in space.grid.decode(equations.positions[list(units)])]
+    if math.prod(len(side) for side in sides) != len(units):
+        return False
+    ways = []
+    for axis, side in zip(space.axes, sides, strict=True):
+        first = next(iter(side))
+        above = (first,) if not first else axis.above(axis.nodes[first])
+        ways.append([node for node in above if side == {node} or axis.under[node] == side])
+    at = equations.locate(space.grid.cross(ways))
+    return bool((equations.source[at[at >= 0]] >= 0).any())

@@ -15,10 +15,9 @@ from discreet.core.progress import Progress
 from discreet.decide.ledger.document import digest, packed, unpacked
 from discreet.decide.ledger.entry import Amendment, Entry
 from discreet.decide.ledger.findings import Check
-from discreet.decide.ledger.originals import Originals
 from discreet.decide.ledger.release_check import ReleaseCheck
 from discreet.decide.ledger.settings import Settings
-from discreet.decide.ledger.store import WAIT, Store
+from discreet.decide.ledger.store import WAIT, Originals, Store
 from discreet.decide.policy import Policy
 from discreet.reading.published import open_release
 from discreet.table.release import Release
@@ -33,7 +32,7 @@ class Ledger:
     """An embedded database of what has been published, and the check of a new release against all of it.
 
     It holds published figures only: nothing in it is confidential. Originals can be kept beside it, in a folder that
-    only its owner can enter (see :class:`~discreet.decide.ledger.originals.Originals`). A release that was added is
+    only its owner can enter (see :class:`~discreet.decide.ledger.store.Originals`). A release that was added is
     there whole after a crash, or was never there; two writers wait for each other.
 
     >>> import tempfile

@@ -261,12 +261,7 @@ class _Column:
 
 
 def _unions(
-    piece: Sequence[tuple[int, Row]],
-    least: IntArray,
-    top: float,
-    budget: list[float],
-    deadline: float,
-    most: int,
+    piece: Sequence[tuple[int, Row]], least: IntArray, top: float, budget: list[float], deadline: float, most: int
 ) -> tuple[list[tuple[tuple[int, ...], int]], bool]:
     """Return the smallest unions in one piece, and whether all were found.
 
