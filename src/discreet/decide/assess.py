@@ -116,37 +116,31 @@ def assess_subject(
     progress: Progress | None = None,
 ) -> Assessment:
     """Run the sequence on an original that is laid out."""
-    if request.population is not None:
+
+    def assessed(asked: Request) -> Assessment:
+        return _Run(subject, asked, workers, progress).assessed()
+
+    if request.population is None:
+        made = assessed(request)
+    else:
         from discreet.decide.sample import assess_sample
 
-        def assessed(asked: Request) -> Assessment:
-            return _Run(subject, asked, workers, progress).assessed()
-
         made = assess_sample(subject, request, assessed, workers=workers, progress=progress)
-    else:
-        made = _Run(subject, request, workers, progress).assessed()
     made = replace(made, trial=request.trial)
-    return replace(made, record=made.made_by(_asked(request, made.subject), source), source=source)
+    return replace(made, record=made.made_by(_asked(request), source), source=source)
 
 
-def _asked(request: Request, subject: Subject) -> dict[str, Any]:
+def _asked(request: Request) -> dict[str, Any]:
     """Return what was asked of an assessment as plain data."""
-    return {
-        "protection": _protection_data(request.protection, subject),
-        "seed": request.seed,
-        "trial": request.trial,
-        "draws": request.draws,
-        "population": request.population,
-        "time_limit": request.time_limit,
-    }
+    names = ("seed", "trial", "draws", "population", "time_limit")
+    return {"protection": _protection_data(request.protection)} | {name: getattr(request, name) for name in names}
 
 
-def _protection_data(protection: Any, subject: Subject) -> Any:
+def _protection_data(protection: Protect) -> object:
     """Return how the protection was asked for, as plain data."""
     if isinstance(protection, Release):
-        data = release_data(subject, protection)
         kind = protection.parts()[0].kinds[0].to_dict()
-        return {"release_sha256": digest(data), "kind": kind}
+        return {"release_sha256": digest(release_data(protection)), "kind": kind}
     if isinstance(protection, str):
         return protection
     if isinstance(protection, Mapping):

@@ -62,9 +62,8 @@ class Comparison(Recorded):
     def recommended(self) -> int | None:
         """The number of the point to take: it meets the policy, and no other that does keeps more of the table."""
         fit = [i for i, point in enumerate(self.points) if not point.faults]
-        if not fit:
-            return None
-        return max(fit, key=lambda i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)))
+        best = {i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)) for i in fit}
+        return max(fit, key=lambda i: best[i]) if fit else None
 
     @property
     def sentence(self) -> str:
@@ -209,11 +208,10 @@ def compare(
         audits: how many of them are audited.
         seed: makes it reproducible, and may be short, as none of the draws is published; by default one of 128
             bits is drawn. A method's figures do not depend on which others are compared.
-        resume: a folder in which every finished point is kept, so that an interrupted comparison goes on from there.
+        resume: a folder in which every finished point is kept; an interrupted comparison goes on from there.
         name: what the table is called.
         response: the magnitude, where the table has several.
-        time_limit: seconds for each search for a protection, and for each audit; what is not finished then does not
-            meet the policy.
+        time_limit: seconds for each search and each audit; what is not finished then does not meet the policy.
         workers: threads.
         progress: told how far the work is.
         reading: how a file or frame is read.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Assessment(Recorded):
     checks: tuple[Check, ...]
     sensitivity: Sensitivity | None
     before: Risk | None
-    evidence: Evidence | None
+    evidence: Evidence
     protected: Protected | None = None
     candidates: tuple[Candidate, ...] = ()
     sample: Any = None
@@ -75,7 +75,7 @@ class Assessment(Recorded):
     @property
     def release(self) -> Release | None:
         """What may be published; None where nothing may be. That of a trial is marked as one."""
-        if self.evidence is None or self.verdict == "withhold":
+        if self.verdict == "withhold":
             return None
         return self.evidence.release.as_trial() if self.trial else self.evidence.release
 
@@ -98,18 +98,17 @@ class Assessment(Recorded):
     @property
     def rows_sentence(self) -> str:
         """What drives the risk of the release, and which rows are worst, in words; empty for magnitudes."""
-        after = None if self.evidence is None else self.evidence.risk
-        return "" if after is None else after.sentence
+        return "" if self.evidence.risk is None else self.evidence.risk.sentence
 
     def cells(self, n: int | None = 20) -> list[dict[str, Any]]:
         """Return the sensitive cells as plain data, those of which most is known first, each with its proof."""
-        if self.sensitivity is None or self.evidence is None:
-            return []
-        return cell_rows(self.subject, self.sensitivity, self.evidence, n)
+        return [] if self.sensitivity is None else cell_rows(self.sensitivity, self.evidence, n)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, with original values: for the report and ``--json``."""
-        after = None if self.evidence is None else self.evidence.risk
+        evidence, audit, loss = self.evidence, self.evidence.audit, self.evidence.loss
+        names = ("verdict", "law", "sentence", "counts", "published", "tables")
+        lost = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
         return {
             "schema": SCHEMA,
             "kind": "sample" if self.sample is not None else "assessment",
@@ -122,27 +121,27 @@ class Assessment(Recorded):
             "table": original_data(self.subject, self.sensitivity),
             "policy": self.policy.to_dict(),
             "rules": sensitive_data(self.sensitivity),
-            "before": None if self.before is None else self.before.to_dict(),
-            "after": None if after is None else after.to_dict(),
-            "protection": None if self.protected is None else self.protected.to_dict(),
+            "before": _plain(self.before),
+            "after": _plain(evidence.risk),
+            "protection": _plain(self.protected),
             "candidates": [one.to_dict() for one in self.candidates],
-            "release": None if self.evidence is None else release_data(self.subject, self.evidence.release),
+            "release": release_data(evidence.release),
             "cells": self.cells(CELLS),
-            "audit": None if self.evidence is None else _audit_data(self.evidence),
-            "utility": None if self.evidence is None else _utility_data(self.evidence),
-            "sample": None if self.sample is None else self.sample.to_dict(),
+            "audit": {name: getattr(audit, name) for name in names}
+            | {"cells": [cell.to_dict() for cell in audit.worst(CELLS)]},
+            "utility": (_plain(loss) or {}) | lost,
+            "sample": _plain(self.sample),
             "record": dict(self.record),
         }
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return what may be published as a frame, pandas or polars as the table came."""
         if self.release is None:
-            raise RequestError("nothing may be published, so that there is no frame of it; see the reasons")
+            raise RequestError("nothing may be published, so there is no frame of it; see the reasons")
         return frame_of_release(self.release, backend or getattr(self.source, "backend", None) or "pandas")
 
     def figures(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
-        assert self.evidence is not None
         if self.sample is not None:
             rows: list[list[str]] = list(self.sample.rows())
         else:
@@ -154,8 +153,7 @@ class Assessment(Recorded):
         rows.append(["utility", figure(self.evidence.utility)])
         if self.sensitivity is not None:
             rows.append(["sensitive cells", f"{self.sensitivity.cells.size:,}"])
-            known = self.evidence.known
-            rows.append(["of these known exactly", f"{known.count('exact', 'determined'):,}"])
+            rows.append(["of these known exactly", f"{self.evidence.known.count('exact', 'determined'):,}"])
         return rows
 
     def __str__(self) -> str:
@@ -173,19 +171,15 @@ class Assessment(Recorded):
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 CELLS = 1000
-"""How many of the worst cells the plain data tell of."""
+"""How many of the worst cells the plain data list: what a report can show, while JSON stays below some MB."""
 
 
-def _audit_data(evidence: Evidence) -> dict[str, Any]:
-    """Return the audit as plain data, with its worst figures only."""
-    audit = evidence.audit
-    plain = {name: getattr(audit, name) for name in ("verdict", "law", "sentence", "counts", "published", "tables")}
-    return {**plain, "cells": [cell.to_dict() for cell in audit.worst(CELLS)]}
+class _Result(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
 
 
-def _utility_data(evidence: Evidence) -> dict[str, Any]:
-    loss = {} if evidence.loss is None else evidence.loss.to_dict()
-    return {**loss, "utility": evidence.utility, "sentence": "" if evidence.loss is None else evidence.loss.sentence}
+def _plain(result: _Result | None) -> dict[str, Any] | None:
+    return None if result is None else result.to_dict()
 
 
 def frame_of_release(release: Release, backend: str) -> Any:

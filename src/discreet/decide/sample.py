@@ -81,18 +81,14 @@ class SampleEvidence:
 
     def rows(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
+        worst = max(self.taus, key=lambda name: self.taus[name])
         return [
             ["estimated risk R2, the worst not rejected", f"{figure(self.risk.mean)} ({self.named})"],
             ["± models", figure(self.model_error)],
             ["± populations, ± drawing", f"{figure(2 * self.risk.sd)}, {figure(2 * self.risk.mc_error, 5)}"],
             ["sample uniques", f"{self.uniques.sample_uniques:,}"],
-            ["of these expected to be population uniques, τ̃", f"{self.tau:.4g} ({self.tau_from})"],
+            ["of these expected to be population uniques, τ̃", f"{self.tau:.4g} ({worst})"],
         ]
-
-    @property
-    def tau_from(self) -> str:
-        """Where the largest τ̃ comes from."""
-        return max(self.taus, key=lambda name: self.taus[name])
 
     def side_by_side(self) -> tuple[list[str], list[list[str]]]:
         """Return a header, and a row of text for every model and prior: what it says, and whether it fits."""
@@ -153,7 +149,7 @@ def assess_sample(
     without = policy.model_copy(update={"limits": policy.limits.model_copy(update={"r2": None})})
     made = assessed(replace(request, policy=without))
     checks = (*made.checks, *_estimated(found, request, _recognised(subject, made)))
-    evidence = None if made.evidence is None else replace(made.evidence, risk=None)
+    evidence = replace(made.evidence, risk=None)
     verdict = "withhold" if failed(checks) else made.verdict
     return replace(made, policy=policy, verdict=verdict, checks=checks, before=None, evidence=evidence, sample=found)
 
@@ -217,7 +213,7 @@ def _recognised(subject: Subject, made: Assessment) -> int:
     table = subject.table
     assert table is not None
     unique = table.cells[table.counts == 1]
-    if made.evidence is None or made.sensitivity is None:
+    if made.sensitivity is None:
         return int(unique.size)
     codes = {axis.name: recode(table.grid.labels[axis.name], axis.codes) for axis in subject.tabulation.axes}
     place = table.grid.translate(unique, subject.tabulation.grid, codes)

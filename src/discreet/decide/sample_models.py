@@ -119,7 +119,11 @@ def model_views(
             # As good as the saturated model, which comes last.
             return None
         uniques = known or loglinear_risk(table, margins, population=population)
-        rejected = _rejected(fit, uniques, selection)
+        rejected = ""
+        if fit.p is not None and fit.p < LEVEL:
+            rejected = "it does not fit the counts"
+        elif fit.p is not None and uniques.b2.z > selection.limit:
+            rejected = f"it is too simple for the small counts (B₂/√v = {uniques.b2.z:.2f})"
         urn = urn_tau = None
         if not rejected:
             try:
@@ -148,16 +152,6 @@ def _candidates(table: Table, selection: Selection) -> list[tuple[Margins, LogLi
     for size in range(2, len(table.names) + 1):
         path.setdefault(tuple(sorted(combinations(table.names, size))), None)
     return list(path.items())
-
-
-def _rejected(fit: Goodness, uniques: LogLinearRisk, selection: Selection) -> str:
-    if fit.p is None:
-        return ""
-    if fit.p < LEVEL:
-        return "it does not fit the counts"
-    if uniques.b2.z > selection.limit:
-        return f"it is too simple for the small counts (B₂/√v = {uniques.b2.z:.2f})"
-    return ""
 
 
 def _name(table: Table, margins: Margins) -> str:

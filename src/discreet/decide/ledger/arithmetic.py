@@ -58,8 +58,7 @@ def _written(found: Bounds, proof: BoundProof, sheets: Sequence[Sheet], exact: b
         parts.append(_signed(g, f"[{term.cell}{where}]", not parts))
         numbers.append(_signed(g, term.value, not numbers))
     if len(parts) > TERMS:
-        parts = [*parts[:TERMS], f" … ({len(parts) - TERMS} more)"]
-        numbers = [*numbers[:TERMS], " …"]
+        parts, numbers = [*parts[:TERMS], f" … ({len(parts) - TERMS} more)"], [*numbers[:TERMS], " …"]
     steps = dict.fromkeys(["".join(numbers) or "0", value])
     relation = "=" if exact and not rest else "≤" if proof.upper else "≥"
     left = f"; the {rest} other hidden values are at least 0" if rest > 1 else ""

@@ -24,7 +24,7 @@ from discreet.table.kinds import EXACT
 from discreet.table.space import space_of
 
 LARGEST = 30_000_000
-"""The most cells of one table that are laid out."""
+"""The most cells of one table that are laid out: some GB of memory."""
 
 
 def joined(parts: Sequence[Figures]) -> tuple[Figures, ...]:
@@ -52,11 +52,8 @@ def joined(parts: Sequence[Figures]) -> tuple[Figures, ...]:
 def unrelated(parts: Sequence[Figures], new: int) -> dict[str, list[int]]:
     """Return the dimensions in which no hierarchy relates the categories of new tables with those of other ones.
 
-    Nothing can then be said about what the difference of two such categories gives away.
-
-    Args:
-        parts: tables as :func:`joined` returns them, the new ones last.
-        new: how many are new.
+    Nothing can then be said about what the difference of two such categories gives away. The last ``new`` of the tables
+    that :func:`joined` returned are new.
 
     >>> old = Figures.from_array([30, 70], {"geo": ["city", "rest"]}, name="old")
     >>> wide = Figures.from_array([32, 68], {"geo": ["city and suburb", "outside"]}, name="wide")
@@ -174,7 +171,5 @@ def explicit(part: Figures) -> Figures:
 
 def _node_codes(part: Figures) -> IntArray:
     """Return the labels of every figure as places among the nodes of its own space, the total being 0."""
-    found = []
-    for axis in space_of([part]).axes:
-        found.append(axis.coded(part)[part.codes[:, part.names.index(axis.name)]])
-    return np.stack(found, axis=1)
+    axes = space_of([part]).axes
+    return np.stack([axis.coded(part)[part.codes[:, part.names.index(axis.name)]] for axis in axes], axis=1)

@@ -7,7 +7,6 @@ import getpass
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal
 
 from discreet.core.errors import DataError, RequestError, nearest
@@ -22,7 +21,8 @@ from discreet.decide.policy import Policy
 from discreet.reading.published import open_release
 from discreet.table.release import Release
 
-ADDED = ("id", "title", "published", "method", "dimensions", "figures", "hidden", "population", "period", "variable")
+TAGS = ("population", "period", "variable")
+ADDED = ("id", "title", "published", "method", "dimensions", "figures", "hidden", *TAGS)
 COLUMNS = ", ".join((*ADDED, "withdrawn", "reason", "unseen", "revises"))
 FEWEST = 3
 """A change between two times that fewer people made shows who they are."""
@@ -46,13 +46,7 @@ class Ledger:
     """
 
     def __init__(self, path: str | Path, *, create: bool = True, wait: float = WAIT) -> None:
-        """Open a ledger, or begin one.
-
-        Args:
-            path: its file.
-            create: whether to begin a new one where there is none.
-            wait: seconds to wait for another writer.
-        """
+        """Open a ledger, or begin one where there is none, and wait so many seconds for another writer."""
         self.path = Path(path)
         self._store = Store(self.path, create=create, wait=wait)
         self.originals = Originals(self.path)
@@ -84,7 +78,7 @@ class Ledger:
         """Return what one release publishes."""
         entry = self.entry(name)
         ((body, kept),) = self._store.read("SELECT body, digest FROM release WHERE id = ?", entry.id)
-        if digest(body, _said(_first(entry))) != kept:
+        if digest(body, _said(entry)) != kept:
             raise DataError(f"{self.path}: release {entry} is not as it was added; restore the ledger from a copy")
         return unpacked(body)
 
@@ -134,18 +128,11 @@ class Ledger:
         return entry
 
     def withdraw(self, name: str, *, reason: str, unseen: bool = False) -> Entry:
-        """Mark a release as taken back.
+        """Mark a release as taken back, by its id or title; the reason is kept.
 
-        Readers may have kept it, so that checks go on counting it, unless nobody saw it.
-
-        Args:
-            name: its id or title.
-            reason: why, for the record.
-            unseen: true where it never left the office: then checks leave it out.
+        Readers may have kept it, so checks go on counting it, unless it never left the office (``unseen``).
         """
-        if not reason.strip():
-            raise RequestError("give the reason for withdrawing the release (reason=, --reason)")
-        entry = self.entry(name)
+        entry = self._amendable(name, reason, "withdrawing")
         if entry.withdrawn:
             raise RequestError(
                 f"release {entry} was withdrawn on {entry.withdrawn} ({entry.reason}); nothing was changed"
@@ -172,14 +159,12 @@ class Ledger:
         Args:
             name: its id or title.
             reason: why, for the record.
-            population: whom the figures are about; as it was by default.
-            period: when; as it was by default.
-            variable: what is added up; as it was by default.
+            population: whom the figures are about; what is not given stays as it was.
+            period: when.
+            variable: what is added up.
             who: who says so; the user of this machine by default.
         """
-        if not reason.strip():
-            raise RequestError("give the reason for retagging the release (reason=, --reason)")
-        entry = self.entry(name)
+        entry = self._amendable(name, reason, "retagging")
         given = {"population": population, "period": period, "variable": variable}
         now = {tag: getattr(entry, tag) if text is None else text.strip() for tag, text in given.items()}
         if all(now[tag] == getattr(entry, tag) for tag in now):
@@ -191,6 +176,12 @@ class Ledger:
             told = {"day": _today(), "who": who.strip() or getpass.getuser(), "reason": reason.strip()}
             self._store.insert(db, "amendment", {"release": entry.id, **told, **now})
         return self.entry(entry.id)
+
+    def _amendable(self, name: str, reason: str, what: str) -> Entry:
+        """Return a line that is to be changed, for a reason."""
+        if not reason.strip():
+            raise RequestError(f"give the reason for {what} the release (reason=, --reason)")
+        return self.entry(name)
 
     # --- asking it ----------------------------------------------------------------------------------------
 
@@ -219,12 +210,12 @@ class Ledger:
         dimensions that they share; those about other times or populations are compared cell by cell. A population or
         period that is not stated may be the same, and is taken to be. A release and the one that it revises describe
         the same values: what one hides and the other prints is known. So do releases that print nearly the same
-        figures, whatever is said about them.
+        figures, whatever is said about them. The release is described as for :meth:`add`.
 
         Args:
             release: what is to be published: a release, or a file or frame of it.
             title: what to call it.
-            population: whom its figures are about; one inside another is written behind it: ``residents > 18+``.
+            population: whom its figures are about.
             period: when.
             variable: what is added up.
             revises: the ids or titles of the releases that it corrects.
@@ -256,13 +247,9 @@ class Ledger:
     def _revised(self, ids: Sequence[str]) -> set[str]:
         """Return releases and all that they revise in turn."""
         by_id = {e.id: e.revises for e in self.entries()}
-        found: set[str] = set()
-        left = list(ids)
-        while left:
-            name = left.pop()
-            if name not in found:
-                found.add(name)
-                left += by_id[name]
+        found = set(ids)
+        while more := {name for one in found for name in by_id[one]} - found:
+            found |= more
         return found
 
     def _held(self, names: Sequence[str]) -> tuple[Entry, ...]:
@@ -273,9 +260,7 @@ class Ledger:
         found = tuple(e for e in self.entries() if e.id in chosen)
         unseen = next((e for e in found if e.unseen), None)
         if unseen is not None:
-            raise RequestError(
-                f"release {unseen} was withdrawn and nobody saw it, so that nobody holds it; leave it out"
-            )
+            raise RequestError(f"release {unseen} was withdrawn and nobody saw it, so nobody holds it; leave it out")
         return found
 
     # --- its life -----------------------------------------------------------------------------------------
@@ -288,9 +273,7 @@ class Ledger:
         """Use the ledger for a while."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the file."""
         self.close()
 
@@ -334,21 +317,15 @@ def _amended(entry: Entry, amendments: Sequence[Amendment]) -> Entry:
     """Return a line as it reads now; each amendment says what it replaced."""
     told = []
     for one in amendments:
-        told.append(replace(one, population=entry.population, period=entry.period, variable=entry.variable))
-        entry = replace(entry, population=one.population, period=one.period, variable=one.variable)
+        told.append(replace(one, **{tag: getattr(entry, tag) for tag in TAGS}))
+        entry = replace(entry, **{tag: getattr(one, tag) for tag in TAGS})
     return replace(entry, amended=tuple(told))
 
 
-def _first(entry: Entry) -> Entry:
-    """Return a line as it was added."""
-    if not entry.amended:
-        return entry
-    was = entry.amended[0]
-    return replace(entry, population=was.population, period=was.period, variable=was.variable)
-
-
 def _said(entry: Entry) -> dict[str, str]:
-    said = {name: getattr(entry, name) for name in ("title", "population", "period", "variable")}
+    """Return what was said about a release when it was added."""
+    first = entry.amended[0] if entry.amended else entry
+    said = {"title": entry.title} | {tag: getattr(first, tag) for tag in TAGS}
     return said | ({"revises": "\n".join(entry.revises)} if entry.revises else {})
 
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, InfeasibleError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import FloatArray, IntArray
 from discreet.decide.ledger.entry import Sheet
 from discreet.decide.ledger.findings import Finding, between
 from discreet.decide.ledger.joined_tables import JoinedTables, faults_of, lay
@@ -28,7 +29,8 @@ from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import Bounds
 from discreet.table.figures import Figures
-from discreet.table.kinds import UNBOUNDED
+from discreet.table.grid import Grid, recode
+from discreet.table.kinds import UNBOUNDED, Kind
 
 
 def alike(new: Sequence[Sheet], old: Sequence[Sheet]) -> str:
@@ -40,14 +42,9 @@ def alike(new: Sequence[Sheet], old: Sequence[Sheet]) -> str:
 def same_values(
     new: Sequence[Sheet], earlier: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why: str
 ) -> Joint:
-    """Return what follows if an older release describes the same values as a new one and those beside it.
+    """Return what follows if an older release describes the same values as a new one and ``earlier`` ones beside it.
 
-    Args:
-        new: the tables of the new release.
-        earlier: those of earlier releases about the same population and time.
-        old: those of the older release.
-        settings: what counts as given away.
-        why: the reason for taking the values to be the same.
+    ``why`` is the reason for taking the values to be the same.
     """
     about = new[0].entry
     entry = replace(old[0].entry, population=about.population, period=about.period)
@@ -75,18 +72,13 @@ def same_values(
 
 def _not_repeated(new: Sequence[Sheet], old: Sequence[Sheet]) -> list[str]:
     """Return the dimensions of the older tables whose cells are not all in a newer one."""
-    found = []
-    for sheet in old:
-        part = sheet.figures
-        if not any(
-            all(
-                name in other.figures.names and set(part.labels[name]) - {part.total} <= set(other.figures.labels[name])
-                for name in part.names
-            )
-            for other in new
-        ):
-            found.append(" × ".join(part.names))
-    return list(dict.fromkeys(found))
+    missing = [s.figures for s in old if not any(_repeats(other.figures, s.figures) for other in new)]
+    return list(dict.fromkeys(" × ".join(part.names) for part in missing))
+
+
+def _repeats(new: Figures, old: Figures) -> bool:
+    cells = {name: set(labels) - {old.total} for name, labels in old.labels.items()}
+    return all(name in new.names and labels <= set(new.labels[name]) for name, labels in cells.items())
 
 
 def carried(new: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why: str) -> Joint:
@@ -179,38 +171,44 @@ def _shared(new: JoinedTables, old: JoinedTables) -> tuple[IntArray, IntArray]:
 def _equal(new: Sequence[Figures], old: Sequence[Figures]) -> tuple[int, int]:
     """Return how many figures above 0 tables of the same dimensions both print, and how many of these are equal.
 
-    Figures that were made alike, by rounding to the same base for one, are equal if they are printed so; others if
-    one value can be behind both.
+    Figures that were made the same way, for one by rounding to the same base, are equal if they are printed so; others
+    if one value can be behind both.
     """
     same = both = 0
     for mine, theirs in product(new, old):
-        if set(mine.names) != set(theirs.names):
-            continue
-        size = 1
-        places = np.zeros(len(mine), np.int64), np.zeros(len(theirs), np.int64)
-        for name in mine.names:
-            code = {label: k for k, label in enumerate(dict.fromkeys((*mine.labels[name], *theirs.labels[name])))}
-            for part, place in zip((mine, theirs), places, strict=True):
-                column = np.array([code[label] for label in part.labels[name]])[part.codes[:, part.names.index(name)]]
-                place += size * column
-            size *= len(code)
-        unit = max(mine.decimals, theirs.decimals)
-        scales = [float(10 ** (unit - part.decimals)) for part in (mine, theirs)]
-        ends = [np.array(part.ranges()) * scale for part, scale in zip((mine, theirs), scales, strict=True)]
-        values = [part.values * scale for part, scale in zip((mine, theirs), scales, strict=True)]
-        printed = [
-            np.flatnonzero(~part.hidden & (ranges[1] - ranges[0] < UNBOUNDED) & (value > 0))
-            for part, ranges, value in zip((mine, theirs), ends, values, strict=True)
-        ]
-        _, at, by = np.intersect1d(places[0][printed[0]], places[1][printed[1]], return_indices=True)
-        at, by = printed[0][at], printed[1][by]
-        kinds = {kind: k for k, kind in enumerate(dict.fromkeys((*mine.kinds, *theirs.kinds)))}
-        made = [np.array([kinds[kind] for kind in part.kinds])[part.kind] for part in (mine, theirs)]
-        meet = (ends[0][0][at] <= ends[1][1][by]) & (ends[1][0][by] <= ends[0][1][at])
-        meet &= (values[0][at] == values[1][by]) | (made[0][at] != made[1][by])
-        both += at.size
-        same += int(np.count_nonzero(meet))
+        if set(mine.names) == set(theirs.names):
+            unit, kinds = max(mine.decimals, theirs.decimals), list(dict.fromkeys((*mine.kinds, *theirs.kinds)))
+            grid = Grid.of(
+                {name: list(dict.fromkeys((*mine.labels[name], *theirs.labels[name]))) for name in mine.names}
+            )
+            one, other = (_Printed.of(part, grid, unit, kinds) for part in (mine, theirs))
+            _, at, by = np.intersect1d(one.place, other.place, return_indices=True)
+            meet = (one.lower[at] <= other.upper[by]) & (other.lower[by] <= one.upper[at])
+            meet &= (one.value[at] == other.value[by]) | (one.kind[at] != other.kind[by])
+            both += at.size
+            same += int(np.count_nonzero(meet))
     return same, both
+
+
+class _Printed(NamedTuple):
+    """The figures above 0 that a table prints: where, in which range, which value, and how they were made."""
+
+    place: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    value: FloatArray
+    kind: IntArray
+
+    @classmethod
+    def of(cls, part: Figures, grid: Grid, decimals: int, kinds: Sequence[Kind]) -> _Printed:
+        scale = float(10 ** (decimals - part.decimals))
+        codes = zip(part.names, part.codes.T, strict=True)
+        columns = {name: recode(part.labels[name], grid.labels[name])[code] for name, code in codes}
+        lower, upper = (ends * scale for ends in part.ranges())
+        value, kind = part.values * scale, np.array([kinds.index(kind) for kind in part.kinds])[part.kind]
+        shown = ~part.hidden & (upper - lower < UNBOUNDED) & (value > 0)
+        place = grid.encode([columns[name] for name in grid.labels])
+        return cls(*(column[shown] for column in (place, lower, upper, value, kind)))
 
 
 def _put(work: JoinedTables, at: IntArray, lower: IntArray, upper: IntArray) -> Bounds:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from discreet.auditing.findings import BoolArray
 from discreet.auditing.judging import Judge
 from discreet.auditing.limits import Limits, Reach
 from discreet.core.errors import RequestError
@@ -18,7 +18,6 @@ from discreet.core.progress import Progress
 from discreet.decide.policy import Policy
 from discreet.table.equations import Equations
 
-BoolArray = npt.NDArray[np.bool_]
 THRESHOLD = 10
 """Counts that no release shows, and sums of them, are given away when they can be worked out and are below this."""
 PRECISION = 0.02
@@ -39,8 +38,6 @@ class Settings:
         unasked: what a policy asks for and no ledger can judge, as sentences.
         policy: the policy's name.
         time_limit: seconds; None for as long as it takes.
-        workers: threads.
-        progress: told how far the work is.
     """
 
     threshold: float | None = THRESHOLD
@@ -70,15 +67,13 @@ class Settings:
             least = float(THRESHOLD) if threshold == "default" else threshold
             return cls(None if amounts else least, Limits(width, dr), amounts=amounts)
         given = {"threshold": threshold != "default", "width": width is not None, "dr": dr is not None}
-        if any(given.values()):
-            name = next(name for name, is_given in given.items() if is_given)
+        for name in [name for name, is_given in given.items() if is_given]:
             raise RequestError(f"{name} is given beside a policy, which sets it; give one of them")
         asked = Policy.load(policy)
         limits = asked.limits.of_figures
         if amounts:
-            return cls(
-                None, limits, zeros=asked.zeros, amounts=True, unasked=_of_contributors(asked), policy=asked.name
-            )
+            unasked = _of_contributors(asked)
+            return cls(None, limits, zeros=asked.zeros, amounts=True, unasked=unasked, policy=asked.name)
         if asked.rules.threshold is None:
             raise RequestError(
                 f"policy {asked.name} has no threshold for counts (rules.threshold), by which counts that follow would "
@@ -122,15 +117,10 @@ class Settings:
         if limits.dr is not None:
             how = "to a reader who knows the method" if self.law == "method" else "all values alike"
             left += f", with a risk 1/H of at most {limits.dr:g} ({how})"
-        if self.amounts:
-            small = "no amount above 0"
-        elif self.threshold is None:
-            small = f"no count of {least} or more"
-        else:
-            small = f"no count from {least} to {math.ceil(self.threshold) - 1}"
-        closer = (
-            "" if limits.width is None and limits.dr is None else ", nor is such a cell known more closely than that"
-        )
+        few = f"of {least} or more" if self.threshold is None else f"from {least} to {math.ceil(self.threshold) - 1}"
+        small = "no amount above 0" if self.amounts else f"no count {few}"
+        limited = limits.width is not None or limits.dr is not None
+        closer = ", nor is such a cell known more closely than that" if limited else ""
         parts = [
             "every figure that a release hides (possibly a 0, unless it shows zeros or says otherwise), rounds or "
             f"perturbs {left}",
