@@ -30,9 +30,9 @@ from discreet.table.equations import Equations, equations_of
 from discreet.table.release import Release
 
 FEW = 14
-"""The most values whose weights are tried in all ways; for more a bound holds."""
+"""The most values whose weights are tried in all 2^14 ways, within milliseconds; for more a bound holds."""
 WIDE = 2_000
-"""The most values of its cells, all together, for which the law of a sum is worked out; for more a bound holds."""
+"""The most values of its cells, all together, for which the law of a sum is convolved; for more a bound holds."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,8 @@ class Outsider:
     @property
     def told(self) -> bool:
         """Whether a release that passes may narrow intervals further than its figures do."""
-        if self.choice.later or self.above:
-            return True
-        return self.choice.protected and self._other_reasons and self._small_cells().size < 2
+        alone = self.choice.protected and self._other_reasons and self._small_cells().size < 2
+        return self.choice.later or self.above or alone
 
     @property
     def only_small(self) -> int:
@@ -204,11 +203,9 @@ class Reasons:
         return bool(self.failing) or self.tells
 
     def bits(self, entry: IntArray, bits: FloatArray) -> FloatArray:
-        """Return the bits that are left once a reader knows why the release was published.
+        """Return the bits that are left of rows of the audit once a reader knows why the release was published.
 
-        Args:
-            entry: the rows of the audit that are asked about.
-            bits: what is left before that; NaN where it is not known.
+        ``bits`` are left before that, NaN where they are not known.
         """
         findings, shape = self.reader.audited.findings, self.reader.shape
         if not self.known:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.core.text import figure
+from discreet.core.text import figure, finite
 from discreet.decide.evidence import Effort, Evidence, gather
-from discreet.decide.json_data import number, plain
+from discreet.decide.json_data import plain
 from discreet.decide.known_cells import Known
 from discreet.decide.policy import Policy, make_text
 from discreet.decide.protections import make_method, parse_method
@@ -143,7 +143,7 @@ class Figure:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; what is infinite is None."""
-        return {"mean": number(self.mean), "mc_error": number(self.mc_error)}
+        return {"mean": finite(self.mean), "mc_error": finite(self.mc_error)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Figure | None:
@@ -197,7 +197,7 @@ class Measured:
         return {
             **self.point.to_dict(),
             **{name: None if (f := self.figures.get(name)) is None else f.to_dict() for name in FIGURES},
-            "extremes": {name: number(value) for name, value in self.extremes.items()},
+            "extremes": {name: finite(value) for name, value in self.extremes.items()},
             "draws": self.draws,
             "audits": self.audits,
             "faults": list(self.faults),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.text import finite
 from discreet.decide.evidence import Evidence
 from discreet.decide.known_cells import STATES
 from discreet.decide.subject import Subject
@@ -14,13 +15,6 @@ from discreet.rules.rule import amount
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.figures import Figures
 from discreet.table.release import Release
-
-
-def number(value: float) -> float | int | None:
-    """Return a figure as JSON writes it; what is infinite or undefined is None."""
-    if not math.isfinite(value):
-        return None
-    return int(value) if float(value).is_integer() else float(value)
 
 
 def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Any]:
@@ -46,7 +40,7 @@ def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Any]
             for axis in cells.axes
         ],
         "codes": codes.tolist(),
-        "values": [number(value) for value in values.tolist()],
+        "values": [finite(value) for value in values.tolist()],
         "sensitive": [] if found is None else found.cells.tolist(),
     }
 
@@ -120,18 +114,18 @@ def cell_rows(found: Sensitivity, evidence: Evidence, n: int | None) -> list[dic
             {
                 "cell": label,
                 "name": name,
-                "original": number(float(found.figures[0].value[i])),
+                "original": finite(float(found.figures[0].value[i])),
                 "published": known.shown[k],
                 "rules": list(dict.fromkeys(rule.name for rule, _, _ in found.broken(i))),
                 "reason": _reason(found, i),
                 "state": state,
                 "known": f"exactly {amount(lower)}" if exact else reach,
-                "lower": number(lower),
-                "upper": number(upper),
-                "bits": number(float(known.bits[k])),
-                "dr": number(float(dr[k])),
+                "lower": finite(lower),
+                "upper": finite(upper),
+                "bits": finite(float(known.bits[k])),
+                "dr": finite(float(dr[k])),
                 "basis": "not shown" if np.isnan(known.bits[k]) else "bound" if known.bound[k] else "exact",
-                "must_reach": [number(float(low[k])), number(float(high[k]))],
+                "must_reach": [finite(float(low[k])), finite(float(high[k]))],
                 "proof": proof or None,
             }
         )

@@ -24,7 +24,7 @@ from discreet.table.kinds import UNBOUNDED
 
 Weights = tuple[float, float, float]
 STEPS = np.geomspace(1e-4, 20.0, 120)
-"""The values of θ that are tried."""
+"""The values of θ that are tried: any gives a bound, and steps of a tenth miss the best by little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +94,9 @@ class Ranges:
 def chance_of_failing(
     ranges: Ranges, weights: Weights, limit: float, laws: list[tuple[IntArray, FloatArray, int]], certain: FloatArray
 ) -> float:
-    """Return what the chance is at most that R2 of the original behind independent figures is above a limit.
+    """Return at most the chance that R2 of the original behind independent figures is above a limit.
 
-    Args:
-        ranges: what the counts can be.
-        weights: of zeros, concentration and size.
-        limit: on R2.
-        laws: values of counts with their probabilities, and of how many cells.
-        certain: counts that are published as they are.
+    ``laws`` are values of counts with their probabilities, and of how many cells; ``certain`` counts are published.
     """
     left = limit - weights[0] * ranges.zeros - weights[2] * ranges.size
     if left < 0 or left >= weights[1]:

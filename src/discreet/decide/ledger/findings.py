@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from discreet.core.text import columns, html_table, many
+from discreet.core.text import columns, finite, html_table, many
 from discreet.decide.ledger.entry import Entry
 
 Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
@@ -63,10 +63,10 @@ class Finding:
             "cell": dict(self.cell),
             "units": [dict(unit) for unit in self.units],
             "sensitive": self.sensitive,
-            "lower": _finite(self.lower),
-            "upper": _finite(self.upper),
+            "lower": finite(self.lower),
+            "upper": finite(self.upper),
             "exact": self.exact,
-            "without": None if self.without is None else [_finite(end) for end in self.without],
+            "without": None if self.without is None else [finite(end) for end in self.without],
             "cause": self.cause,
             "reason": self.reason,
             "releases": list(self.releases),
@@ -231,9 +231,3 @@ def _text(number: float) -> str:
     if math.isinf(number):
         return "∞" if number > 0 else "-∞"
     return f"{int(number):,}" if float(number).is_integer() else f"{number:,g}"
-
-
-def _finite(number: float) -> float | int | None:
-    if not math.isfinite(number):
-        return None
-    return int(number) if float(number).is_integer() else float(number)

@@ -15,7 +15,6 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.core.errors import LimitError
-from discreet.core.numerics import IntArray
 from discreet.decide.ledger.bands import Band, bands, name_of, pieces
 from discreet.table.empty_cells import empty_cells
 from discreet.table.figures import Figures
@@ -149,7 +148,9 @@ def explicit(part: Figures) -> Figures:
     size = math.prod(len(found) for found in leaves)
     if size > LARGEST:
         raise LimitError(f"{part.name} has {size:,} cells, more than {LARGEST:,}; check a table of fewer dimensions")
-    codes = _node_codes(part)
+    # The labels of every figure as places among the nodes of its own space, the total being 0.
+    axes = zip(space.axes, (part.codes[:, part.names.index(axis.name)] for axis in space.axes), strict=True)
+    codes = np.stack([axis.coded(part)[column] for axis, column in axes], axis=1)
     rows = space.grid.encode(codes.T)
     missing = empty_cells(space, dict.fromkeys(part.names, 0), rows, rows[part.ranges()[0] > 0])
     if not missing.size:
@@ -167,9 +168,3 @@ def explicit(part: Figures) -> Figures:
         upper=None if part.upper is None else np.append(part.upper, zeros),
         absent="unpublished",
     )
-
-
-def _node_codes(part: Figures) -> IntArray:
-    """Return the labels of every figure as places among the nodes of its own space, the total being 0."""
-    axes = space_of([part]).axes
-    return np.stack([axis.coded(part)[part.codes[:, part.names.index(axis.name)]] for axis in axes], axis=1)

@@ -62,7 +62,7 @@ def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Set
         if one.joint and settings.amounts:
             sums.append(text or one.name)
             continue
-        left = _narrower(known, own)
+        left = min((ends[:2] for ends in (known, own) if ends), key=lambda ends: ends[1] - ends[0], default=None)
         found = Finding(one.cell, one.name, one.lower, one.upper, left, cause, one.reason, releases, terms, text)
         findings.append(replace(found, units=one.units, sensitive=one.sensitive))
     names = {name for sheet in (*earlier, *new) for name in sheet.figures.names}
@@ -104,11 +104,3 @@ def _unrelated(laid: Sequence[Sheet], new: int, names: set[str]) -> list[str]:
 def _order(finding: Finding) -> tuple[bool, int, bool, float, str]:
     rank = {"together": 0, "itself": 1, "before": 2}
     return not finding.sensitive, rank[finding.cause], not finding.exact, finding.upper, finding.name
-
-
-def _narrower(*intervals: Known | None) -> tuple[float, float] | None:
-    known = [interval for interval in intervals if interval is not None]
-    if not known:
-        return None
-    lower, upper, _ = min(known, key=lambda interval: interval[1] - interval[0])
-    return lower, upper

@@ -60,8 +60,14 @@ class Ledger:
             "SELECT release, day, who, reason, population, period, variable FROM amendment ORDER BY number"
         ):
             said.setdefault(name, []).append(Amendment(*now))
-        rows = self._store.read(f"SELECT {COLUMNS} FROM release ORDER BY number")
-        return tuple(_amended(_entry(row), said.get(row[0], [])) for row in rows)
+        found = []
+        for row in self._store.read(f"SELECT {COLUMNS} FROM release ORDER BY number"):
+            fields = list(row)
+            fields[4] = tuple(fields[4].split("\n"))
+            fields[-2:] = [bool(fields[-2]), tuple(fields[-1].split("\n")) if fields[-1] else ()]
+            entry = Entry(*fields)
+            found.append(_amended(entry, said.get(entry.id, [])))
+        return tuple(found)
 
     def entry(self, name: str) -> Entry:
         """Return one release's line, by its id, the beginning of its id, or its title."""
@@ -327,13 +333,6 @@ def _said(entry: Entry) -> dict[str, str]:
     first = entry.amended[0] if entry.amended else entry
     said = {"title": entry.title} | {tag: getattr(first, tag) for tag in TAGS}
     return said | ({"revises": "\n".join(entry.revises)} if entry.revises else {})
-
-
-def _entry(row: Sequence[Any]) -> Entry:
-    fields = list(row)
-    fields[4] = tuple(fields[4].split("\n"))
-    fields[-2:] = [bool(fields[-2]), tuple(fields[-1].split("\n")) if fields[-1] else ()]
-    return Entry(*fields)
 
 
 def _today() -> str:

@@ -12,7 +12,7 @@ equal: a reader who takes a hidden figure for the one that the other release pri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
@@ -94,14 +94,18 @@ def carried(new: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why:
             "so that hidden figures could not be compared; publish them with the same decimals"
         )
         return Joint(unjudged=(text,))
-    here, there = _shared(*pair)
+    everywhere = np.arange(pair[0].equations.positions.size)
+    there = pair[1].equations.locate(_positions(pair[0], pair[1], everywhere))
+    here, there = everywhere[there >= 0], there[there >= 0]
     lower = np.maximum(pair[0].found.lower[here], pair[1].found.lower[there])
     upper = np.minimum(pair[0].found.upper[here], pair[1].found.upper[there])
     seen: dict[str, Finding] = {}
     clash = False
     for work, at, other in ((pair[0], here, pair[1]), (pair[1], there, pair[0])):
         meets = work.protected[at] & (lower <= upper)
-        put = _put(work, at[meets], lower[meets], upper[meets])
+        low, high = work.found.lower.copy(), work.found.upper.copy()
+        low[at[meets]], high[at[meets]] = lower[meets], upper[meets]
+        put = replace(work.found, lower=low, upper=high)
         again = _again(work, put)
         clash |= again is None
         found = put if again is None else again
@@ -129,23 +133,17 @@ def _finding(
     ends, left = work.ends(i, found), work.ends(i)
     at = int(other.equations.locate(_positions(work, other, np.array([i])))[0])
     theirs = other.ends(at) if at >= 0 else None
-    printed = (
-        f"{between(*ends)} by {_titles(other)}"
-        if theirs == ends
-        else f"what is left of it with the figures of {_titles(other)} put in"
-    )
+    mine, others = (_names(sheet.entry.title for sheet in one.sheets) for one in (work, other))
+    put = f"what is left of it with the figures of {others} put in"
+    printed = f"{between(*ends)} by {others}" if theirs == ends else put
     name = work.equations.describe(i)
     relation = "=" if ends[0] == ends[1] else "between"
-    text = f"{name} {relation} {between(*ends)}: between {between(*left)} by {_titles(work)}, {printed}; {why}"
+    text = f"{name} {relation} {between(*ends)}: between {between(*left)} by {mine}, {printed}; {why}"
     return Finding(work.equations.cell(i), name, *ends, left, "together", faults_of(judged, k), titles, (), text)
 
 
-def _titles(work: JoinedTables) -> str:
-    return _names(tuple(dict.fromkeys(sheet.entry.title for sheet in work.sheets)))
-
-
-def _names(titles: Sequence[str]) -> str:
-    return _and([f"«{title}»" for title in titles])
+def _names(titles: Iterable[str]) -> str:
+    return _and([f"«{title}»" for title in dict.fromkeys(titles)])
 
 
 def _and(texts: Sequence[str]) -> str:
@@ -159,13 +157,6 @@ def _and(texts: Sequence[str]) -> str:
 
 def _positions(work: JoinedTables, other: JoinedTables, at: IntArray) -> IntArray:
     return work.equations.space.translate(work.equations.positions[at], other.equations.space)
-
-
-def _shared(new: JoinedTables, old: JoinedTables) -> tuple[IntArray, IntArray]:
-    """Return where the positions stand that both releases have."""
-    there = old.equations.locate(_positions(new, old, np.arange(new.equations.positions.size)))
-    here = np.flatnonzero(there >= 0)
-    return here, there[here]
 
 
 def _equal(new: Sequence[Figures], old: Sequence[Figures]) -> tuple[int, int]:
@@ -209,13 +200,6 @@ class _Printed(NamedTuple):
         shown = ~part.hidden & (upper - lower < UNBOUNDED) & (value > 0)
         place = grid.encode([columns[name] for name in grid.labels])
         return cls(*(column[shown] for column in (place, lower, upper, value, kind)))
-
-
-def _put(work: JoinedTables, at: IntArray, lower: IntArray, upper: IntArray) -> Bounds:
-    """Return what is left of figures with other ranges put in place of their own."""
-    low, high = work.found.lower.copy(), work.found.upper.copy()
-    low[at], high[at] = lower, upper
-    return replace(work.found, lower=low, upper=high)
 
 
 def _again(work: JoinedTables, put: Bounds) -> Bounds | None:

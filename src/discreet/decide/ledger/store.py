@@ -195,8 +195,15 @@ class Originals:
             data = original.read_bytes()
         except OSError as error:
             raise RequestError(f"{original} cannot be kept ({error.strerror or error}); nothing was added") from None
+
+        def write(part: Path) -> None:
+            with part.open("wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+
         target = self.folder / f"{release}{original.suffix.lower()}"
-        write_whole(target, lambda part: _write(part, data))
+        write_whole(target, write)
         target.chmod(PRIVATE_FILE)
         return target
 
@@ -212,10 +219,3 @@ class Originals:
     def has(self, release: str) -> bool:
         """Say whether the original of a release was kept."""
         return self.folder.is_dir() and any(self.folder.glob(f"{release}.*"))
-
-
-def _write(part: Path, data: bytes) -> None:
-    with part.open("wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
