@@ -14,13 +14,6 @@ import discreet as dc
 COUNTS = "area,sex,count\nn,m,1\nn,f,5\nw,m,6\nw,f,2\ns,m,4\ns,f,7\n"
 
 
-@pytest.fixture
-def counts(tmp_path: Path) -> Path:
-    file = tmp_path / "t.csv"
-    file.write_text(COUNTS, encoding="utf-8")
-    return file
-
-
 @pytest.mark.parametrize(
     ("method", "more"),
     [

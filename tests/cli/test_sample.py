@@ -14,20 +14,6 @@ COUNTS = "area,sex,count\nn,m,10\nn,f,50\nw,m,60\nw,f,20\n"
 PEOPLE = "id,area,sex\n" + "".join(f"{i},{'n' if i < 40 else 's'},{'mf'[i % 2]}\n" for i in range(100))
 
 
-@pytest.fixture
-def counts(tmp_path: Path) -> Path:
-    file = tmp_path / "t.csv"
-    file.write_text(COUNTS, encoding="utf-8")
-    return file
-
-
-@pytest.fixture
-def people(tmp_path: Path) -> Path:
-    file = tmp_path / "people.csv"
-    file.write_text(PEOPLE, encoding="utf-8")
-    return file
-
-
 @pytest.mark.parametrize(
     ("method", "more", "expected"),
     [

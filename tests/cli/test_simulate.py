@@ -13,13 +13,6 @@ import discreet as dc
 COUNTS = "area,sex,age,count\nn,m,y,1\nn,f,y,5\nw,m,y,6\nw,f,o,2\nn,m,o,4\nw,f,y,3\nw,m,o,1\n"
 
 
-@pytest.fixture
-def counts(tmp_path: Path) -> Path:
-    file = tmp_path / "t.csv"
-    file.write_text(COUNTS, encoding="utf-8")
-    return file
-
-
 @pytest.mark.parametrize(
     ("more", "margins", "engine"),
     [

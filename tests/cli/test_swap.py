@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from tests.cli.running import refused, rows_of, run
 
 import discreet as dc
@@ -18,20 +17,6 @@ COUNTS = "area,sex,age,count\n" + "".join(
     )
 )
 PEOPLE = "id,hh,area,sex\n" + "".join(f"{i},{i // 2},{'nws'[i // 2 % 3]},{'mf'[i % 2]}\n" for i in range(60))
-
-
-@pytest.fixture
-def counts(tmp_path: Path) -> Path:
-    file = tmp_path / "t.csv"
-    file.write_text(COUNTS, encoding="utf-8")
-    return file
-
-
-@pytest.fixture
-def people(tmp_path: Path) -> Path:
-    file = tmp_path / "people.csv"
-    file.write_text(PEOPLE, encoding="utf-8")
-    return file
 
 
 def test_swapped_tables(counts: Path, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from math import comb, prod
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.protect.sampling_law import follows
 
 from discreet import RequestError, Table
-from discreet.core.random import generator
 from discreet.protect import BernoulliSample, bernoulli_sample
 from discreet.table.kinds import Sampled
 
@@ -21,22 +21,12 @@ TABLE = Table.from_array([2, 0, 1, 3], ["x"])
 @pytest.mark.parametrize("rate", [Fraction(1, 10), Fraction(1, 2), Fraction(1)])
 def test_the_law_is_binomial_in_every_cell(rate: Fraction) -> None:
     method = BernoulliSample(float(rate))
-    expected = {
+    expected: dict[tuple[int, ...], Fraction | int] = {
         row: chance
         for row in product(range(3), range(2), range(4))
         if (chance := prod([comb(F, f) * rate**f * (1 - rate) ** (F - f) for F, f in zip((2, 1, 3), row, strict=True)]))
     }
-    found: dict[tuple[int, ...], float] = {}
-    for chances, rows in method.law(TABLE, block=5):
-        found |= dict(zip(map(tuple, rows.tolist()), chances.tolist(), strict=True))
-    assert found.keys() == expected.keys()
-    assert all(found[row] == pytest.approx(float(chance)) for row, chance in expected.items())
-    assert method.outcomes(TABLE) == len(expected)
-    draws = method.draws(TABLE, generator(2), 40_000)
-    rows, seen = np.unique(draws, axis=0, return_counts=True)
-    for row, count in zip(rows.tolist(), seen.tolist(), strict=True):
-        p = float(expected[tuple(row)])
-        assert abs(count - 40_000 * p) <= 5 * np.sqrt(40_000 * p * (1 - p)) + 1
+    follows(method, TABLE, expected, block=5, draws=40_000, seed=2)
 
 
 def test_given_its_size_it_is_a_simple_random_sample() -> None:

@@ -9,10 +9,10 @@ from itertools import combinations, product
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.protect.sampling_law import follows
 
 import discreet as dc
 from discreet import RequestError, Table
-from discreet.core.random import generator
 from discreet.protect import StratifiedSample, stratified_sample
 from discreet.table.kinds import Sampled
 
@@ -32,18 +32,7 @@ def slow_law(sizes: dict[str, int]) -> dict[tuple[int, ...], Fraction]:
 @pytest.mark.parametrize("sizes", [{"n": 2, "s": 1}, {"n": 1, "s": 3}, {"n": 0, "s": 2}, {"n": 3, "s": 4}])
 def test_the_law_is_that_of_exact_enumeration(sizes: dict[str, int]) -> None:
     method, expected = StratifiedSample("area", sizes=sizes), slow_law(sizes)
-    found: dict[tuple[int, ...], float] = {}
-    for chances, rows in method.law(TABLE, block=2):
-        assert len(rows) <= 2
-        found |= dict(zip(map(tuple, rows.tolist()), chances.tolist(), strict=True))
-    assert found.keys() == expected.keys()
-    assert all(found[row] == pytest.approx(float(chance)) for row, chance in expected.items())
-    assert method.outcomes(TABLE) == len(expected)
-    draws = method.draws(TABLE, generator(1), 20_000)
-    rows, seen = np.unique(draws, axis=0, return_counts=True)
-    for row, count in zip(rows.tolist(), seen.tolist(), strict=True):
-        chance = float(expected[tuple(row)])
-        assert abs(count - 20_000 * chance) <= 5 * np.sqrt(20_000 * chance * (1 - chance))
+    follows(method, TABLE, expected, block=2, draws=20_000, seed=1)
 
 
 def test_the_law_by_another_dimension_stands_in_the_order_of_the_cells() -> None:

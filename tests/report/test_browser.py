@@ -51,18 +51,24 @@ class Watched:
     def __init__(self, browser: Browser, report: Path, width: int = 1280, **options: Any) -> None:
         self.context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         self.page: Page = self.context.new_page()
+        self.address = report.as_uri()
         self.said: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(report.as_uri())
+        self.page.goto(self.address)
         self.page.wait_for_load_state("networkidle")
 
-    def check(self, report: Path) -> None:
+    def __enter__(self) -> Page:
+        return self.page
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Nothing was said, and nothing but the file itself was asked for."""
-        assert self.said == []
-        assert [url for url in self.requests if not url.startswith("data:")] == [report.as_uri()]
+        self.context.close()
+        if kind is None:
+            assert self.said == []
+            assert [url for url in self.requests if not url.startswith("data:")] == [self.address]
 
 
 @pytest.mark.parametrize(
@@ -76,9 +82,7 @@ class Watched:
 def test_every_report_opens_quietly_and_fits(
     browser: Browser, reports: dict[str, Path], name: str, width: int, scheme: str
 ) -> None:
-    seen = Watched(browser, reports[name], width, color_scheme=scheme)
-    page = seen.page
-    try:
+    with Watched(browser, reports[name], width, color_scheme=scheme) as page:
         wide, tall = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
         assert wide <= width
         assert tall > 900
@@ -100,17 +104,13 @@ def test_every_report_opens_quietly_and_fits(
         else:
             assert page.locator(".heat .page:not(.off) td[class^=k]").first.is_visible()
         assert page.locator(".stamp").count() == (0 if name == "public" else 1)
-        seen.check(reports[name])
-    finally:
-        seen.context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_on_every_step_can_be_read(browser: Browser, reports: dict[str, Path], scheme: str) -> None:
     """The contrast of figures with the colour of their cell is at least 4.5, as WCAG 2 asks (level AA)."""
-    seen = Watched(browser, reports["religion"], color_scheme=scheme)
-    try:
-        found = seen.page.evaluate(
+    with Watched(browser, reports["religion"], color_scheme=scheme) as page:
+        found = page.evaluate(
             """() => {
               const light = (text) => {
                 const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3).map(Number).map((v) => v / 255)
@@ -132,17 +132,13 @@ def test_text_on_every_step_can_be_read(browser: Browser, reports: dict[str, Pat
         # Lightness alone tells the steps apart, whatever colours a reader sees.
         assert lights == sorted(lights, reverse=scheme == "light")
         assert all(abs(a - b) > 0.015 for a, b in pairwise(lights))
-    finally:
-        seen.context.close()
 
 
 def test_cells_open_by_pointer_and_by_keys(browser: Browser, reports: dict[str, Path]) -> None:
     data = examples.religion()
     row = data["cells"][0]
     name = ", ".join(f"{k} {v}" for k, v in row["cell"].items())
-    seen = Watched(browser, reports["religion"])
-    page = seen.page
-    try:
+    with Watched(browser, reports["religion"]) as page:
         panel = page.locator("#panel")
         cell = page.locator('td[data-d="0"]')
         other = page.locator('td[data-d="5"]')
@@ -173,15 +169,10 @@ def test_cells_open_by_pointer_and_by_keys(browser: Browser, reports: dict[str, 
         assert detail in panel.inner_text()
         page.keyboard.press("Enter")
         assert page.locator("td.chosen").count() == 1
-        seen.check(reports["religion"])
-    finally:
-        seen.context.close()
 
 
 def test_on_a_narrow_screen_the_panel_is_a_sheet(browser: Browser, reports: dict[str, Path]) -> None:
-    seen = Watched(browser, reports["religion"], 390, has_touch=True)
-    page = seen.page
-    try:
+    with Watched(browser, reports["religion"], 390, has_touch=True) as page:
         assert not page.locator("#panel").is_visible()
         page.locator("td[data-d]").first.tap()
         assert page.locator("#panel").is_visible()
@@ -190,15 +181,10 @@ def test_on_a_narrow_screen_the_panel_is_a_sheet(browser: Browser, reports: dict
         assert box["width"] == 390
         page.locator("#panel .close").click()
         assert not page.locator("#panel").is_visible()
-        seen.check(reports["religion"])
-    finally:
-        seen.context.close()
 
 
 def test_large_tables_are_paged(browser: Browser, reports: dict[str, Path]) -> None:
-    seen = Watched(browser, reports["large"])
-    page = seen.page
-    try:
+    with Watched(browser, reports["large"]) as page:
         assert page.locator(".page:not(.off)").count() == 1
         before = page.locator(".page:not(.off)").get_attribute("data-page")
         page.locator(".pager .on").click()
@@ -211,24 +197,16 @@ def test_large_tables_are_paged(browser: Browser, reports: dict[str, Path]) -> N
         rows = page.locator(".chart").first.locator("tbody tr:visible").count()
         button.click()
         assert page.locator(".chart").first.locator("tbody tr:visible").count() > rows
-        seen.check(reports["large"])
-    finally:
-        seen.context.close()
 
 
 def test_methods_on_the_map_explain_themselves(browser: Browser, reports: dict[str, Path]) -> None:
-    seen = Watched(browser, reports["comparison"])
-    page = seen.page
-    try:
+    with Watched(browser, reports["comparison"]) as page:
         page.locator(".method.take").hover()
         assert "random-rounding, base 7" in page.locator(".bubble").inner_text()
         page.mouse.move(0, 0)
         assert page.locator(".bubble").count() == 0
         page.locator(".method").nth(2).focus()
         assert "base 4" in page.locator(".bubble").inner_text()
-        seen.check(reports["comparison"])
-    finally:
-        seen.context.close()
 
 
 @pytest.mark.parametrize("name", ["religion", "public", pytest.param("large", marks=pytest.mark.long)])

@@ -96,8 +96,10 @@ class Outsider:
     @property
     def told(self) -> bool:
         """Whether a release that passes may narrow intervals further than its figures do."""
+        # A table with nobody in it is refused: where the figures leave it possible, being published rules it out.
+        nobody = bool((self.audited.findings.equations.lower <= 0).all())
         alone = self.choice.protected and self._other_reasons and self._small_cells().size < 2
-        return self.choice.later or self.above or alone
+        return self.choice.later or nobody or self.above or alone
 
     @property
     def only_small(self) -> int:
