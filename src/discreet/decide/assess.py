@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
+from discreet.core.random import release_seed
 from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Effort, Evidence, gather
 from discreet.decide.json_data import plain, release_data
@@ -82,8 +83,6 @@ def assess(
     >>> found.verdict, found.release.method
     ('protect', 'random-rounding')
     """
-    from discreet.core.random import release_seed
-
     asked = Policy.load(policy)
     if isinstance(protection, Release) and not trial:
         protection.refuse_trial("judged for publication")

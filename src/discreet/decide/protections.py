@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -99,8 +100,6 @@ def parse_method(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse_method("random-rounding:base=5")
     ('random-rounding', {'base': 5})
     """
-    import json
-
     name, _, rest = text.partition(":")
     parameters: dict[str, Any] = {}
     for part in (part for part in rest.split(",") if part.strip()):

@@ -12,6 +12,7 @@ from discreet.decide.evidence import Evidence
 from discreet.decide.known_cells import STATES
 from discreet.decide.policy import Accepted
 from discreet.decide.subject import Case
+from discreet.protect import METHODS
 from discreet.rules.rule import amount
 
 Verdict: TypeAlias = Literal["release", "protect", "withhold"]
@@ -97,8 +98,6 @@ def held(limits: Accepted, name: Literal["r2", "tau"], value: float, text: str) 
 
 def _allowed(case: Case, evidence: Evidence) -> list[Check]:
     """Check that the policy allows the method; of what was published elsewhere the method need not be known."""
-    from discreet.protect import METHODS
-
     method, policy, magnitudes = evidence.release.method, case.policy, case.subject.magnitudes
     if method not in METHODS or policy.allows(method, magnitudes):
         return []
