@@ -1,4 +1,4 @@
-"""The assessment: from a table to a verdict. The sequence of the work stands here, and nowhere else.
+"""The assessment: from a table to a verdict. The sequence of the work is here, and nowhere else.
 
 records or table → rules → risk before → protection (given, proposed or none) → audit → risk after → utility → verdict
 """

@@ -305,7 +305,7 @@ def _failing(reader: Outsider, lone: IntArray, laws: list[tuple[IntArray, FloatA
 def _least(weights: FloatArray, shares: FloatArray) -> float:
     """Return the least entropy if every weight is lowered to a share of itself between the one given and 1.
 
-    Along each weight the entropy rises and then falls, so that it is least where all shares are at an end. Where they
+    Along each weight the entropy rises and then falls, so it is least where all shares are at an end. Where they
     are too many to try, H′ ≥ q·H + log q for the least share q, and H′ ≥ H − h(δ) − δ·log m for m values, if a share
     of δ of all weight is taken away at most.
 

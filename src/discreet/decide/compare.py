@@ -87,7 +87,7 @@ class Comparison(Recorded):
             return ""
         what = "magnitudes" if magnitudes else "counts"
         return (
-            f" The policy allows it but does not list it for {what}, so that assess does not propose it: it is applied "
+            f" The policy allows it but does not list it for {what}, so assess does not propose it: it is applied "
             "if it is asked for (protection=, --protect)."
         )
 

@@ -92,7 +92,7 @@ def gather(
 
 
 def _stated(part: Figures) -> bool:
-    """Say whether figures were made one by one, so that one who knows the method learns no more than they tell."""
+    """Say whether figures were made one by one: then knowing the method reveals no more than they do."""
     known = [stated or kind.summed for stated, kind in zip(part.stated, part.kinds, strict=True)]
     return all(known[i] for i in np.unique(part.kind))
 

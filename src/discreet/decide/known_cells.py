@@ -32,7 +32,7 @@ STATES = ("exact", "determined", "unfinished", "interval")
 class Rivals:
     """The figures beside the sensitive cells that may be sensitive as far as a reader sees.
 
-    Limits hold for them too, so that passing tells nothing about which ones are. ``dr`` is the largest 1/H, NaN where
+    Limits hold for them too: passing reveals nothing about which ones are. ``dr`` is the largest 1/H, NaN where
     it is not shown, ``width`` the least width, and ``broken`` names the limits that are not kept.
     """
 
@@ -47,9 +47,9 @@ class Known:
 
     ``cell`` numbers the cells of the tabulation, ``shown`` is how each is published, ``entry`` the row of the audit
     that judges it, -1 where none does, and ``rank`` its place among the sensitive cells, the most sensitive first.
-    ``bits`` is what a reader lacks who knows the method and takes all figures together, NaN where that is not shown,
-    and ``bound`` is true where at least so much is left; of magnitudes, what the interval leaves, its values alike.
-    ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`, and
+    ``bits`` is what a reader lacks who knows the method and takes all figures together, NaN where that is not shown;
+    of magnitudes, what the interval leaves if its values are equally likely. ``bound`` is true if at least so much is
+    left. ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`, and
     ``must`` what the intervals must reach where levels are asked for. ``rivals`` are the other figures that may be
     sensitive.
     """

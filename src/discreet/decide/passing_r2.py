@@ -2,11 +2,11 @@
 
 R2 depends on the true counts x beside the published ones. Where no x within the published ranges is above the limit,
 passing tells nothing. Otherwise the chance of such an x is bounded, given the figures. Zeros and size give at most
-their ceilings, so that R2 is above the limit only if the concentration 1 − H(X)/log K is above some c, which is
+their ceilings, so R2 is above the limit only if the concentration 1 − H(X)/log K is above some c, which is
 
     Σ x·log x − N·log N + N·h > 0,  h = (1 − c)·log K.
 
-N·log N is convex, so that for any n the left side is at most n + Σ g(x) with g(x) = x·log x − (1 + log n − h)·x, a sum
+N·log N is convex, so for any n the left side is at most n + Σ g(x) with g(x) = x·log x − (1 + log n − h)·x, a sum
 of independent terms. By Chernoff the chance that it is above 0 is at most exp(θ·n)·Π E exp(θ·g(x)) for every θ > 0.
 """
 
@@ -72,7 +72,7 @@ class Ranges:
         """The largest concentration, 1 − H(X)/log K.
 
         N·H(X) = N·log N − Σ x·log x. Given N, the sum is at most that of counts which are raised from their least to
-        their largest value one after the other, the steepest first. Between two of them it is linear, a + b·N, so that
+        their largest value one after the other, the steepest first. Between two of them it is linear, a + b·N, so
         H is least at an end or at N = −a.
         """
         gap = self.high - self.low

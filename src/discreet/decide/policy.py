@@ -137,7 +137,7 @@ class Policy(_Part):
 
     ``protections`` are tried in their order when one is to be proposed; ``allow`` says whether others may be asked for.
     ``as_is`` says whether a table in which nothing is sensitive is published as it is. Then one that is protected tells
-    by it that something in it is; with ``"never"`` all tables are protected alike, and it tells nothing.
+    by it that something in it is; with ``"never"`` all tables are protected, and it reveals nothing.
     ``insiders`` says which respondents are judged as readers, each with all that they contributed: all of them, those
     who are alone in a cell (``"singletons"``), or ``"none"``, which every verdict then says.
 

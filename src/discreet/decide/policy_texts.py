@@ -1,4 +1,4 @@
-"""Policies in TOML: named profiles, files, inheritance, and faults with the line that they stand in."""
+"""Policies in TOML: named profiles, files, inheritance, and faults with their lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from discreet.core.errors import RequestError, nearest
 
 NONE = "none"
-"""What stands for a value that a policy takes back from the one it extends."""
+"""The value by which a policy takes back one of the policy that it extends."""
 
 
 def profiles() -> dict[str, str]:
@@ -123,7 +123,7 @@ ENTRY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Z
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
     r"""Return the line of every key of a TOML text, by its path; entries of arrays of tables are numbered.
 
-    The parser of the standard library does not keep lines. What stands inside a value that runs over several lines
+    The parser of the standard library does not keep lines. What is inside a value that runs over several lines
     has the line of its key.
 
     >>> key_lines('zeros = "safe"\n[limits]\nr2 = 0.3\n[[protections]]\nname = "x"')[("protections", "0", "name")]

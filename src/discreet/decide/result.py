@@ -185,7 +185,7 @@ def _plain(result: _Result | None) -> dict[str, Any] | None:
 def frame_of_release(release: Release, backend: str) -> Any:
     """Return what is published, a row per figure; hidden figures are missing values.
 
-    Several linked tables become one frame, in which a dimension that a table does not have stands at its total.
+    Several linked tables become one frame, in which a dimension that a table does not have is at its total.
 
     >>> from discreet.table import Table
     >>> frame_of_release(Release(Table.from_array([3, 0], ["month"])), "pandas")["count"].tolist()

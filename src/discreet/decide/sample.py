@@ -200,7 +200,7 @@ def assess_sample(
 ) -> Assessment:
     """Judge a sample table: its counts by the policy's rules, like those of any table, and its people by estimates.
 
-    A sample count is in print like any other, so that the rules, the audit and the limits on what can be worked out
+    A sample count is in print like any other, so the rules, the audit and the limits on what can be worked out
     apply to it as they stand. R2 and the number of population uniques depend on the population and are estimated, under
     every model that the data do not reject; the worst is held against the limits. A protected sample says no more about
     the population than the sample does, so R2 is not estimated anew; the sample uniques that nobody can recognise any

@@ -112,7 +112,7 @@ def _rules(case: Case, evidence: Evidence) -> list[Check]:
     """Check that no sensitive cell is published, can be worked out, or was left open by the audit."""
     found, known, unasked = case.found, evidence.known, _unasked(case)
     if found is None:
-        text = "the policy has no rule for such a table, so that no cell is sensitive"
+        text = "the policy has no rule for such a table, so no cell is sensitive"
         return [Check("rules", True, text + unasked)]
     n = found.cells.size
     if not n:
@@ -130,7 +130,7 @@ def _rules(case: Case, evidence: Evidence) -> list[Check]:
         checks.append(_counted("determined", text, wrong, evidence, reader, f"{_many(bad)} known exactly"))
     bad = known.count("unfinished")
     if bad:
-        text = f"the audit could not finish {bad:,} sensitive cells, so that they are not called safe; give more time"
+        text = f"the audit could not finish {bad:,} sensitive cells, so they are not called safe; give more time"
         wrong = known.state == STATES.index("unfinished")
         checks.append(_counted("unfinished", text, wrong, evidence, "", f"{_many(bad)} not audited"))
     return checks
@@ -198,7 +198,7 @@ def _risk(case: Case, limit: float, evidence: Evidence) -> Check:
     worst = float(np.nanmax([*np.where(dark, 0.0, known.dr), known.rivals.dr]))
     shown = f"{worst:.4g}" if np.isfinite(worst) else "unbounded, as its value is known"
     about = "at most " if known.bound.any() and np.isfinite(worst) else ""
-    who = READERS[reader] + (", all values of an interval alike," if magnitudes else "")
+    who = READERS[reader] + (", all values of an interval equally likely," if magnitudes else "")
     text = f"the largest disclosure risk 1/H of a sensitive cell to {who} is {about}{shown}; the limit is {limit:g}"
     if known.rivals.dr > max(limit, float(np.where(dark, 0.0, known.dr).max())):
         text = text.replace("of a sensitive cell", "of a cell that may be sensitive as far as readers see")

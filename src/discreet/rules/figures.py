@@ -58,7 +58,7 @@ class CellFigures:
         if short.any():
             cell = self.tabulation.describe(int(np.argmax(short)))
             raise DataError(
-                f"cell {cell}: the largest contributions that are kept have weights below 1 and stand for fewer than "
+                f"cell {cell}: the largest contributions that are kept have weights below 1 and count for fewer than "
                 f"{n} contributors; tabulate again with a larger top (--top {2 * self.top.shape[1]})"
             )
         filled: FloatArray = (places * self.top).sum(axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet.decide.ledger.entry import Sheet
+from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.findings import Term
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.proof.bound_proof import Proof as BoundProof
@@ -17,7 +17,7 @@ Proof = tuple[tuple[Term, ...], tuple[str, ...], str]
 """The figures that bound something, the titles of their releases, and the sum as a line of text."""
 
 
-def shown(found: Bounds, i: int, sheets: Sequence[Sheet]) -> Proof:
+def shown(found: Bounds, i: int, sheets: Sequence[PublishedTable]) -> Proof:
     """Return how the bounds of a position follow."""
     sides = [prove(found, i, upper=upper) for upper in (True, False)]
     exact = found.lower[i] == found.upper[i]
@@ -32,7 +32,7 @@ def shown(found: Bounds, i: int, sheets: Sequence[Sheet]) -> Proof:
     return tuple(terms), tuple(releases), "; ".join(dict.fromkeys(lines))
 
 
-def _written(found: Bounds, proof: BoundProof, sheets: Sequence[Sheet], exact: bool) -> tuple[list[Term], str]:
+def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable], exact: bool) -> tuple[list[Term], str]:
     equations = found.equations
     name = equations.describe(proof.position)
     value = equations.text(proof.bound)
@@ -66,8 +66,8 @@ def _written(found: Bounds, proof: BoundProof, sheets: Sequence[Sheet], exact: b
     return terms, f"{name} {relation} {' = '.join([''.join(parts) or '0', *steps])}{left}"
 
 
-def _publications(found: Bounds, i: int, sheets: Sequence[Sheet]) -> list[Term]:
-    """Return every figure that stands at a position, in whichever release."""
+def _publications(found: Bounds, i: int, sheets: Sequence[PublishedTable]) -> list[Term]:
+    """Return every figure at a position, in whichever release."""
     equations = found.equations
     terms = []
     for sheet in sheets:

@@ -2,7 +2,7 @@
 
 One table says that a single firm of an activity is small, another that all firms of that activity are in one region. No
 table crosses the three, and none has to: the small firm is in that region. Tables whose dimensions form a tree are
-joined by shared margins and nothing else, so that a cell of all their dimensions is known, and above 0, just if
+joined by shared margins and nothing else, so a cell of all their dimensions is known, and above 0, exactly if
 
 - some cell of one table has its value, and
 - along the tree, everything that can go with that cell lies in one category of each further dimension.

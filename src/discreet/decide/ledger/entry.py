@@ -28,7 +28,7 @@ class Entry:
 
     ``population`` and ``period`` say whom and when the figures are about, ``variable`` what is added up (nothing or
     ``count`` for numbers of people or firms). ``withdrawn`` is the day on which it was taken back; readers may have
-    kept it, so that it still counts in checks unless nobody saw it (``unseen``). ``revises`` are the ids of the
+    kept it, so it still counts in checks unless nobody saw it (``unseen``). ``revises`` are the ids of the
     releases whose figures it corrects. ``amended`` are the corrections of what is said about it, each with what was
     said before, the first one first.
     """
@@ -103,7 +103,7 @@ HEADER = ["id", "title", "about", "dimensions", "figures", "published"]
 
 
 @dataclass(frozen=True)
-class Sheet:
+class PublishedTable:
     """One published table, the release that it belongs to, and the draw that its figures were made by."""
 
     figures: Figures
@@ -111,7 +111,7 @@ class Sheet:
     draw: str = ""
 
 
-def sheets_of(release: Release, entry: Entry) -> list[Sheet]:
+def sheets_of(release: Release, entry: Entry) -> list[PublishedTable]:
     """Return the tables of a release; those that were perturbed by the keys of their records share a draw."""
     draw = release.method if release.parameters.get("keys") == "records" else f"{entry.id} {entry.title}"
-    return [Sheet(part, entry, draw) for part in release.parts()]
+    return [PublishedTable(part, entry, draw) for part in release.parts()]

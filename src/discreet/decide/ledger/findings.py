@@ -30,11 +30,11 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Finding:
+class LedgerFinding:
     """One cell, or sum of cells, that readers of all releases can work out, exactly or too closely.
 
     ``without`` is what was left before the new release met the earlier ones, None where nothing bounded the cell.
-    ``cause`` says whether the releases give it away together, the new one by itself, or the earlier ones already.
+    ``cause`` says whether the releases give it away together, the new one on its own, or the earlier ones already.
     ``units`` are the cells of a sum. A finding that is not ``sensitive`` is told, and makes no release unsafe: a 0 that
     follows where zeros are safe.
     """
@@ -104,7 +104,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Check:
+class LedgerCheck:
     """Whether a new release can be published beside all earlier ones, and what readers could work out if it were.
 
     ``unfinished`` counts figures that were not bounded in time, and ``unjudged`` says what else was not judged and what
@@ -116,7 +116,7 @@ class Check:
 
     verdict: Verdict
     title: str
-    findings: tuple[Finding, ...]
+    findings: tuple[LedgerFinding, ...]
     changes: tuple[Change, ...]
     linked: tuple[Entry, ...]
     compared: tuple[Entry, ...]
@@ -130,12 +130,12 @@ class Check:
     policy: str = ""
 
     @property
-    def new(self) -> tuple[Finding, ...]:
+    def new(self) -> tuple[LedgerFinding, ...]:
         """The sensitive findings that the new release brings; those that are known already are left out."""
         return tuple(finding for finding in self.findings if finding.cause != "before" and finding.sensitive)
 
     @property
-    def zeros(self) -> tuple[Finding, ...]:
+    def zeros(self) -> tuple[LedgerFinding, ...]:
         """The figures of 0 that follow through the new release, and that are safe."""
         return tuple(finding for finding in self.findings if finding.cause != "before" and not finding.sensitive)
 
@@ -155,7 +155,7 @@ class Check:
 
     def _met(self) -> str:
         """Say which releases it was put together and compared with."""
-        met = f"put together with {many(len(self.linked), 'earlier release')}" if self.linked else "by itself"
+        met = f"put together with {many(len(self.linked), 'earlier release')}" if self.linked else "on its own"
         if self.compared:
             others = "about other times or populations, or with other versions of the figures"
             met += f", compared with {many(len(self.compared), 'release')} {others}"

@@ -1,9 +1,9 @@
 """What joined tables give away: cells, the smallest unions of cells, cells between tables, and full lines.
 
-Asked about are the figures that some release hides, rounds or perturbs; the finest cells that no release shows, and the
-smallest unions of them whose sum follows; cells between tables that cross without a table of all their dimensions; and,
-where a policy says so, lines with all their people in one cell. Protected figures are given away when a single value is
-left, or less than the limits want, which the judge of audits decides; the others when what is left is small enough to
+The check asks about figures that some release hides, rounds or perturbs; the finest cells that no release shows, and
+the smallest unions of them whose sum follows; cells between tables that cross without a table of all their dimensions;
+and, if a policy says so, lines with all their people in one cell. Protected figures are given away when a single value
+is left, or less than the limits want, as the judge of audits decides; the others when what is left is small enough to
 point at somebody. What could not be asked is said.
 """
 

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.auditing.findings import BoolArray, Findings
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.decide.ledger.entry import Entry, Sheet
+from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joining import explicit, joined
 from discreet.decide.ledger.populations import with_population
 from discreet.decide.ledger.settings import Settings
@@ -33,7 +33,7 @@ REMEDIES = (
 )
 
 
-def lay(sheets: Sequence[Sheet]) -> list[Sheet]:
+def lay(sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
     """Return tables that can be put into one set of equations."""
     listed = [explicit(sheet.figures) for sheet in sheets]
     parts = joined(with_population(listed, [sheet.entry.population for sheet in sheets]))
@@ -51,7 +51,7 @@ class JoinedTables:
     of dimensions, ``asked`` those of them that no table shows, and ``wrong`` the positions that are known too well.
     """
 
-    def __init__(self, sheets: Sequence[Sheet], settings: Settings, earlier: int = 0) -> None:
+    def __init__(self, sheets: Sequence[PublishedTable], settings: Settings, earlier: int = 0) -> None:
         self.settings, self.sheets, self.earlier = settings, sheets, earlier
         try:
             self._state()
@@ -87,7 +87,7 @@ class JoinedTables:
         wanted = self.protected | self.asked | (~self.equations.exact & (self.settings.lines is not None))
         self.found = self.judge.bound(self.equations, np.flatnonzero(wanted))
 
-    def shown(self, sheets: Sequence[Sheet], *, exact: bool) -> BoolArray:
+    def shown(self, sheets: Sequence[PublishedTable], *, exact: bool) -> BoolArray:
         """Return which positions some of the tables show exactly, or otherwise hide, round or perturb."""
         found = np.zeros(self.equations.lower.size, bool)
         for sheet in sheets:

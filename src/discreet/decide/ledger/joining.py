@@ -140,7 +140,7 @@ def _root(codes: set[str]) -> str:
 
 
 def explicit(part: Figures) -> Figures:
-    """List the inner cells that a table leaves out because they are empty, so that nobody else's cells are meant."""
+    """List the inner cells that a table leaves out because they are empty; nobody else's cells are meant."""
     if part.absent == "unpublished":
         return part
     space = space_of([part])

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from discreet.core.text import many
-from discreet.decide.ledger.entry import Sheet
-from discreet.decide.ledger.findings import Cause, Finding
+from discreet.decide.ledger.entry import PublishedTable
+from discreet.decide.ledger.findings import Cause, LedgerFinding
 from discreet.decide.ledger.given_away import PROOFS, GivenAway, Known
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
 from discreet.decide.ledger.joining import unrelated
@@ -21,7 +21,7 @@ class Joint:
     ``more_zeros`` says that not all figures of 0 that follow are among the findings.
     """
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[LedgerFinding, ...] = ()
     unfinished: int = 0
     unjudged: tuple[str, ...] = ()
     more_zeros: bool = False
@@ -38,7 +38,7 @@ class Joint:
         )
 
 
-def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Settings) -> Joint:
+def joint_findings(new: Sequence[PublishedTable], earlier: Sequence[PublishedTable], settings: Settings) -> Joint:
     """Return what all tables give away together."""
     laid = lay([*earlier, *new])
     tables = JoinedTables(laid, settings, len(earlier))
@@ -63,7 +63,7 @@ def joint_findings(new: Sequence[Sheet], earlier: Sequence[Sheet], settings: Set
             sums.append(text or one.name)
             continue
         left = min((ends[:2] for ends in (known, own) if ends), key=lambda ends: ends[1] - ends[0], default=None)
-        found = Finding(one.cell, one.name, one.lower, one.upper, left, cause, one.reason, releases, terms, text)
+        found = LedgerFinding(one.cell, one.name, one.lower, one.upper, left, cause, one.reason, releases, terms, text)
         findings.append(replace(found, units=one.units, sensitive=one.sensitive))
     names = {name for sheet in (*earlier, *new) for name in sheet.figures.names}
     unjudged = [*work.unjudged(), *_of_amounts(sums), *_unrelated(laid, len(new), names)]
@@ -82,25 +82,25 @@ def _of_amounts(sums: Sequence[str]) -> list[str]:
     ]
 
 
-def _unrelated(laid: Sequence[Sheet], new: int, names: set[str]) -> list[str]:
+def _unrelated(laid: Sequence[PublishedTable], new: int, names: set[str]) -> list[str]:
     """Say which dimensions, and which populations, nothing relates."""
     texts = []
     for name, tables in unrelated([sheet.figures for sheet in laid], new).items():
         titles = ", ".join(dict.fromkeys(f"«{laid[k].entry.title}»" for k in tables))
         if name not in names:
             texts.append(
-                f"how the populations of {titles} lie in the one checked is not stated, so that their differences "
+                f"how the populations of {titles} lie in the one checked is not stated, so their differences "
                 "could not be checked; write each behind the one that it is inside (--population 'a > b'), or say that "
                 "they share nobody (--population 'a > b | c')"
             )
             continue
         texts.append(
-            f"dimension {name} has other categories in {titles} and no hierarchy relates them, so that their "
+            f"dimension {name} has other categories in {titles} and no hierarchy relates them, so their "
             "differences could not be checked; give one with the categories of both (hierarchies=, --hierarchy)"
         )
     return texts
 
 
-def _order(finding: Finding) -> tuple[bool, int, bool, float, str]:
+def _order(finding: LedgerFinding) -> tuple[bool, int, bool, float, str]:
     rank = {"together": 0, "itself": 1, "before": 2}
     return not finding.sensitive, rank[finding.cause], not finding.exact, finding.upper, finding.name

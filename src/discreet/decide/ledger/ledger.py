@@ -13,7 +13,7 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
 from discreet.decide.ledger.document import digest, packed, unpacked
 from discreet.decide.ledger.entry import Amendment, Entry
-from discreet.decide.ledger.findings import Check
+from discreet.decide.ledger.findings import LedgerCheck
 from discreet.decide.ledger.release_check import ReleaseCheck
 from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.store import WAIT, Originals, Store
@@ -209,7 +209,7 @@ class Ledger:
         time_limit: float | None = None,
         workers: int | None = None,
         progress: Progress | None = None,
-    ) -> Check:
+    ) -> LedgerCheck:
         """Say what a new release gives away together with everything published before.
 
         Releases about the same population, period and variable are put into one set of equations, linked by the
@@ -228,7 +228,7 @@ class Ledger:
             policy: a named profile or a TOML file, for the threshold, the limits and what zeros are; in place of
                 ``width``, ``dr`` and ``threshold``.
             width: how wide the interval of every protected figure must stay; by default, more than one value.
-            dr: the largest disclosure risk 1/H of a protected figure, all values in its interval being alike.
+            dr: the largest disclosure risk 1/H of a protected figure, all values in its interval being equally likely.
             threshold: counts that no release shows, and sums of them, must not be worked out if they are below this
                 (10 by default); None for all.
             fewest: changes between two times or populations must be made by this many people at least.

@@ -7,7 +7,7 @@ from itertools import product
 
 from discreet.decide.ledger.change import Nested, changes, may_lie_inside
 from discreet.decide.ledger.entry import Entry, sheets_of
-from discreet.decide.ledger.findings import Change, Check, Verdict
+from discreet.decide.ledger.findings import Change, LedgerCheck, Verdict
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
 from discreet.decide.ledger.revision import alike, same_values
@@ -48,7 +48,7 @@ class ReleaseCheck:
         self.changes: list[Change] = []
         self.compared: list[Entry] = []
 
-    def outcome(self, fewest: int, in_ledger: int) -> Check:
+    def outcome(self, fewest: int, in_ledger: int) -> LedgerCheck:
         """Return what the release gives away; changes that ``fewest`` people or more made are safe."""
         for before in self.groups:
             self.joint |= joint_findings(self.mine, before, self.rules)
@@ -58,7 +58,7 @@ class ReleaseCheck:
         new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
         open_ = joint.unfinished or joint.unjudged
         verdict: Verdict = "unsafe" if new or self.changes else "incomplete" if open_ else "safe"
-        return Check(
+        return LedgerCheck(
             verdict,
             self.entry.title,
             joint.findings,
@@ -145,7 +145,7 @@ def _assumed(entry: Entry, linked: Sequence[Entry]) -> tuple[str, ...]:
 def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
     """Say which releases are corrected by one that has none of their dimensions."""
     return tuple(
-        f"«{entry.title}» revises «{e.title}» but has none of its dimensions ({', '.join(e.dimensions)}), so that "
+        f"«{entry.title}» revises «{e.title}» but has none of its dimensions ({', '.join(e.dimensions)}), so "
         "their figures could not be compared; name dimensions as the first release does"
         for e in revised
         if not set(e.dimensions) & set(entry.dimensions)

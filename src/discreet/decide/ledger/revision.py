@@ -22,8 +22,8 @@ import numpy as np
 from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.decide.ledger.entry import Sheet
-from discreet.decide.ledger.findings import Finding, between
+from discreet.decide.ledger.entry import PublishedTable
+from discreet.decide.ledger.findings import LedgerFinding, between
 from discreet.decide.ledger.joined_tables import JoinedTables, faults_of, lay
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.settings import Settings
@@ -33,14 +33,18 @@ from discreet.table.grid import Grid, recode
 from discreet.table.kinds import UNBOUNDED, Kind
 
 
-def alike(new: Sequence[Sheet], old: Sequence[Sheet]) -> str:
-    """Say how many figures two releases both print alike, if these are half of them or more; nothing otherwise."""
+def alike(new: Sequence[PublishedTable], old: Sequence[PublishedTable]) -> str:
+    """Say how many figures two releases print the same, if these are half of them or more; nothing otherwise."""
     same, both = _equal([sheet.figures for sheet in new], [sheet.figures for sheet in old])
     return f"{same:,} of {both:,} figures above 0 that both print are equal" if same and 2 * same >= both else ""
 
 
 def same_values(
-    new: Sequence[Sheet], earlier: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why: str
+    new: Sequence[PublishedTable],
+    earlier: Sequence[PublishedTable],
+    old: Sequence[PublishedTable],
+    settings: Settings,
+    why: str,
 ) -> Joint:
     """Return what follows if an older release describes the same values as a new one and ``earlier`` ones beside it.
 
@@ -64,13 +68,13 @@ def same_values(
         return found
     text = (
         f"«{entry.title}» and «{about.title}» were taken to describe the same values ({why}), but contradict each "
-        f"other, and the later one does not repeat {_and(others)}, so that their differences could not be checked; "
+        f"other, and the later one does not repeat {_and(others)}, so their differences could not be checked; "
         "publish that anew with the corrected figures, and check it first"
     )
     return replace(found, unjudged=(*found.unjudged, text))
 
 
-def _not_repeated(new: Sequence[Sheet], old: Sequence[Sheet]) -> list[str]:
+def _not_repeated(new: Sequence[PublishedTable], old: Sequence[PublishedTable]) -> list[str]:
     """Return the dimensions of the older tables whose cells are not all in a newer one."""
     missing = [s.figures for s in old if not any(_repeats(other.figures, s.figures) for other in new)]
     return list(dict.fromkeys(" × ".join(part.names) for part in missing))
@@ -81,7 +85,7 @@ def _repeats(new: Figures, old: Figures) -> bool:
     return all(name in new.names and labels <= set(new.labels[name]) for name, labels in cells.items())
 
 
-def carried(new: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why: str) -> Joint:
+def carried(new: Sequence[PublishedTable], old: Sequence[PublishedTable], settings: Settings, why: str) -> Joint:
     """Return the protected figures that either side gives away if the other describes the same values."""
     every = [sheet.figures for sheet in (*new, *old)]
     if not any((ends[0] < ends[1]).any() for ends in (part.ranges() for part in every)):
@@ -91,7 +95,7 @@ def carried(new: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why:
     if pair[0].scale != pair[1].scale:
         text = (
             f"{_names(titles)} were taken to describe the same values ({why}) but print different numbers of decimals, "
-            "so that hidden figures could not be compared; publish them with the same decimals"
+            "so hidden figures could not be compared; publish them with the same decimals"
         )
         return Joint(unjudged=(text,))
     everywhere = np.arange(pair[0].equations.positions.size)
@@ -99,7 +103,7 @@ def carried(new: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why:
     here, there = everywhere[there >= 0], there[there >= 0]
     lower = np.maximum(pair[0].found.lower[here], pair[1].found.lower[there])
     upper = np.minimum(pair[0].found.upper[here], pair[1].found.upper[there])
-    seen: dict[str, Finding] = {}
+    seen: dict[str, LedgerFinding] = {}
     clash = False
     for work, at, other in ((pair[0], here, pair[1]), (pair[1], there, pair[0])):
         meets = work.protected[at] & (lower <= upper)
@@ -119,7 +123,7 @@ def carried(new: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why:
                 seen[name] = _finding(work, other, found, judged, k, titles, why)
     texts = [
         f"{_names(titles)} were taken to describe the same values ({why}), but some were corrected, and nobody can "
-        "tell which, so that what follows from the others together could not be judged; hide in the later one what the "
+        "tell which, so what follows from the others together could not be judged; hide in the later one what the "
         "first hid, and nothing else"
     ]
     return Joint(tuple(seen.values()), sum(work.unfinished() for work in pair), tuple(texts if clash else ()))
@@ -127,7 +131,7 @@ def carried(new: Sequence[Sheet], old: Sequence[Sheet], settings: Settings, why:
 
 def _finding(
     work: JoinedTables, other: JoinedTables, found: Bounds, judged: Findings, k: int, titles: tuple[str, ...], why: str
-) -> Finding:
+) -> LedgerFinding:
     """Return a figure that is known too well, with what either side says of it."""
     i = int(judged.at[k])
     ends, left = work.ends(i, found), work.ends(i)
@@ -139,7 +143,7 @@ def _finding(
     name = work.equations.describe(i)
     relation = "=" if ends[0] == ends[1] else "between"
     text = f"{name} {relation} {between(*ends)}: between {between(*left)} by {mine}, {printed}; {why}"
-    return Finding(work.equations.cell(i), name, *ends, left, "together", faults_of(judged, k), titles, (), text)
+    return LedgerFinding(work.equations.cell(i), name, *ends, left, "together", faults_of(judged, k), titles, (), text)
 
 
 def _names(titles: Iterable[str]) -> str:

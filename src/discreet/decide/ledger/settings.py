@@ -115,7 +115,7 @@ class Settings:
         left = "keeps more than one value"
         left += "" if limits.width is None else f", in an interval at least {limits.width:g} wide"
         if limits.dr is not None:
-            how = "to a reader who knows the method" if self.law == "method" else "all values alike"
+            how = "to a reader who knows the method" if self.law == "method" else "all values equally likely"
             left += f", with a risk 1/H of at most {limits.dr:g} ({how})"
         few = f"of {least} or more" if self.threshold is None else f"from {least} to {math.ceil(self.threshold) - 1}"
         small = "no amount above 0" if self.amounts else f"no count {few}"
@@ -137,7 +137,7 @@ class Settings:
         )
         return (
             f"Safe means, against a reader of these releases: {'; '.join(parts)}. What respondents know by their own "
-            "part, and the risk of each table by itself, are not judged here (assess, audit)"
+            "part, and the risk of each table on its own, are not judged here (assess, audit)"
         )
 
 
@@ -150,6 +150,6 @@ def _of_contributors(policy: Policy) -> tuple[str, ...]:
         return ()
     return (
         f"policy {policy.name} asks who contributed to amounts ({', '.join(titles)}), which no published figure says, "
-        "so that this is not judged; audit the releases together with the true table (discreet audit NEW OLD "
+        "so this is not judged; audit the releases together with the true table (discreet audit NEW OLD "
         "--original TABLE --rule …)",
     )

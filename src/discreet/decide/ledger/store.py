@@ -89,7 +89,7 @@ class Store:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 break
             except sqlite3.OperationalError as error:
-                # Changing the journal does not wait by itself while another process begins the same file.
+                # Changing the journal does not wait on its own while another process begins the same file.
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)

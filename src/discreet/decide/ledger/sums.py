@@ -2,11 +2,11 @@
 
 Every published figure says what some units hold together. Any combination of such equations is another one; where it
 has the coefficient 1 for some units and 0 for all others, the sum of those units is known, though nobody printed it.
-If two such unions lie inside each other, their difference is known as well, so that the smallest ones say it all.
+If two such unions lie inside each other, their difference is known too, so the smallest ones say it all.
 
 A union with a sum below a limit holds no unit that could be as large as the limit. Those units are ruled out first,
 which is a condition on the multipliers of the equations: a unit in one equation sets its multiplier to 0, one in two
-equations makes theirs equal or opposite. What is left is small, is solved in whole numbers, and falls into independent
+equations makes theirs equal or opposite. What is left is small, is solved in integers, and falls into independent
 parts. Within a part, the smallest unions are enumerated by branching on units.
 """
 
@@ -177,7 +177,7 @@ def _merged(matrix: csc_array, units: BoolArray, count: int) -> tuple[int, IntAr
     return names.size, group, sign
 
 
-# --- solving in whole numbers ------------------------------------------------------------------------------
+# --- solving in integers -----------------------------------------------------------------------------------
 
 
 def _basis(rows: Sequence[Row], units: BoolArray, deadline: float) -> list[tuple[int, Row]] | None:
@@ -207,7 +207,7 @@ def _basis(rows: Sequence[Row], units: BoolArray, deadline: float) -> list[tuple
 
 
 def _without(row: Row, pivot: Row, column: int) -> Row:
-    """Return a multiple of one equation less a multiple of another, so that a column drops out."""
+    """Return a multiple of one equation less a multiple of another, in which a column drops out."""
     a, b = pivot[column], row[column]
     shared = math.gcd(a, b)
     a, b = a // shared, b // shared
@@ -235,7 +235,7 @@ def _pieces(basis: Sequence[tuple[int, Row]]) -> list[list[tuple[int, Row]]]:
 
 @dataclass(frozen=True)
 class _Column:
-    """Units that stand in the same equations: what each equation in the sum adds to them, in parts of ``one``."""
+    """Units that are in the same equations: what each equation in the sum adds to them, in parts of ``one``."""
 
     units: tuple[int, ...]
     adds: tuple[tuple[int, int], ...]
