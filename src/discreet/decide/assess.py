@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
@@ -18,18 +18,17 @@ from discreet.decide.json_data import plain, release_data
 from discreet.decide.policy import Policy, Protection, make_text
 from discreet.decide.protections import make_method, parse_method
 from discreet.decide.record import digest
-from discreet.decide.result import Assessment, Candidate
+from discreet.decide.result import Assessment, Candidate, Protect, Request
 from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
 from discreet.evaluate.certified import AuditedSuppression
 from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected
+from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
-
-Protect: TypeAlias = "Literal['propose', 'none'] | str | Mapping[str, Any] | Method | Release"
 
 
 def assess(
@@ -93,24 +92,11 @@ def assess(
     return assess_subject(Subject.opened(source), request, source=source, workers=workers, progress=progress)
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is asked of an assessment, apart from the table."""
-
-    policy: Policy
-    protection: Protect
-    seed: int
-    draws: int = 1000
-    population: int | None = None
-    time_limit: float | None = 60.0
-    trial: bool = False
-
-
 def assess_subject(
     subject: Subject,
     request: Request,
     *,
-    source: Any = None,
+    source: Opened | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Assessment:
@@ -239,7 +225,7 @@ def _candidate(allowed: Protection, why: str, judged: _Judged | None = None) -> 
     return Candidate(allowed.name, allowed.parameters, title, judged.meets, judged.evidence.utility, r2, told)
 
 
-def _method_of(protection: Any, found: Sensitivity | None, time_limit: float | None) -> Method:
+def _method_of(protection: Protect, found: Sensitivity | None, time_limit: float | None) -> Method:
     """Return the method that was asked for."""
     if isinstance(protection, str):
         name, parameters = parse_method(protection)

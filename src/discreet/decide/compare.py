@@ -47,7 +47,7 @@ class Comparison(Recorded):
     seed: int
     seconds: float = field(default=0.0, compare=False)
     record: Mapping[str, Any] = field(default_factory=dict)
-    source: Any = None
+    source: Opened | None = None
 
     @property
     def frontier(self) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -17,11 +17,27 @@ from discreet.decide.record import SCHEMA, Recorded
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import PHRASES, Check, Verdict, failed
 from discreet.measures.result import Risk
-from discreet.protect.base import Protected
+from discreet.protect.base import Method, Protected
+from discreet.reading.opened import Opened
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.arrow_writer import frame_from_arrow
 from discreet.table.figures import Figures
 from discreet.table.release import TRIAL, Release
+
+Protect: TypeAlias = "Literal['propose', 'none'] | str | Mapping[str, Any] | Method | Release"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of an assessment, apart from the table."""
+
+    policy: Policy
+    protection: Protect
+    seed: int
+    draws: int = 1000
+    population: int | None = None
+    time_limit: float | None = 60.0
+    trial: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +85,7 @@ class Assessment(Recorded):
     candidates: tuple[Candidate, ...] = ()
     sample: Any = None
     record: Mapping[str, Any] = field(default_factory=dict)
-    source: Any = None
+    source: Opened | None = None
     trial: bool = False
 
     @property
@@ -138,7 +154,7 @@ class Assessment(Recorded):
         """Return what may be published as a frame, pandas or polars as the table came."""
         if self.release is None:
             raise RequestError("nothing may be published, so there is no frame of it; see the reasons")
-        return frame_of_release(self.release, backend or getattr(self.source, "backend", None) or "pandas")
+        return frame_of_release(self.release, backend or (self.source and self.source.backend) or "pandas")
 
     def figures(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""

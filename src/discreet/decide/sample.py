@@ -13,7 +13,7 @@ from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.text import figure
 from discreet.decide.known_cells import STATES
-from discreet.decide.result import Assessment
+from discreet.decide.result import Assessment, Request
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import Check, failed, held
 from discreet.measures.estimate import Estimate, estimate
@@ -192,8 +192,8 @@ class SampleEvidence:
 
 def assess_sample(
     subject: Subject,
-    request: Any,
-    assessed: Callable[[Any], Assessment],
+    request: Request,
+    assessed: Callable[[Request], Assessment],
     *,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -212,6 +212,7 @@ def assess_sample(
             "a sample is judged by its counts, but this is a table of magnitudes, or one without all its dimensions "
             "crossed; leave the population out"
         )
+    assert request.population is not None
     check_size(table, request.population)
     if request.population == table.total:
         made = assessed(request)
@@ -231,10 +232,11 @@ def assess_sample(
     return replace(made, policy=policy, verdict=verdict, checks=checks, before=None, evidence=evidence, sample=found)
 
 
-def gathered(subject: Subject, request: Any, workers: int | None, progress: Progress | None) -> SampleEvidence:
+def gathered(subject: Subject, request: Request, workers: int | None, progress: Progress | None) -> SampleEvidence:
     """Estimate R2 and population uniques under all models."""
     table, N = subject.table, request.population
     assert table is not None
+    assert N is not None
     uniques = population_uniques(table, N, seed=request.seed, workers=workers, progress=progress)
     if uniques.loglinear is None:
         raise RequestError(f"the models of the population cannot be fitted: {uniques.note}")
@@ -260,7 +262,7 @@ def most(found: Estimate) -> float:
     return found.mean + 2 * (found.sd + found.mc_error)
 
 
-def _estimated(found: SampleEvidence, request: Any, recognised: int) -> list[Check]:
+def _estimated(found: SampleEvidence, request: Request, recognised: int) -> list[Check]:
     """Hold the estimates against the limits."""
     limits, checks, risk = request.policy.limits, [], found.risk
     rejected = " (the data reject every model tried, so nothing rests on one)" if found.unexplained else ""
