@@ -10,18 +10,17 @@ import numpy as np
 
 from discreet.auditing.audit import UNNAMED
 from discreet.auditing.audit import audit as run_audit
-from discreet.auditing.findings import RANK, SUBJECTS, BoolArray, Findings, faults
+from discreet.auditing.findings import RANK, SUBJECTS, Findings, faults
 from discreet.auditing.levels import least_known
 from discreet.auditing.limits import FAULTS, Limits
 from discreet.auditing.result import Audit
-from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
 from discreet.decide.choice import Outsider, Reasons
 from discreet.decide.subject import Case
-from discreet.table.additive_axis import WHOLE
 from discreet.table.figures import Figures
 from discreet.table.grid import locate, recode
 from discreet.table.release import Release
-from discreet.table.space import space_of
+from discreet.table.space import WHOLE, space_of
 from discreet.table.stakes import ONE_CELL, contributes
 
 STATES = ("exact", "determined", "unfinished", "interval")

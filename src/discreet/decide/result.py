@@ -20,7 +20,7 @@ from discreet.measures.result import Risk
 from discreet.protect.base import Method, Protected
 from discreet.reading.opened import Opened
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.arrow_writer import frame_from_arrow
+from discreet.table.arrow_files import frame_from_arrow
 from discreet.table.figures import Figures
 from discreet.table.release import TRIAL, Release
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.auditing.findings import BoolArray
 from discreet.core.errors import DataError, RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.decide.policy import Policy, group_rule
 from discreet.measures.result import Risk
 from discreet.measures.risk import risk
@@ -18,10 +17,10 @@ from discreet.protect.base import Original
 from discreet.reading.opened import Opened
 from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.table import Table
-from discreet.table.additive_axis import WHOLE
 from discreet.table.figures import Figures, units_of
 from discreet.table.grid import recode
 from discreet.table.release import Release
+from discreet.table.space import WHOLE
 from discreet.table.tabulation import Tabulation
 
 

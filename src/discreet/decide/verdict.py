@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.auditing.findings import BoolArray
+from discreet.core.numerics import BoolArray
 from discreet.decide.evidence import Evidence
 from discreet.decide.known_cells import STATES
 from discreet.decide.policy import Accepted

@@ -8,7 +8,7 @@ from typing import ClassVar
 from discreet.core.errors import RequestError
 from discreet.rules.pq import PriorPosterior
 from discreet.rules.rule import amount
-from discreet.table.unit_levels import LevelName
+from discreet.table.units import LevelName
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.auditing.findings import BoolArray
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.decide.ledger.findings import Change
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import bounds

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from discreet.auditing.findings import BoolArray
-from discreet.core.numerics import IntArray
-from discreet.table.additive_axis import AdditiveAxis
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.equations import Equations
 from discreet.table.grid import Grid, locate
+from discreet.table.space import AdditiveAxis
 
 ZEROS = 1_000
 """The most cells of one block that nobody is in, of which a list is made: more than anybody reads."""

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.auditing.findings import BoolArray
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import parts, row_of
 from discreet.core.text import many
 from discreet.decide.ledger.arithmetic import Proof, shown

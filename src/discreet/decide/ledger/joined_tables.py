@@ -9,18 +9,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.auditing.findings import BoolArray, Findings
+from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, InfeasibleError, RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joining import explicit, joined
 from discreet.decide.ledger.populations import with_population
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import equations_of
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.space import WHOLE
 
 REMEDIES = (
     "say how they differ and check again, which keeps the check on: categories that were split differently are related "

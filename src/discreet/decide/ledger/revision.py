@@ -199,11 +199,11 @@ class _Printed(NamedTuple):
         scale = float(10 ** (decimals - part.decimals))
         codes = zip(part.names, part.codes.T, strict=True)
         columns = {name: recode(part.labels[name], grid.labels[name])[code] for name, code in codes}
-        lower, upper = (ends * scale for ends in part.ranges())
-        value, kind = part.values * scale, np.array([kinds.index(kind) for kind in part.kinds])[part.kind]
+        lower, upper, value = (x.astype(np.float64) * scale for x in (*part.ranges(), part.values))
+        kind = np.array([kinds.index(kind) for kind in part.kinds])[part.kind]
         shown = ~part.hidden & (upper - lower < UNBOUNDED) & (value > 0)
         place = grid.encode([columns[name] for name in grid.labels])
-        return cls(*(column[shown] for column in (place, lower, upper, value, kind)))
+        return cls(place[shown], lower[shown], upper[shown], value[shown], kind[shown])
 
 
 def _again(work: JoinedTables, put: Bounds) -> Bounds | None:

@@ -22,8 +22,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.sparse import coo_array, csc_array
 
-from discreet.auditing.findings import BoolArray
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import components, row_of
 
 Row: TypeAlias = dict[int, int]
