@@ -31,8 +31,7 @@ from discreet.table.contributions import Contributions
 from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.published_parts import draws_of, parts_of
-from discreet.table.release import Release
+from discreet.table.release import Release, draws_of, parts_of
 from discreet.table.stakes import ONE_CELL, contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation

@@ -82,7 +82,8 @@ def least_known(equations: Equations) -> FloatArray:
     """
     code, kinds, _ = equations.figures_at(np.arange(equations.source.size))
     scale = [10 ** (equations.decimals - part.decimals) for part in equations.parts for _ in part.kinds]
-    said = [-UNBOUNDED if kind.floor is None else kind.floor * by for kind, by in zip(kinds, scale, strict=True)]
+    lows = [kind.said[0] for kind in kinds]
+    said = [-UNBOUNDED if low is None else low * by for low, by in zip(lows, scale, strict=True)]
     least = np.array([*said, -UNBOUNDED])[code]
     told = np.where(equations.hidden, equations.lower, np.maximum(np.minimum(equations.lower, 0), least))
     floors: FloatArray = equations.floors(told, equations.exact & (equations.lower == 0)).astype(np.float64)

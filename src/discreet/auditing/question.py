@@ -14,11 +14,11 @@ from discreet.auditing.limits import Reach
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.feasible.bounds import Bounds
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import Asked
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.space import WHOLE
 
 MOST = 300_000
 """The most positions of a crossing that is worked out once for every table on its own: a round choice that bounds the
@@ -63,7 +63,7 @@ def ask(
             inside &= np.isin(code, axis.leaves) if axis.name in crossing else code == 0
         asked = np.flatnonzero(inside)
     for name, cells in sums.items():
-        equations = equations.with_sum([equations.find(cell) for cell in cells], name)
+        equations = equations.with_sums([([equations.find(cell) for cell in cells], name)])
         asked = np.append(asked, equations.lower.size - 1)
     return equations, crossing, asked
 

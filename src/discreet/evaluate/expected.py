@@ -22,6 +22,7 @@ from discreet.core.statistics import Moments
 from discreet.evaluate.result import Aggregate, Expected, ExpectedRisk, ExpectedSlice
 from discreet.measures.entropy import (
     DEFAULT_WEIGHTS,
+    MATRIX_LIMIT,
     WHOLE,
     Form,
     Grouping,
@@ -30,10 +31,9 @@ from discreet.measures.entropy import (
     entropy,
     r1_terms,
     r2_terms,
+    transition_entropy,
 )
 from discreet.measures.risk import check_measurable, risk
-from discreet.measures.transition import LIMIT as MATRIX_LIMIT
-from discreet.measures.transition import transition_entropy
 from discreet.protect.base import EnumerableMethod, RandomMethod
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
@@ -199,7 +199,7 @@ class _Judge:
 
 def _enumerate(table: Table, method: RandomMethod, judge: _Judge, progress: Progress | None) -> _Summary:
     if not isinstance(method, EnumerableMethod):
-        raise RequestError(f"the releases of {method.name} cannot be gone through one by one; use draws")
+        raise RequestError(f"the releases of {method.name} are not enumerated; use draws")
     count = method.outcomes(table)
     if count > ENUMERATION_LIMIT:
         raise LimitError(

@@ -1,4 +1,4 @@
-"""How a result was made, for the file: policy, seed, versions and hashes as rows of text."""
+"""How a result was made: policy, seed, versions and hashes as rows of text."""
 
 from __future__ import annotations
 
@@ -8,54 +8,44 @@ from typing import Any
 
 def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what is said about the making of a result, in blocks with a title."""
-    blocks = []
-    policy = data.get("policy")
-    if policy:
-        blocks.append(
-            {"title": f"Policy: {policy['name']}", "text": policy.get("title", ""), "rows": policy_rows(policy)}
-        )
-    release = data.get("release")
-    if release:
-        rows = [("Method", release["method"])]
-        rows += [(_words(name), _text(value)) for name, value in release["parameters"].items() if value is not None]
-        for part in release["figures"]:
-            used = dict.fromkeys(part["kinds"][kind] for kind in part["kind"])
-            rows.append((f"Figures of {part['name']}" if len(release["figures"]) > 1 else "Figures", ", ".join(used)))
-        blocks.append({"title": "Release", "text": "", "rows": rows})
-    record = data.get("record") or {}
-    rows = _record_rows(record)
-    if rows:
-        blocks.append({"title": "Record", "text": "", "rows": rows})
-    versions = record.get("versions") or {}
-    if versions:
-        blocks.append({"title": "Versions", "text": "", "rows": [(k, str(v)) for k, v in versions.items()]})
-    return blocks
+    policy, release, record = (data.get(name) or {} for name in ("policy", "release", "record"))
+    versions = [(name, str(version)) for name, version in (record.get("versions") or {}).items()]
+    blocks = [
+        (f"Policy: {policy['name']}", policy.get("title", ""), policy_rows(policy)) if policy else ("", "", []),
+        ("Release", "", _release_rows(release) if release else []),
+        ("Record", "", _record_rows(record)),
+        ("Versions", "", versions),
+    ]
+    return [{"title": title, "text": text, "rows": rows} for title, text, rows in blocks if rows]
+
+
+def _release_rows(release: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = [("Method", release["method"])]
+    rows += [(_words(name), _text(value)) for name, value in release["parameters"].items() if value is not None]
+    for part in release["figures"]:
+        used = dict.fromkeys(part["kinds"][kind] for kind in part["kind"])
+        rows.append((f"Figures of {part['name']}" if len(release["figures"]) > 1 else "Figures", ", ".join(used)))
+    return rows
 
 
 def policy_rows(policy: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the rules, limits and weights of a policy, one by one."""
-    rows: list[tuple[str, str]] = []
     rules, limits = policy.get("rules", {}), policy.get("limits", {})
-    if rules.get("threshold") is not None:
-        rows.append(("Threshold", f"fewer than {rules['threshold']:g} contributors are sensitive"))
-    rows += [("Dominance", f"the {r['n']} largest make up over {r['k']:g}%") for r in rules.get("dominance", ())]
-    if rules.get("p_percent") is not None:
-        rows.append(("p%", f"nobody may be estimated within {rules['p_percent']:g}%"))
-    if rules.get("pq"):
-        rows.append(("pq", f"from {rules['pq']['q']:g}% to within {rules['pq']['p']:g}%"))
-    if rules.get("group_disclosure") is not None:
-        rows.append(("Group disclosure", f"all but {rules['group_disclosure']} in one cell"))
+    pq = rules.get("pq") or {}
     names = {"r2": "Largest R2", "dr": "Largest DR of a cell", "width": "Least width", "tau": "Largest τ̃"}
-    rows += [(name, f"{limits[key]:g}") for key, name in names.items() if limits.get(key) is not None]
-    if limits.get("levels"):
-        rows.append(("Protection levels", str(limits["levels"])))
-    if policy.get("weights"):
-        rows.append(("Weights of R1 and R2", ", ".join(f"{weight:g}" for weight in policy["weights"])))
-    rows.append(("Empty cells", str(policy.get("zeros", ""))))
-    allowed = [_protection(item) for item in policy.get("protections", ())]
-    if allowed:
-        rows.append(("Protections allowed", "; ".join(allowed)))
-    return rows
+    rows = [
+        ("Threshold", rules.get("threshold"), "fewer than {:g} contributors are sensitive"),
+        *(("Dominance", r["k"], f"the {r['n']} largest make up over {{:g}}%") for r in rules.get("dominance", ())),
+        ("p%", rules.get("p_percent"), "nobody may be estimated within {:g}%"),
+        ("pq", pq.get("p"), f"from {pq.get('q', 0):g}% to within {{:g}}%"),
+        ("Group disclosure", rules.get("group_disclosure"), "all but {} in one cell"),
+        *((name, limits.get(key), "{:g}") for key, name in names.items()),
+        ("Protection levels", limits.get("levels") or None, "{}"),
+        ("Weights of R1 and R2", ", ".join(f"{weight:g}" for weight in policy.get("weights") or ()) or None, "{}"),
+        ("Empty cells", policy.get("zeros", ""), "{}"),
+        ("Protections allowed", "; ".join(map(_protection, policy.get("protections", ()))) or None, "{}"),
+    ]
+    return [(name, text.format(value)) for name, value, text in rows if value is not None]
 
 
 def _protection(item: Mapping[str, Any]) -> str:
@@ -64,20 +54,18 @@ def _protection(item: Mapping[str, Any]) -> str:
 
 
 def _record_rows(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    rows: list[tuple[str, str]] = []
-    request = record.get("request") or {}
-    source = record.get("input") or {}
-    rows += [("Input", str(source["name"]))] if source.get("name") else []
-    for file in source.get("files") or ():
-        rows.append((str(file.get("name") or file.get("path") or "File"), str(file.get("sha256", ""))))
-    original = source.get("original_sha256") or record.get("original_sha256")
-    rows += [("Original, SHA-256", str(original))] if original else []
-    rows += [("Policy, SHA-256", str(record["policy_sha256"]))] if record.get("policy_sha256") else []
-    rows += [("Results, SHA-256", str(record["results_sha256"]))] if record.get("results_sha256") else []
-    seed = request.get("seed", record.get("seed"))
-    rows += [("Seed", str(seed))] if seed is not None else []
-    rows += [(_words(k).capitalize(), _text(v)) for k, v in request.items() if k != "seed" and v is not None]
-    return rows
+    request, source = record.get("request") or {}, record.get("input") or {}
+    files = source.get("files") or ()
+    rows = [
+        ("Input", source.get("name") or None),
+        *((file.get("name") or file.get("path") or "File", file.get("sha256", "")) for file in files),
+        ("Original, SHA-256", source.get("original_sha256") or record.get("original_sha256")),
+        ("Policy, SHA-256", record.get("policy_sha256")),
+        ("Results, SHA-256", record.get("results_sha256")),
+        ("Seed", request.get("seed", record.get("seed"))),
+        *((_words(k).capitalize(), _text(v)) for k, v in request.items() if k != "seed" and v is not None),
+    ]
+    return [(str(name), str(value)) for name, value in rows if value is not None]
 
 
 def _words(name: str) -> str:

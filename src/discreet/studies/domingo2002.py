@@ -9,14 +9,12 @@ import numpy as np
 from discreet.auditing.audit import audit
 from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
-from discreet.core.progress import Progress
-from discreet.studies.comparison import Comparison, Study, published
+from discreet.studies.comparison import Comparison, Effort, Section, Study, published
 from discreet.table.attacker import Attacker
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Conventional, Kind, Marked
 
-Section = tuple[str, list[str], list[list[str]]]
 SIZES = ("4", "5", "6", "7", "8", "Total")
 PRINTED_INTERVALS = {
     "x1": ("5", "5", 0, 406),
@@ -32,54 +30,41 @@ PRINTED_MARGIN = 1148
 BASE = 10
 
 
-def replay(
-    *,
-    samples: int | None = None,
-    draws: int | None = None,
-    seed: int | None = 1,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Study:
-    """Audit every example of domingo2002 section 4, and compare what the paper prints with what comes out.
+def replay(effort: Effort) -> Study:
+    """Audit every example of domingo2002 section 4, and compare what the paper prints with what comes out; exactly.
 
-    Args:
-        samples: not used; the paper draws no samples.
-        draws: not used; every figure is exact.
-        seed: not used.
-        workers: threads.
-        progress: told how far the work is.
-
-    >>> replay().reproduced
+    >>> replay(Effort()).reproduced
     True
     """
     rows: list[Comparison] = []
-    suppressed = audit(table_1(), workers=workers, progress=progress)
+    suppressed = audit(table_1(), workers=effort.workers, progress=effort.progress)
     for name, (activity, size, lower, upper) in PRINTED_INTERVALS.items():
         cell = suppressed.cell(activity=activity, size=size)
         where = f"{name} (activity {activity}, size {size})"
-        rows.append(Comparison("Suppression, Table 1", f"{where}, least value", lower, cell.lower, decimals=0))
-        rows.append(Comparison("Suppression, Table 1", f"{where}, largest value", upper, cell.upper, decimals=0))
-        rows.append(Comparison("Suppression, Table 1", f"{where}, values", PRINTED_VALUES, cell.values, decimals=0))
-        rows.append(Comparison("Suppression, Table 1", f"{where}, DR = 1/log2 m", PRINTED_DR, cell.dr, decimals=3))
-    merged = audit(table_2(), about=["activity", "size"], workers=workers)
+        for what, printed, found, decimals in (
+            ("least value", lower, cell.lower, 0),
+            ("largest value", upper, cell.upper, 0),
+            ("values", PRINTED_VALUES, cell.values, 0),
+            ("DR = 1/log2 m", PRINTED_DR, cell.dr, 3),
+        ):
+            rows.append(Comparison("Suppression, Table 1", f"{where}, {what}", printed, found, decimals=decimals))
+    merged = audit(table_2(), about=["activity", "size"], workers=effort.workers)
     for size, value in PRINTED_MERGED.items():
         for activity in ("5", "6"):
             found = _row_total(activity) if size == "Total" else merged.cell(activity=activity, size=size).upper
             label = f"activity {activity}, size {size}, largest value"
             rows.append(Comparison("Redesign, Table 2", label, value, found, decimals=0))
     rows += _insider()
-    return Study(
-        name="domingo2002",
-        title="Domingo-Ferrer, Oganian and Torra (2002): replay of section 4",
-        citation=(
-            "J. Domingo-Ferrer, A. Oganian, V. Torra (2002). *Information-theoretic disclosure risk measures in "
-            "statistical disclosure control of tabular data.* Sections 3 and 4, Tables 1 and 2."
-        ),
-        settings={"seed": seed},
-        comparisons=tuple(rows),
-        remarks=(*REMARKS, _misprint()),
-        extra=(_proofs(suppressed), _rounding(), _linked(), _others()),
-    )
+    remarks, extra = (*REMARKS, _misprint()), (_proofs(suppressed), _rounding(), _linked(), _others())
+    return Study("domingo2002", *TITLE, {"seed": effort.seed}, tuple(rows), remarks, extra)
+
+
+def _printed() -> dict[str, list[int | None]]:
+    """Return the rows of Table 1."""
+    rows: dict[str, list[int | None]] = {}
+    for line in published("domingo2002-table1"):
+        rows.setdefault(line["activity"], []).append(int(line["value"]) if line["value"] else None)
+    return rows
 
 
 def table_1(margin: int | None = None) -> Figures:
@@ -87,9 +72,7 @@ def table_1(margin: int | None = None) -> Figures:
 
     It shows zeros, and the paper lets hidden figures be 0 all the same.
     """
-    rows: dict[str, list[int | None]] = {}
-    for line in published("domingo2002-table1"):
-        rows.setdefault(line["activity"], []).append(int(line["value"]) if line["value"] else None)
+    rows = _printed()
     if margin is not None:
         rows["Total"][0] = margin
     mark = Marked(least=0)
@@ -98,20 +81,12 @@ def table_1(margin: int | None = None) -> Figures:
 
 def table_2() -> Figures:
     """Return Table 2 of the paper: activities 5 and 6 are published together only."""
-    first = table_1()
-    shown: dict[str, list[int]] = {}
-    for row, value in enumerate(first.values.tolist()):
-        activity = first.labels["activity"][int(first.codes[row, 0])]
-        if activity not in ("5", "6"):
-            shown.setdefault(activity, []).append(value)
-    rows = {name: shown[name] for name in ("2,3", "4")}
-    rows |= {"5,6": list(PRINTED_MERGED.values())} | {name: shown[name] for name in ("7", "Total")}
-    pairs = [("2,3", None), ("4", None), ("5,6", None), ("7", None), ("5", "5,6"), ("6", "5,6")]
-    tree = Hierarchy.from_parents(pairs)
-    labels = {"activity": list(rows), "size": SIZES}
-    return Figures.from_array(
-        list(rows.values()), labels, hierarchies={"activity": (tree,)}, absent="unpublished", name="Table 2"
-    )
+    rows = {**_printed(), "5,6": list(PRINTED_MERGED.values())}
+    shown = ("2,3", "4", "5,6", "7", "Total")
+    tree = Hierarchy.from_parents([*((name, None) for name in shown[:-1]), ("5", "5,6"), ("6", "5,6")])
+    labels, trees = {"activity": list(shown), "size": SIZES}, {"activity": (tree,)}
+    array = [rows[name] for name in shown]
+    return Figures.from_array(array, labels, hierarchies=trees, absent="unpublished", name="Table 2")
 
 
 def _row_total(activity: str) -> float:
@@ -165,29 +140,16 @@ def _rounding() -> Section:
     values = np.array([rounded[name][j] for name in cells for j in range(3)])
     kinds = (kind, Kind())
     apart = Figures(labels, np.array(inner), values, np.zeros(6, np.int64), kinds, name="rounded")
-    both = Figures(
-        labels,
-        np.array([*inner, *edges]),
-        np.concatenate([values, margins]),
-        np.repeat([0, 1], 6),
-        kinds,
-        name="rounded, exact margins",
-    )
+    every, figures = np.array([*inner, *edges]), np.concatenate([values, margins])
+    both = Figures(labels, every, figures, np.repeat([0, 1], 6), kinds, name="rounded, exact margins")
     one, two = audit(apart), audit(both)
     rows = []
     for i, j in inner:
         where = {"activity": labels["activity"][i], "size": labels["size"][j]}
-        a, b = one.cell(**where), two.cell(**where)
-        rows.append(
-            [
-                f"activity {where['activity']}, size {where['size']}",
-                str(rounded[where["activity"]][j]),
-                f"{a.lower:,.0f} to {a.upper:,.0f}",
-                f"{a.dr:.4f}",
-                f"{b.lower:,.0f} to {b.upper:,.0f}",
-                f"{b.dr:.4f}",
-            ]
-        )
+        row = [f"activity {where['activity']}, size {where['size']}", str(rounded[where["activity"]][j])]
+        for cell in (one.cell(**where), two.cell(**where)):
+            row += [f"{cell.lower:,.0f} to {cell.upper:,.0f}", f"{cell.dr:.4f}"]
+        rows.append(row)
     header = ["cell", "rounded", "without margins", "DR", "with exact margins", "DR"]
     return f"Rounding to base {BASE}, section 4.2: six cells of Table 2", header, rows
 
@@ -247,6 +209,11 @@ def _others() -> Section:
     return "Worked examples of others", ["example", "known answer", "computed"], rows
 
 
+TITLE = (
+    "Domingo-Ferrer, Oganian and Torra (2002): replay of section 4",
+    "J. Domingo-Ferrer, A. Oganian, V. Torra (2002). *Information-theoretic disclosure risk measures in statistical "
+    "disclosure control of tabular data.* Sections 3 and 4, Tables 1 and 2.",
+)
 REMARKS = (
     "**What is computed.** DR = 1/H(X | Y = y) in bits, expression (2); with all values of an interval alike it is "
     "1/log2 m(S), expression (3). The paper rounds 1/log2 407 = 0.11536 to 0.115. Beside it stands expression (1), the "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.csv_text import CsvText, decoded, line_of, numbered_rows, plain_encoding
+from discreet.table.arrow_files import CsvText, decoded, line_of, numbered_rows, plain_encoding
 
 Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
 KINDS: dict[str, Kind] = {
@@ -57,21 +57,15 @@ def source_of(
     delimiter: str | None = None,
     decimal: str = ".",
 ) -> Source:
-    """Recognise what was given as records.
+    """Recognise what was given as records: a path, several, a pattern, a frame or a relation.
 
-    Args:
-        records: a path, several, or a pattern such as ``parts/*.parquet``; a pandas, polars or Arrow frame; a DuckDB
-            relation; a Spark DataFrame.
-        table: the table of a DuckDB database file.
-        query: the query to run on a DuckDB database file.
-        encoding: the encoding of CSV files.
-        delimiter: what separates the columns of CSV files; found from the header when not given.
-        decimal: the decimal sign of CSV files.
+    A database file needs a table or a query; encoding, delimiter and decimal sign are those of CSV files.
     """
     if decimal not in (".", ","):
         raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
-    if isinstance(records, str | Path) or _are_paths(records):
-        paths = _files([records] if isinstance(records, str | Path) else list(records))
+    listed = [records] if isinstance(records, str | Path) else records
+    if isinstance(listed, list | tuple) and listed and all(isinstance(one, str | Path) for one in listed):
+        paths = _files(listed)
         kinds = {KINDS.get(path.suffix.lower()) for path in paths}
         if None in kinds or len(kinds) > 1:
             shown = ", ".join(sorted({path.suffix or path.name for path in paths}))
@@ -95,28 +89,22 @@ def source_of(
     return Source("arrow", native=to_arrow(records))
 
 
-def _are_paths(records: Any) -> bool:
-    return isinstance(records, list | tuple) and bool(records) and all(isinstance(one, str | Path) for one in records)
-
-
 def _files(given: Sequence[str | Path]) -> tuple[Path, ...]:
     found: list[Path] = []
     for one in given:
         path = Path(one)
+        inside = [path]
         if path.is_dir():
             inside = sorted(path.glob("*.parquet"))
             if not inside:
                 raise RequestError(f"{path} is a folder without .parquet files; name files")
-            found += inside
-        elif not path.exists() and glob.has_magic(str(one)):
-            inside = [Path(name) for name in sorted(glob.glob(str(one)))]
-            if not inside:
-                raise RequestError(f"no file fits {one}; check the pattern and the folder")
-            found += inside
         elif not path.exists():
-            raise RequestError(f"{path} does not exist; check the name and the folder")
-        else:
-            found.append(path)
+            inside = [Path(name) for name in sorted(glob.glob(str(one)))]
+            if not inside and glob.has_magic(str(one)):
+                raise RequestError(f"no file fits {one}; check the pattern and the folder")
+            if not inside:
+                raise RequestError(f"{path} does not exist; check the name and the folder")
+        found += inside
     return tuple(found)
 
 
@@ -141,7 +129,7 @@ def _check_readable(path: Path) -> None:
 
 
 def csv_head(source: Source, path: Path) -> tuple[list[str], str, int]:
-    """Return the header of a CSV file, what separates its columns, and how many empty lines stand before it."""
+    """Return the header of a CSV file, what separates its columns, and the number of empty lines before it."""
     with path.open("rb") as stream:
         content = stream.read(HEAD)
     line = content.lstrip(b"\r\n")

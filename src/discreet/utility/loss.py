@@ -16,7 +16,7 @@ from discreet.reading.original import open_original, open_released
 from discreet.reading.reading import Reading
 from discreet.table import Release, Table
 from discreet.table.coarsen import recoding_of
-from discreet.table.pair import Pair, pair
+from discreet.table.guess import Pair, pair
 from discreet.table.release import published
 from discreet.utility.divergence import f_divergence
 

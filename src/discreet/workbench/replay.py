@@ -29,7 +29,6 @@ class Replay:
         return {"same": self.same, "steps": steps}
 
     def __str__(self) -> str:
-        """Return a line per command and a verdict."""
         lines = [f"{outcome:8} {command}" for command, outcome in self.steps]
         return "\n".join([*lines, "Everything came out the same." if self.same else "Not everything is the same."])
 
@@ -40,7 +39,7 @@ def replay(path: Path, perform: Perform) -> Replay:
     Commands that enter or withdraw releases of a ledger are skipped: they would act twice.
     """
     if not path.is_file():
-        raise RequestError(f"{path} does not exist or is no file; check the name")
+        raise RequestError(f"{path} does not exist or is not a file; check the name")
     workspace = Workspace()
     here = Path.cwd()
     try:
