@@ -195,8 +195,8 @@ def _moves(group: Group, rng: np.random.Generator, clock: Clock) -> _Walks:
     # Each unknown that is left open, the last ones, leads its own move.
     starts, columns, rates = solver.pool.moves
     leads = solver.joined.scale.size + np.arange(starts.size - 1)
-    columns, rates = np.insert(columns, starts[:-1], leads), np.insert(rates, starts[:-1], 1)
-    walk = partial(walk_moves, Rows(starts + np.arange(starts.size), columns, rates))
+    led = np.insert(columns, starts[:-1], leads), np.insert(rates.astype(np.int64), starts[:-1], 1)
+    walk = partial(walk_moves, Rows(starts + np.arange(starts.size), *led))
     return _Walks(solver.joined.of, least, most, least, most, tables, walk)
 
 
