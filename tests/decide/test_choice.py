@@ -252,7 +252,7 @@ def test_that_somebody_is_in_the_table_is_knowledge_of_the_reader() -> None:
         'zeros = "unsafe"\n[rules]\nthreshold = 3\n[limits]\nwidth = 2\n'
         '[[protections]]\nname = "random-rounding"\nbase = 3\nmargins = true\n'
     )
-    readers = defaultdict(set)
+    readers: dict[bool, set[str]] = defaultdict(set)
     for seed in range(40):
         found = dc.assess(table, told, seed=seed, trial=True)
         if found.release is not None:

@@ -213,7 +213,7 @@ def test_tables_that_do_not_go_together_are_refused() -> None:
     redesign = dc.protect.Redesign.of({"a": {"1": "x", "2": "x"}})
     for method in (dc.protect.RandomSample(5), dc.protect.TableSwapping(), redesign):
         with pytest.raises(RequestError, match="one table at a time"):
-            method.apply([ab, ac], 1)  # type: ignore[arg-type]
+            method.apply([ab, ac], 1)
     with pytest.raises(RequestError, match="no table to protect"):
         link([])
 

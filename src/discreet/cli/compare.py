@@ -10,19 +10,13 @@ import typer
 from discreet.cli import options, show
 from discreet.cli.compose import command, option
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import OriginalOptions
+from discreet.cli.reading_options import NamedOriginal
 
 
-@command(
-    {
-        "discreet compare table.csv": "the usual protections, and which to take",
-        "discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5": "two of them",
-        "discreet compare table.csv --grid grid.toml --resume results/ --report map.html": "a grid, kept as it goes",
-    }
-)
+@command
 def compare(
-    file: options.Table = None,
-    example: options.Example = None,
+    *,
+    read: NamedOriginal,
     method: Annotated[list[str] | None, option("NAME:KEY=VALUE,…; repeat it for several.")] = None,
     grid: Annotated[Path | None, option(r"A TOML file with \[\[methods]].")] = None,
     policy: options.Policy = "default",
@@ -30,8 +24,6 @@ def compare(
     audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10,
     resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None,
     time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0,
-    *,
-    read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
@@ -44,23 +36,26 @@ def compare(
     Every figure of a random method is a mean over its draws, with its Monte Carlo error. A method is efficient if no
     other has both less risk and more utility; the one to take meets the policy and keeps most of the table. Every
     comparison writes a record; discreet replay makes the comparison again from it.
+
+    Examples:
+        discreet compare table.csv  # the usual protections, and which to take
+        discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5  # two of them
+        discreet compare table.csv --grid grid.toml --resume results/ --report map.html  # a grid, kept as it goes
     """
     from discreet.core.errors import RequestError
     from discreet.decide.compare import compare as work
     from discreet.decide.policy import Policy
-    from discreet.reading.original import open_original
 
-    name = file.stem if file is not None else example or "table"
-    kept = record or Path(f"{name}.comparison.record.json")
-    inputs = (file, grid, read.impossible)
+    kept = record or Path(f"{read.name}.comparison.record.json")
+    inputs = (read.file, grid, read.impossible)
     show.check_output(output, *inputs)
     show.check_output(report, *inputs, output, endings=options.REPORTS)
     show.check_output(kept, *inputs, output, report, endings=(".json",))
     if method and grid is not None:
-        raise RequestError("give either --method or --grid")
+        raise RequestError("give either --method or --grid, not both")
     asked = Policy.load(policy)
-    with show.Bar() as bar, options.about(file or example):
-        source = open_original(file, read.reading(example=example, top=asked.top), name=name, progress=bar)
+    source = read.judged(asked.top)
+    with show.Bar() as bar, options.about(read.source):
         found = work(
             source,
             method or grid,

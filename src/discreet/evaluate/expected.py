@@ -199,7 +199,7 @@ class _Judge:
 
 def _enumerate(table: Table, method: RandomMethod, judge: _Judge, progress: Progress | None) -> _Summary:
     if not isinstance(method, EnumerableMethod):
-        raise RequestError(f"the releases of {method.name} cannot be gone through one by one; use draws")
+        raise RequestError(f"the releases of {method.name} are not enumerated; use draws")
     count = method.outcomes(table)
     if count > ENUMERATION_LIMIT:
         raise LimitError(
