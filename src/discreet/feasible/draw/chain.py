@@ -193,9 +193,9 @@ def _moves(group: Group, rng: np.random.Generator, clock: Clock) -> _Walks:
         solver.run(EFFORT)
         tables.append(solver.pool.table.copy())
     # Each unknown that is left open, the last ones, leads its own move.
-    starts, columns, rates = solver.pool.moves
+    starts, inner, factors = solver.pool.moves
     leads = solver.joined.scale.size + np.arange(starts.size - 1)
-    columns, rates = np.insert(columns, starts[:-1], leads), np.insert(rates, starts[:-1], 1)
+    columns, rates = np.insert(inner, starts[:-1], leads), np.insert(factors, starts[:-1], 1)
     walk = partial(walk_moves, Rows(starts + np.arange(starts.size), columns, rates))
     return _Walks(solver.joined.of, least, most, least, most, tables, walk)
 
