@@ -195,7 +195,8 @@ def _moves(group: Group, rng: np.random.Generator, clock: Clock) -> _Walks:
     # Each unknown that is left open, the last ones, leads its own move.
     starts, inner, factors = solver.pool.moves
     leads = solver.joined.scale.size + np.arange(starts.size - 1)
-    columns, rates = np.insert(inner, starts[:-1], leads), np.insert(factors, starts[:-1], 1)
+    columns: IntArray = np.insert(inner, starts[:-1], leads)
+    rates: FloatArray = np.insert(factors, starts[:-1], 1)
     walk = partial(walk_moves, Rows(starts + np.arange(starts.size), columns, rates))
     return _Walks(solver.joined.of, least, most, least, most, tables, walk)
 
