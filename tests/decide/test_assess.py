@@ -242,6 +242,7 @@ def test_records_without_any_option_are_counted(tmp_path: Path) -> None:
         assert found.verdict == "protect"
         assert found.subject.table is not None
         assert found.subject.table.total == 19
+        assert found.source is not None
         assert "counted by area, ill" in found.source.note
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,18 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import NamedOriginal
 
 
+@dataclass(frozen=True)
+class Tried:
+    """How methods are tried."""
+
+    draws: Annotated[int, option("How many releases of each random method to draw.", min=2)] = 1000
+    audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10
+    resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None
+    time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0
+    seed: options.Seed = None
+    workers: options.Workers = None
+
+
 @command
 def compare(
     *,
@@ -20,13 +33,8 @@ def compare(
     method: Annotated[list[str] | None, option("NAME:KEY=VALUE,…; repeat it for several.")] = None,
     grid: Annotated[Path | None, option(r"A TOML file with \[\[methods]].")] = None,
     policy: options.Policy = "default",
-    draws: Annotated[int, option("How many releases of each random method to draw.", min=2)] = 1000,
-    audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10,
-    resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None,
-    time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0,
+    tried: Tried,
     json: options.Json = False,
-    seed: options.Seed = None,
-    workers: options.Workers = None,
     output: options.Output = None,
     report: options.Report = None,
     record: Annotated[Path | None, in_output("Where the record goes; NAME.comparison.record.json by default.")] = None,
@@ -56,18 +64,7 @@ def compare(
     asked = Policy.load(policy)
     source = read.judged(asked.top)
     with show.Bar() as bar, options.about(read.source):
-        found = work(
-            source,
-            method or grid,
-            policy=asked,
-            draws=draws,
-            audits=audits,
-            seed=seed,
-            resume=resume,
-            time_limit=time_limit,
-            workers=workers,
-            progress=bar,
-        )
+        found = work(source, method or grid, policy=asked, progress=bar, **vars(tried))
     found.write_record(kept)
     if report is not None:
         found.report(report)
@@ -81,7 +78,7 @@ def compare(
         rows = [[row[i] for i in narrow] for row in found.rows()]
         show.table(console, [found.header()[i] for i in narrow], rows, left=(0, 4, 5))
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
-        told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {draws:,} draws; seed {found.seed}"
+        told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {tried.draws:,} draws; seed {found.seed}"
         console.print(told, style="dim")
         show.written(console, *(path for path in (report, kept) if path is not None))
 

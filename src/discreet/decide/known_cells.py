@@ -333,6 +333,7 @@ def _said(worst: Findings, entry: IntArray, tried: int, named: bool) -> Inside:
 
 def _chosen(columns: Findings, rows: IntArray) -> Findings:
     """Return some entries of findings, in the order given."""
-    arrays = {item.name: getattr(columns, item.name) for item in fields(columns)}
-    kept: dict[str, Any] = {name: x[..., rows] for name, x in arrays.items() if isinstance(x, np.ndarray)}
-    return replace(columns, **(kept | {"faults": columns.faults[rows]}))
+    values = {item.name: getattr(columns, item.name) for item in fields(columns)}
+    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    kept: dict[str, Any] = {name: x[:, rows] if name == "alone" else x[rows] for name, x in arrays.items()}
+    return replace(columns, **kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,7 @@ STEPS, PATIENCE = 500, 3
 propose 3 to 10 of the latter, and tables settle in some tens of the former."""
 
 
-@dataclass(frozen=True, eq=False)
-class ProtectionLevels:
+class ProtectionLevels(NamedTuple):
     """The sensitive figures, and how far below or above its value each must be published, in units."""
 
     cells: IntArray

@@ -72,11 +72,6 @@ class Units:
     profile: IntArray
     areas: tuple[str, ...]
 
-    @property
-    def kind(self) -> IntArray:
-        """A number for the match and area of each, by which those of a match are together."""
-        return self.match * len(self.areas) + self.area
-
 
 @dataclass(frozen=True, eq=False)
 class Swaps:
@@ -98,7 +93,7 @@ def choose(units: Units, pairs: int, threshold: int, rng: np.random.Generator) -
     lots, ties = rng.random(size), np.empty(size)
     ties[np.lexsort((units.profile, units.match, units.area))] = rng.random(size)
     order = np.lexsort((ties, np.minimum(units.alike, threshold)))
-    kinds, bucket, sizes = np.unique(units.kind, return_inverse=True, return_counts=True)
+    kinds, bucket, sizes = np.unique(_kinds(units), return_inverse=True, return_counts=True)
     slots = np.lexsort((np.argsort(order), bucket))
     group = np.unique(kinds // len(units.areas), return_inverse=True)[1]
     buckets = Buckets(bucket, slots, starts_of(sizes), group, starts_of(np.bincount(group)))
@@ -107,9 +102,14 @@ def choose(units: Units, pairs: int, threshold: int, rng: np.random.Generator) -
     return Swaps(partner, tried & (partner < 0) & (units.alike < threshold))
 
 
+def _kinds(units: Units) -> IntArray:
+    """Return a number for the match and area of each unit, by which those of a match are together."""
+    return units.match * len(units.areas) + units.area
+
+
 def areas_alone(units: Units) -> tuple[str, ...]:
     """Return the areas in which nobody has anybody like them in another area."""
-    match, area = np.divmod(np.unique(units.kind), len(units.areas))
+    match, area = np.divmod(np.unique(_kinds(units)), len(units.areas))
     return tuple(units.areas[i] for i in np.setdiff1d(units.area, area[counts_in(match) > 1]))
 
 
