@@ -26,7 +26,7 @@ from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
 from discreet.protect.suppression.insider_knowledge import at_least
-from discreet.protect.suppression.marking import marked
+from discreet.protect.suppression.suppress import marked
 from discreet.reading.original import open_originals
 from discreet.reading.reading import Reading
 from discreet.table.attacker import Attacker, Contribution, Fact

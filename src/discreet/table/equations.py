@@ -33,6 +33,28 @@ LARGEST = 30_000_000
 BoolArray = npt.NDArray[np.bool_]
 
 
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The positions of linked tables and all sums among them in compressed rows, whatever figures are published."""
+
+    parts: tuple[Figures, ...]
+    space: Space
+    positions: IntArray
+    sums: tuple[IntArray, IntArray, IntArray]
+
+    def serves(self, parts: Sequence[Figures], about: Sequence[str], asked: Asked | None) -> bool:
+        """Say whether it is the layout of these tables too: of the same cells, with all sums that are asked about."""
+        if about or asked is None or len(parts) != len(self.parts):
+            return False
+        for mine, part in zip(self.parts, parts, strict=True):
+            same = (mine.labels, mine.total, mine.hierarchies) == (part.labels, part.total, part.hierarchies)
+            if not same or not np.array_equal(mine.codes, part.codes):
+                return False
+        axes = {axis.name: axis for axis in self.space.axes}
+        wanted = [{name: [axes[name].code(x) for x in found] for name, found in one.items()} for one in asked.values()]
+        return all((locate(self.positions, self.space.cross(codes)) >= 0).all() for codes in wanted)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations:
     """Ranges of all positions, and equations Σ sign·value = 0 among them in compressed rows.
@@ -56,6 +78,7 @@ class Equations:
     decimals: int = 0
     sums: tuple[str, ...] = ()
     draws: tuple[int, ...] = ()
+    layout: Layout | None = None
 
     @property
     def exact(self) -> BoolArray:
@@ -239,6 +262,7 @@ def equations_of(
     least: float = 0,
     most: float | None = None,
     asked: Asked | None = None,
+    layout: Layout | None = None,
 ) -> Equations:
     """State what is published about the cells of one or several linked tables.
 
@@ -251,6 +275,7 @@ def equations_of(
         asked: sums that will be asked about, though no table may show them: by the dimensions that they cross, the
             labels along each. Sums that neither a table nor this needs are then left out, which saves much where
             margins are not published, or where tables form a cycle. None for all.
+        layout: that of the same tables with other figures, which is then not laid out again.
 
     >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
     >>> shown = Figures.from_array([[3, None, 5], [4, None, 9], [7, 7, 14]], both)
@@ -258,19 +283,9 @@ def equations_of(
     3 equations over 9 positions, 2 of them not exact
     """
     parts = parts_of(releases)
-    space = space_of(parts)
-    for name in about:
-        space.axis(name)
-    blocks = lay_blocks(space, parts, about, asked)
-    grids = []
-    for block in blocks:
-        size = math.prod(len(axis.stated) for axis in block.axes.values())
-        if size > LARGEST:
-            raise LimitError(
-                f"{' × '.join(block.axes)} has {size:,} cells, more than {LARGEST:,}; ask about fewer dimensions"
-            )
-        grids.append(space.cross({name: axis.stated for name, axis in block.axes.items()}))
-    positions = grids[0] if len(grids) == 1 else np.unique(np.concatenate(grids))
+    if layout is None or not layout.serves(parts, about, asked):
+        layout = _lay_out(parts, about, asked)
+    space, positions = layout.space, layout.positions
     decimals = max(part.decimals for part in parts)
     scale = 10**decimals
     state = Overlay(
@@ -278,7 +293,7 @@ def equations_of(
     )
     for i, part in enumerate(parts):
         state.add(i, part)
-    starts, columns, signs = only_open(*relations_of(blocks, grids, positions), state)
+    starts, columns, signs = only_open(*layout.sums, state)
     return Equations(
         space,
         parts,
@@ -292,4 +307,23 @@ def equations_of(
         columns,
         signs,
         decimals=decimals,
+        layout=layout,
     )
+
+
+def _lay_out(parts: tuple[Figures, ...], about: Sequence[str], asked: Asked | None) -> Layout:
+    """Lay out the positions and sums of linked tables."""
+    space = space_of(parts)
+    for name in about:
+        space.axis(name)
+    blocks = lay_blocks(space, parts, about, asked)
+    grids = []
+    for block in blocks:
+        size = math.prod(len(axis.stated) for axis in block.axes.values())
+        if size > LARGEST:
+            raise LimitError(
+                f"{' × '.join(block.axes)} has {size:,} cells, more than {LARGEST:,}; ask about fewer dimensions"
+            )
+        grids.append(space.cross({name: axis.stated for name, axis in block.axes.items()}))
+    positions = grids[0] if len(grids) == 1 else np.unique(np.concatenate(grids))
+    return Layout(parts, space, positions, relations_of(blocks, grids, positions))

@@ -62,7 +62,7 @@ def test_no_single_cell_can_be_released() -> None:
         except InfeasibleError:
             continue
         s = stated(case)
-        classes = np.flatnonzero(found.hidden & ~found.problem.primary & ~found.problem.free)
+        classes = np.flatnonzero(found.hidden & ~found.problem.on.primary & ~found.problem.free)
         for k in classes.tolist():
             fewer = found.hidden.copy()
             fewer[k] = False

@@ -1,4 +1,4 @@
-"""The covering problem that cuts build up: which cells to suppress so that every cut is covered, at least cost."""
+"""The covering problem that cuts build up: which cells to suppress to cover every cut at least cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.core.sparse import Rows, parts, starts_of
 class Master:
     """Cuts Σ a·y ≥ 1 over cells with prices, as a linear program that is solved again after every new cut.
 
-    ``open`` says which cells may still be suppressed in a better pattern; the others are fixed at 0 or 1 (``y``).
+    Cells whose ``low`` equals ``high`` are fixed at 0 or 1; the others are open.
     """
 
     def __init__(self, price: IntArray, candidates: IntArray) -> None:
@@ -53,6 +53,8 @@ class Master:
 
     def fix(self, chosen: IntArray, value: float) -> None:
         """Fix cells at 0 or 1."""
+        if not chosen.size:
+            return
         self.low[chosen] = self.high[chosen] = value
         self.program.set_ranges(chosen, self.low[chosen], self.high[chosen])
 
@@ -77,8 +79,8 @@ class Master:
             groups.setdefault(int(of_cut[r]), ([], []))[1].append(r)
         return [(np.array(c, np.int64), r) for c, r in groups.values() if r]
 
-    def whole(self, cells: IntArray, cuts: list[int], seconds: float | None) -> tuple[float, IntArray | None]:
-        """Solve one group in whole numbers; return a proven bound and the cells chosen, None where time ran out.
+    def in_integers(self, cells: IntArray, cuts: list[int], seconds: float | None) -> tuple[float, IntArray | None]:
+        """Solve one group in integers; return a proven bound and the cells chosen, None where time ran out.
 
         The bound is infinite where nothing fits.
         """

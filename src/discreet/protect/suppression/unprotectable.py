@@ -27,16 +27,10 @@ class UnprotectableError(InfeasibleError):
         return error
 
 
-def cannot(problem: Problem, cell: int, size: int, way: int, attacker: str | None) -> UnprotectableError:
-    """Return the error that says which cells conflict with the protection of a class."""
-    at = int(np.flatnonzero((problem.member == cell) & problem.cells.listed)[0])
-    return explain(problem, at, size, way, attacker)
-
-
 def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None = None) -> UnprotectableError:
-    """Say what stands in the way of moving the value at a position.
+    """Return the error that says what prevents moving the value at a position.
 
-    The problem is stated again with every figure open to suppression; the cells that the way out needs, and that the
+    The problem is stated again with every figure open to suppression; the cells that a circuit needs then, and that the
     request keeps published, are the conflict.
     """
     from discreet.protect.suppression.rescue import rescue
@@ -51,14 +45,12 @@ def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None
         anyway += "; or lower the level"
     if attacker:
         anyway += "; or leave insiders aside knowingly (insiders='none', --insiders none)"
-    amount = equations.text(size)
-    needs = f"{'±' if way == 0 else '+' if way > 0 else '−'}{amount}"
-    head = f"cell {equations.describe(at)} cannot be protected by {needs}{against}"
+    sign = "±" if way == 0 else "+" if way > 0 else "−"
+    head = f"cell {equations.describe(at)} cannot be protected by {sign}{equations.text(size)}{against}"
     k = int(wide.member[at])
     if k >= 0:
         barred = np.zeros(wide.size, bool)
-        inside = wide.member >= 0
-        barred[wide.member[inside & (problem.member < 0) & cells.listed]] = True
+        barred[wide.member[(wide.member >= 0) & (problem.member < 0) & cells.listed]] = True
         cost = np.where(barred, 1.0, 1e-4)
         nothing = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
         found = rescue(wide, k, max(size, 1), way, cost, nothing, nothing[0])
