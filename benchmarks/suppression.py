@@ -12,7 +12,7 @@ import numpy as np
 import _peer
 from _tools import machine, table
 from discreet.auditing.audit import audit
-from discreet.evaluate.certified import faults, inspect
+from discreet.evaluate.audited_suppression import faults, inspect
 from discreet.protect import Suppression
 from discreet.protect.suppression import Pattern
 from discreet.protect.suppression.suppress import marked

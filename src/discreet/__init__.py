@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from discreet.decide.ledger import Ledger
     from discreet.decide.policy import Policy
     from discreet.decide.replay import replay
-    from discreet.evaluate.certified import suppress
+    from discreet.evaluate.audited_suppression import suppress
     from discreet.evaluate.expected import expected_risk
     from discreet.measures.estimate import estimate
     from discreet.measures.risk import risk
@@ -82,7 +82,7 @@ _HOME = {
     "compare": "discreet.decide.compare",
     "replay": "discreet.decide.replay",
     "expected_risk": "discreet.evaluate.expected",
-    "suppress": "discreet.evaluate.certified",
+    "suppress": "discreet.evaluate.audited_suppression",
     "information_loss": "discreet.utility.loss",
     "datasets": "",
     "models": "",

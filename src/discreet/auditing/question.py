@@ -11,7 +11,7 @@ from discreet.core.numerics import IntArray
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import Asked
-from discreet.table.equations import Equations, equations_of
+from discreet.table.equations import Equations, Layout, equations_of
 from discreet.table.figures import Figures
 
 
@@ -36,6 +36,7 @@ def ask(
     most: float | None,
     in_question: Asked,
     between: bool = True,
+    layout: Layout | None = None,
 ) -> tuple[Equations, list[str], IntArray]:
     """State the equations; return them, the crossing that is asked about, and the positions of it and of the sums.
 
@@ -44,7 +45,7 @@ def ask(
     crossing = list(about)
     if between and not crossing and not sums and len(parts) > 1 and not any(_open(part) for part in parts):
         crossing = list(dict.fromkeys(name for part in parts for name in part.names))
-    equations = equations_of(parts, about=crossing, least=least, most=most, asked=in_question)
+    equations = equations_of(parts, about=crossing, least=least, most=most, asked=in_question, layout=layout)
     asked = np.zeros(0, np.int64)
     if crossing:
         inside = np.ones(equations.positions.size, bool)

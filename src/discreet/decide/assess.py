@@ -20,7 +20,7 @@ from discreet.decide.record import digest, make_record
 from discreet.decide.result import Assessment, Candidate
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
-from discreet.evaluate.certified import AuditedSuppression
+from discreet.evaluate.audited_suppression import AuditedSuppression
 from discreet.measures.risk import risk
 from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected

@@ -12,6 +12,7 @@ from discreet.measures.entropy import Form
 from discreet.measures.result import change
 
 Aggregate: TypeAlias = Literal["measure", "transition"]
+HEADER = ["", "risk", "deviation", "MC error", "Hellinger"]
 
 
 @dataclass(frozen=True)
@@ -85,35 +86,20 @@ class ExpectedRisk:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as ``--json`` prints it."""
-        return {
-            "measure": "R2",
-            "expected": True,
-            "method": self.method,
-            "parameters": self.parameters,
-            "value": self.risk.mean,
-            "risk": self.risk.to_dict(),
-            "terms": self.terms,
-            "hellinger": self.hellinger.to_dict(),
-            "utility": self.utility.to_dict(),
-            "mean_absolute_error": self.mean_absolute_error.to_dict(),
-            "mean_squared_error": self.mean_squared_error.to_dict(),
-            "before": self.before,
-            "draws": self.draws,
-            "exact": self.exact,
-            "form": self.form,
-            "aggregate": self.aggregate,
-            "sentence": self.sentence,
-            "slices": [
-                {
-                    "dimension": item.dimension,
-                    "category": item.category,
-                    "value": _plain(item.risk.mean),
-                    "risk": item.risk.to_dict(),
-                    "hellinger": item.hellinger.to_dict(),
-                }
-                for item in self.slices
-            ],
-        }
+        own = {name: value.to_dict() if isinstance(value, Expected) else value for name, value in vars(self).items()}
+        slices = [
+            {
+                "dimension": item.dimension,
+                "category": item.category,
+                "value": _plain(item.risk.mean),
+                "risk": item.risk.to_dict(),
+                "hellinger": item.hellinger.to_dict(),
+            }
+            for item in own.pop("slices")
+        ]
+        about = {name: own.pop(name) for name in ("method", "parameters")}
+        value, words = {"value": self.risk.mean}, {"sentence": self.sentence, "slices": slices}
+        return {"measure": "R2", "expected": True, **about, **value, **own, **words}
 
     def rows(self) -> list[list[str]]:
         """Return whole table and slices, worst first, as rows of text."""
@@ -124,14 +110,12 @@ class ExpectedRisk:
 
     def __str__(self) -> str:
         """Return the sentence and the worst slices."""
-        header = ["", "risk", "deviation", "MC error", "Hellinger"]
-        return f"{self.sentence}\n{columns(header, self.rows()[:11])}"
+        return f"{self.sentence}\n{columns(HEADER, self.rows()[:11])}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        header = ["", "risk", "deviation", "MC error", "Hellinger"]
-        return html_table(header, self.rows()[:21], caption=self.sentence)
+        return html_table(HEADER, self.rows()[:21], caption=self.sentence)
 
 
 def _plain(value: float) -> float | None:

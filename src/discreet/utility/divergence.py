@@ -17,8 +17,8 @@ from discreet.core.numerics import FloatArray, xlogx
 class Divergence:
     """A convex function f with f(1) = 0, and its slope at infinity, the limit of f(x)/x.
 
-    The slope is what a cell with people in the original and nobody in the release costs: q·f(p/q) tends to
-    p·slope as q tends to 0.
+    The slope is the price of a cell that is filled in the original and empty in the release: q·f(p/q) tends to p·slope
+    as q tends to 0.
     """
 
     function: Callable[[FloatArray], FloatArray]

@@ -34,10 +34,10 @@ def hellinger_counts(F: NumberArray, G: NumberArray) -> FloatArray:
 
 
 def cramers_v(table: Table) -> float:
-    """Return Cramér's V of a two-way table, from 0 (no association) to 1; NaN where a margin stands alone.
+    """Return Cramér's V of a two-way table, from 0 (no association) to 1; NaN where a dimension has one category.
 
-    V = √(χ²/(N·(min(r, c) − 1))), over the r rows and c columns that have anybody in them, with
-    χ² = N·(Σ nᵢⱼ²/(nᵢ.·n.ⱼ) − 1), so that empty cells cost nothing.
+    V = √(χ²/(N·(min(r, c) − 1))), over the r rows and c columns that are not empty, with
+    χ² = N·(Σ nᵢⱼ²/(nᵢ.·n.ⱼ) − 1), to which empty cells add nothing.
 
     >>> cramers_v(Table.from_array([[5, 0], [0, 5]], ["a", "b"]))
     1.0
@@ -100,26 +100,14 @@ class InformationLoss:
         def plain(value: float | None) -> float | None:
             return value if value is not None and math.isfinite(value) else None
 
-        return {
-            "hellinger": self.hellinger,
-            "hellinger_distribution": self.hellinger_distribution,
-            "utility": self.utility,
-            "kl": plain(self.kl),
-            "mean_absolute_error": self.mean_absolute_error,
-            "mean_squared_error": self.mean_squared_error,
-            "reciprocal_mse": plain(self.reciprocal_mse),
-            "cramers_v": [
-                {
-                    "dimensions": list(item.dimensions),
-                    "before": plain(item.before),
-                    "after": plain(item.after),
-                    "change": plain(item.change),
-                }
-                for item in self.associations
-            ],
-            "changed": self.changed,
-            "cells": self.cells,
-        }
+        own = {name: plain(value) for name, value in vars(self).items() if name != "associations"}
+        counts = {name: own.pop(name) for name in ("changed", "cells")}
+        cramers_v = [
+            {"dimensions": list(item.dimensions)}
+            | {name: plain(getattr(item, name)) for name in ("before", "after", "change")}
+            for item in self.associations
+        ]
+        return {**own, "cramers_v": cramers_v, **counts}
 
     def rows(self) -> list[list[str]]:
         """Return the figures as rows of text."""
@@ -158,8 +146,8 @@ class InformationLoss:
 def information_loss(table: Any, released: Any, **reading: Any) -> InformationLoss:
     """Measure how far a released table is from its original.
 
-    Where the release does not publish every inner count, those that it hides count as what a reader guesses
-    (:mod:`discreet.table.guess`): as much of the original as can be got back from the release.
+    Where the release does not publish every inner count, hidden ones count as what a reader guesses
+    (:mod:`discreet.table.guess`): as much of the original as the release gives back.
 
     Args:
         table: the original: a table, a tabulation, a file or a frame.
@@ -176,7 +164,7 @@ def information_loss(table: Any, released: Any, **reading: Any) -> InformationLo
     if table.total == 0:
         raise DataError("the original counts nobody (every cell is 0); there is nothing to lose")
     if recoding_of(released):
-        # Of merged categories a reader guesses the parts, as of anything that is not published.
+        # A reader guesses the parts of merged categories, as anything that is not published.
         released = replace(cast(Release, released), inner=None)
     both = pair(table, released)
     F, G = both.original, both.released
@@ -199,7 +187,7 @@ def information_loss(table: Any, released: Any, **reading: Any) -> InformationLo
 
 
 def _shown(both: Pair, released: Table | Release) -> Table:
-    """Return the released counts as a table; guessed ones in thousandths, which no association depends on."""
+    """Return the released counts as a table; guessed ones in thousandths, which changes no association."""
     if isinstance(released, Release) and released.inner is None:
         return both.table.with_counts(both.cells, np.rint(1000 * both.released).astype(np.int64))
     return published(released).aligned_to(both.table)

@@ -10,7 +10,7 @@ from tests.feasible.oracle import world
 from tests.protect.suppression.oracle import MOST, Case, Stated, best, is_safe, small_case, stated
 
 from discreet.core.errors import InfeasibleError
-from discreet.evaluate.certified import Suppressed, certify, faults, inspect
+from discreet.evaluate.audited_suppression import Suppressed, certify, faults, inspect
 from discreet.protect.suppression import scip
 from discreet.protect.suppression.primary import Wish
 from discreet.protect.suppression.suppress import Suppression, Zeros, marked
@@ -116,7 +116,7 @@ def test_the_audit_objects_to_a_pattern_that_is_not_enough() -> None:
 def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the audit is told the tables by which a method proves its pattern."""
     if not request.param:
-        monkeypatch.setattr("discreet.evaluate.certified.candidates_of", lambda pattern: None)
+        monkeypatch.setattr("discreet.evaluate.audited_suppression.candidates_of", lambda pattern: None)
     return bool(request.param)
 
 

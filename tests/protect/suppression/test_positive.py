@@ -15,7 +15,7 @@ from tests.cli.running import refused, rows_of, run
 import discreet as dc
 from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.evaluate.certified import inspect
+from discreet.evaluate.audited_suppression import inspect
 from discreet.protect import Wish
 from discreet.protect.suppression.suppress import marked
 from discreet.rules import Threshold

@@ -14,7 +14,7 @@ from tests.protect.suppression.oracle import counts, is_safe, small_case, stated
 import discreet as dc
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.decide.protections import make_method
-from discreet.evaluate.certified import AuditedSuppression, UnsafeError, certify
+from discreet.evaluate.audited_suppression import AuditedSuppression, UnsafeError, certify
 from discreet.protect import METHODS, Suppression, Wish
 from discreet.protect.suppression.pattern import Pattern
 from discreet.rules import PPercent, Threshold

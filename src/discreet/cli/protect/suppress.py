@@ -15,7 +15,7 @@ from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.core.progress import Progress
-    from discreet.evaluate.certified import Suppressed
+    from discreet.evaluate.audited_suppression import Suppressed
     from discreet.protect.base import Protected
     from discreet.reading.reading import Reading
 
@@ -133,7 +133,7 @@ class _Audited:
 
     def apply(self, original: Any, seed: Any = None, *, progress: Progress | None = None) -> Protected:
         from discreet.core.files import write_text
-        from discreet.evaluate.certified import certify, safe_against
+        from discreet.evaluate.audited_suppression import certify, safe_against
 
         found = certify(self.method, [original, *self.others], form=self.form, progress=progress)
         if self.status is not None:

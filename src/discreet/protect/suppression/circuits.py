@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.protect.suppression.problem import System
+from discreet.protect.suppression.problem import ClassEquations
 
 ROWS, COLUMNS = 1536, 6152
 """The largest tableau, 75 MB of memory; a circuit that needs more is left to integer programming."""
@@ -93,7 +93,7 @@ def workspace(cells: int, equations: int) -> Workspace:
 
 @compiled
 def _enter(
-    work: Workspace, on: System, who: int, size: float, cost: FloatArray, room: Room, limit: float, at: Extent
+    work: Workspace, on: ClassEquations, who: int, size: float, cost: FloatArray, room: Room, limit: float, at: Extent
 ) -> tuple[Extent, bool]:
     """Let the equations of a cell that begins to move enter the tableau; say whether it is full."""
     T, columns, rows, column_of, row_of = work.tableau, work.columns, work.rows, work.column_of, work.row_of
@@ -262,7 +262,7 @@ def _circuit(work: Workspace, count: int, size: float) -> int:
 
 @compiled
 def cheapest(
-    on: System,
+    on: ClassEquations,
     cell: int,
     size: float,
     cost: FloatArray,

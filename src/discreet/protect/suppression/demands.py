@@ -16,7 +16,7 @@ from discreet.core.progress import Progress
 from discreet.core.sparse import distinct_rows, starts_of
 from discreet.protect.suppression.circuits import workspace
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
-from discreet.protect.suppression.meeting import LOOK, Asked, Held, Search, meet, pay
+from discreet.protect.suppression.meeting import LOOK, DemandColumns, Held, Search, meet, pay
 from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import Problem
 
@@ -73,7 +73,9 @@ class Demanded:
     def search(self, cost: FloatArray | None = None, demands: Sequence[Sequence[int]] | None = None) -> Search:
         """Return what kernels work on; at other costs than usual, or for other demands, where some are given."""
         columns = (np.array(column, np.int64) for column in demands or (self.cell, self.size, self.way, self.attacker))
-        return Search(self.problem.on, Asked(*columns, self.known_start, *self.facts[1:]), self.held(cost), self.work)
+        return Search(
+            self.problem.on, DemandColumns(*columns, self.known_start, *self.facts[1:]), self.held(cost), self.work
+        )
 
     def can_be_met(self, cost: FloatArray, demands: Sequence[Sequence[int]] | None = None) -> BoolArray:
         """Say for which demands a search finds a circuit at given costs."""

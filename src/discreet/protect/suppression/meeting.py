@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.compiled import compiled
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Room, Workspace, cheapest
-from discreet.protect.suppression.problem import System
+from discreet.protect.suppression.problem import ClassEquations
 
 TRIES = 24
 """How often a circuit with fractional moves is looked for again without one of its fractional cells: integer
@@ -41,7 +41,7 @@ class Move(NamedTuple):
     room: Room
 
 
-class Asked(NamedTuple):
+class DemandColumns(NamedTuple):
     """Demands: the class, the amount, the way (up 1, down -1, both 0) and the attacker of each.
 
     What attacker a knows is from ``known_start[a]`` to ``known_start[a + 1]``: how far a class can move for them.
@@ -75,8 +75,8 @@ class Held(NamedTuple):
 class Search(NamedTuple):
     """What kernels work on: the system, the demands, the pattern in the making, and memory."""
 
-    on: System
-    asked: Asked
+    on: ClassEquations
+    asked: DemandColumns
     held: Held
     work: Workspace
 
@@ -110,7 +110,7 @@ def settle(q: int, limit: float, search: Search, tries: int = TRIES) -> tuple[in
 
 @compiled
 def circuit(
-    on: System, move: Move, limit: float, cost: FloatArray, work: Workspace, most_tries: int
+    on: ClassEquations, move: Move, limit: float, cost: FloatArray, work: Workspace, most_tries: int
 ) -> tuple[int, int]:
     """Find the cheapest circuit in integers that moves a cell by an amount, within its room."""
     p, own, a, b = move.cell, move.amount, move.room.down, move.room.up
@@ -192,7 +192,7 @@ def _to_integers(move: Move, found: IntArray, moves: FloatArray, room: Room, uni
 
 
 @compiled
-def _fits(on: System, found: IntArray, moves: FloatArray) -> bool:
+def _fits(on: ClassEquations, found: IntArray, moves: FloatArray) -> bool:
     """Check in integers that every sum stays."""
     for i in range(found.size):
         for k in range(on.begins[found[i]], on.begins[found[i] + 1]):

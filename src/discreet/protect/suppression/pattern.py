@@ -77,15 +77,20 @@ class Pattern:
         found = np.bincount(self.status[self.problem.cells.listed], minlength=3)
         return {name: int(count) for name, count in zip(STATUSES, found, strict=True)}
 
+    @property
+    def circuit_cells(self) -> tuple[IntArray, IntArray]:
+        """The classes and moves of all circuits, one after another."""
+        none = np.zeros(0, np.int64)
+        cells = np.concatenate([none, *(one.cells for one in self.circuits)])
+        return cells, np.concatenate([none, *(one.moves for one in self.circuits)])
+
     def check(self) -> None:
         """Check the proof in integers: every circuit stays within bounds, keeps all sums, and is suppressed."""
         from scipy.sparse import csc_array
 
         if not self.circuits:
             return
-        p = self.problem
-        cells = np.concatenate([one.cells for one in self.circuits])
-        moves = np.concatenate([one.moves for one in self.circuits])
+        p, (cells, moves) = self.problem, self.circuit_cells
         starts = starts_of([one.cells.size for one in self.circuits])
         of = row_of(starts)
         way, asked, size, who = (

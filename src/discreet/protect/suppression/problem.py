@@ -61,7 +61,7 @@ class Demands:
     sliding: IntArray
 
 
-class System(NamedTuple):
+class ClassEquations(NamedTuple):
     """Equations over classes of cells in compressed rows and columns, how far each class can move, and its price.
 
     ``least`` is the room in both directions. Circuits of cells up to the price ``base`` are looked for first; ``most``
@@ -94,7 +94,7 @@ class Problem:
     cells: Cells
     demands: Demands
     member: IntArray
-    on: System
+    on: ClassEquations
     free: BoolArray
     lower: IntArray
     upper: IntArray
@@ -209,7 +209,7 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     spread = (np.arange(kept.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)) / 2**24
     others = price[~free & ~primary]
     base, highest = (float(np.quantile(others, 0.1)), float(others.max())) if others.size else (1.0, 1.0)
-    system = System(
+    system = ClassEquations(
         starts=matrix.indptr.astype(np.int64),
         columns=matrix.indices.astype(np.int64),
         signs=matrix.data.astype(np.float64),

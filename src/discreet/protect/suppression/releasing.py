@@ -13,7 +13,7 @@ from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
 from discreet.protect.suppression.circuits import EXPENSIVE, FOUND, Room
 from discreet.protect.suppression.meeting import TRIES, Held, Move, Search, circuit, reserve, settle
-from discreet.protect.suppression.problem import System
+from discreet.protect.suppression.problem import ClassEquations
 
 
 class Groups(NamedTuple):
@@ -70,7 +70,7 @@ def compact(held: Held, pool: IntArray, end: int) -> int:
 
 
 @compiled
-def _needed(j: int, exchange: bool, on: System, held: Held) -> bool:
+def _needed(j: int, exchange: bool, on: ClassEquations, held: Held) -> bool:
     """Say whether a sum shows at once that a cell cannot be released: a sensitive one would be alone in it."""
     for k in range(on.begins[j], on.begins[j + 1]):
         e = on.rows[k]
@@ -90,7 +90,7 @@ def _needed(j: int, exchange: bool, on: System, held: Held) -> bool:
 
 
 @compiled
-def _take_out(g: int, groups: Groups, on: System, held: Held, trial: _Trial) -> int:
+def _take_out(g: int, groups: Groups, on: ClassEquations, held: Held, trial: _Trial) -> int:
     """Release the cells of a group; return what that saves."""
     trial.counts[:] = 0
     gain = 0
@@ -150,7 +150,7 @@ def _nearest_first(todo: IntArray, cell: int, search: Search) -> IntArray:
 
 
 @compiled
-def _hide(j: int, on: System, held: Held, trial: _Trial) -> None:
+def _hide(j: int, on: ClassEquations, held: Held, trial: _Trial) -> None:
     """Suppress a cell in exchange for what was released."""
     held.hidden[j], held.cost[j] = True, on.slight[j]
     trial.fresh[trial.counts[FRESH]] = j
@@ -269,7 +269,7 @@ def _accept(
 
 
 @compiled
-def _undo(on: System, held: Held, trial: _Trial) -> None:
+def _undo(on: ClassEquations, held: Held, trial: _Trial) -> None:
     """Hide again what was released, and publish what was suppressed instead."""
     for i in range(trial.counts[FRESH]):
         held.hidden[trial.fresh[i]], held.cost[trial.fresh[i]] = False, float(on.price[trial.fresh[i]])

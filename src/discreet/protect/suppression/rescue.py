@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,8 +27,8 @@ GAP = 0.05
 """How far from the cheapest a circuit may be."""
 CLOSE = 1e-5
 """How near to an integer a move must be to be taken for it; whether all sums stay is then checked exactly."""
-Circuit = tuple[IntArray, IntArray]
-"""The classes that move, and by how much."""
+Moves: TypeAlias = tuple[IntArray, IntArray]
+"""A circuit: the classes that move, and by how much."""
 
 
 class _Wanted(NamedTuple):
@@ -51,7 +51,7 @@ def rescue(
     cost: FloatArray,
     known: tuple[IntArray, FloatArray, FloatArray],
     hint: IntArray,
-) -> Circuit | None:
+) -> Moves | None:
     """Return a circuit of integers that moves a class by at least `size`, or None where there is none.
 
     Moves are counted as the demand counts them: up even where it asks for down. The cells of ``hint``, those of a
@@ -81,22 +81,22 @@ def rescue(
     return None
 
 
-def _search(wanted: _Wanted, hint: IntArray, integers: bool) -> Circuit | None:
+def _search(wanted: _Wanted, hint: IntArray, integers: bool) -> Moves | None:
     """Look for a circuit among the cells of the hint, those suppressed already, and then further and further away.
 
     Once there is one, integer programs are not asked for another further away: they take long there.
     """
     problem, cell, cost = wanted.problem, wanted.cell, wanted.cost
 
-    def within(region: BoolArray) -> Circuit | None:
+    def within(region: BoolArray) -> Moves | None:
         region[cell] = True
         return _solve(wanted, np.flatnonzero(region), integers and best is None)
 
-    def price(found: Circuit) -> int:
+    def price(found: Moves) -> int:
         return int(problem.on.price[found[0][~hidden[found[0]]]].sum())
 
     hidden = (cost < problem.on.price) | (problem.free & np.isfinite(cost))
-    best: Circuit | None = None
+    best: Moves | None = None
     if hint.size:
         best = within(np.isin(np.arange(problem.size), hint))
     if best is None or price(best) > 0:
@@ -134,7 +134,7 @@ def _wider(problem: Problem, region: BoolArray, usable: BoolArray) -> BoolArray:
     return grown & (usable | region)
 
 
-def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Circuit | None:
+def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
     """Return a cheap circuit within some cells, None where there is none.
 
     It is one over real numbers if its moves are integers; integer programming is used only where ``integers`` says so.

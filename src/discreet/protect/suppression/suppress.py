@@ -174,8 +174,8 @@ class Suppression:
         """Refuse to publish what nobody has audited."""
         raise RequestError(
             "suppression publishes nothing that was not audited: call discreet.suppress(table, rules, …), or make the "
-            "method with discreet.evaluate.certified.AuditedSuppression; Suppression.pattern(table) says what would be "
-            "suppressed"
+            "method with discreet.evaluate.audited_suppression.AuditedSuppression; Suppression.pattern(table) says "
+            "what would be suppressed"
         )
 
 
@@ -196,7 +196,7 @@ def tabulations(originals: Original | Sequence[Original], empty: bool = False) -
 def marked(method: Suppression, pattern: Pattern) -> Protected:
     """Return the release of a pattern, with marks in place of what it hides: no value of those cells enters it.
 
-    Nobody has audited it: this is for the audit itself (:func:`discreet.evaluate.certified.certify`).
+    Nobody has audited it: this is for the audit itself (:func:`discreet.evaluate.audited_suppression.certify`).
     """
     cells, figures = pattern.problem.cells, []
     for table, place in zip(cells.tables, cells.places, strict=True):
