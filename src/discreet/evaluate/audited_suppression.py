@@ -19,7 +19,7 @@ from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, LimitError
-from discreet.core.numerics import index_ranges, whole_where_near
+from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.core.sparse import starts_of
@@ -325,8 +325,7 @@ def _facts(pattern: Pattern, names: set[str]) -> Iterator[tuple[str, int, int, i
     if known.identified and known.insiders != "none":
         found = joint_stakes(cells.tables, cells.places, known.response)
         found = found.chosen(np.isin(found.unit, [i for i, name in enumerate(found.names) if name in names]))
-        own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
-        value = cells.values[found.at]
+        own, value = cells.units(found.amount), cells.values[found.at]
         least = at_least(cells, found.unit, found.at, np.where(found.others == 0, value, own))
         for k in range(found.at.size):
             ends = (int(value[k]),) * 2 if found.others[k] == 0 else (int(least[k]), UNBOUNDED)

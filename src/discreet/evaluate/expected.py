@@ -164,17 +164,13 @@ class _Judge:
     def figures(self, G: IntArray) -> FloatArray:
         """Return the figures of a block of releases."""
         F = self.F
-        parts: list[FloatArray] = []
-        whole: FloatArray | None = None
         apart = 0.5 * np.square(np.sqrt(F) - np.sqrt(G))
-        for groups, cells in self.views:
-            terms = self.w * r2_terms(F[None], G, cells, groups, self.form)
-            whole = terms[:, 0] if whole is None else whole
-            parts += [terms.sum(axis=-1), np.sqrt(groups.sum(apart))]
-        assert whole is not None
+        terms = [self.w * r2_terms(F[None], G, cells, groups, self.form) for groups, cells in self.views]
+        distances = [np.sqrt(groups.sum(apart)) for groups, _ in self.views]
+        parts = [side for one, far in zip(terms, distances, strict=True) for side in (one.sum(axis=-1), far)]
         away = np.abs(F - G).astype(np.float64)
         errors = np.stack([away.sum(axis=1), np.square(away).sum(axis=1)], axis=1) / self.table.possible
-        return np.concatenate([*parts, errors, whole], axis=1)
+        return np.concatenate([*parts, errors, terms[0][:, 0]], axis=1)
 
     def matrix(self, G: IntArray, chance: FloatArray) -> FloatArray | None:
         """Return Σ T(G)·E(Z^G) over the block; antal2014 Theorem 6. G = F gives the identity, as it says."""

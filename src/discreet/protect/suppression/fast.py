@@ -19,8 +19,7 @@ from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
 from discreet.protect.suppression.meeting import ALL, FREE, keep, meet, reserve, settle
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.releasing import Groups, improve
-from discreet.protect.suppression.rescue import rescue
-from discreet.protect.suppression.unprotectable import explain
+from discreet.protect.suppression.rescue import explain, rescue
 
 BLOCK = 2000
 """How many demands are met between two reports of progress: a round number, for seconds at most."""

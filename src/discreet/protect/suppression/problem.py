@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError, RequestError
-from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_near
 from discreet.core.sparse import Rows, components, digests, row_of
 from discreet.protect.suppression.completion import fit, spread
 from discreet.table.equations import Equations, equations_of
@@ -42,6 +42,10 @@ class Cells:
     lower: IntArray
     upper: IntArray
     listed: BoolArray
+
+    def units(self, amounts: FloatArray) -> IntArray:
+        """Return amounts in units of the last decimal, rounded down."""
+        return np.floor(whole_where_near(amounts * 10.0**self.equations.decimals)).astype(np.int64)
 
     def gather(self, columns: Sequence[npt.ArrayLike]) -> FloatArray:
         """Return one figure per position from one column per table; the largest where tables share a position."""

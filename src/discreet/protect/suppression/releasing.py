@@ -32,14 +32,15 @@ class _Trial(NamedTuple):
     """Memory for the release of one group: ``taken`` are its cells, ``fresh`` those suppressed instead.
 
     ``via`` and ``shift`` are a circuit through the cell that is released: its cells, and the moves of all cells.
-    ``mark`` is the last group that a demand was listed for. ``counts`` has the number of cells taken and of fresh ones,
-    and what those cost.
+    ``todo`` lists demands, and ``mark`` is the last group that each was listed for. ``counts`` has the number of cells
+    taken and of fresh ones, and what those cost.
     """
 
     taken: IntArray
     fresh: IntArray
     via: IntArray
     shift: IntArray
+    todo: IntArray
     mark: IntArray
     counts: IntArray
 
@@ -111,24 +112,19 @@ def _take_out(g: int, groups: Groups, on: ClassEquations, held: Held, trial: _Tr
 
 
 @compiled
-def _users(g: int, groups: Groups, held: Held, pool: IntArray, mark: IntArray) -> IntArray:
+def _users(g: int, groups: Groups, held: Held, pool: IntArray, trial: _Trial) -> IntArray:
     """Return the demands whose circuits need a cell of a group, in order."""
-    todo = np.empty(64, np.int64)
     count = 0
     for t in range(groups.starts[g], groups.starts[g + 1]):
         k = held.head[groups.members[t]]
         while k >= 0:
             q = pool[2, k]
-            if held.where[q, 0] <= k < held.where[q, 0] + held.where[q, 1] and mark[q] != g:
-                mark[q] = g
-                if count == todo.size:
-                    longer = np.empty(2 * todo.size, np.int64)
-                    longer[:count] = todo
-                    todo = longer
-                todo[count] = q
+            if held.where[q, 0] <= k < held.where[q, 0] + held.where[q, 1] and trial.mark[q] != g:
+                trial.mark[q] = g
+                trial.todo[count] = q
                 count += 1
             k = pool[3, k]
-    return np.sort(todo[:count])
+    return np.sort(trial.todo[:count])
 
 
 @compiled
@@ -293,6 +289,7 @@ def improve(groups: Groups, search: Search, pool: IntArray, end: int) -> tuple[I
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.zeros(n, np.int64),
+        np.empty(held.where.shape[0], np.int64),
         np.full(held.where.shape[0], -1, np.int64),
         np.zeros(3, np.int64),
     )
@@ -305,7 +302,7 @@ def improve(groups: Groups, search: Search, pool: IntArray, end: int) -> tuple[I
         single, cell = trial.counts[TAKEN] == 1, trial.taken[0]
         if end > pool.shape[1] // 2:
             end = compact(held, pool, end)
-        todo = _users(g, groups, held, pool, trial.mark)
+        todo = _users(g, groups, held, pool, trial)
         if single:
             held.cost[cell] = np.inf
         todo = _nearest_first(todo, cell, search)

@@ -19,7 +19,7 @@ from discreet.protect.suppression.insider_knowledge import Insiders, knowledge_o
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.primary import COSTS, Wish, costs_of, demands_of, primary
 from discreet.protect.suppression.problem import lay_out, name_of, state
-from discreet.protect.suppression.unprotectable import UnprotectableError, explain
+from discreet.protect.suppression.rescue import UnprotectableError, explain
 from discreet.rules.sensitivity import Combine
 from discreet.table import Table
 from discreet.table.attacker import Attacker
