@@ -88,8 +88,8 @@ def separate(
                 low, high = (min(a[j], amount), min(b[j], amount)) if sharp else (a[j], b[j])
                 less[j], more[j] = low * part, high * part
         begin, stop = asked.known_start[asked.attacker[q]], asked.known_start[asked.attacker[q] + 1]
-        kept_less, kept_more = less[known_cell[begin:stop]], more[known_cell[begin:stop]]
-        kept_a, kept_b = a[known_cell[begin:stop]], b[known_cell[begin:stop]]
+        known = known_cell[begin:stop]
+        kept_less, kept_more, kept_a, kept_b = less[known], more[known], a[known], b[known]
         for i in range(begin, stop):
             j = known_cell[i]
             low, high = asked.known_down[i], asked.known_up[i]
@@ -102,21 +102,17 @@ def separate(
         kept, fine = 0, False
         if outcome == NONE:
             kept, fine = cut_of(p, amount, count, Room(a, b), fixed, work, coefficient)
-        for i in range(begin, stop):
-            j = known_cell[i]
-            less[j], more[j] = kept_less[i - begin], kept_more[i - begin]
-            a[j], b[j] = kept_a[i - begin], kept_b[i - begin]
+        less[known], more[known], a[known], b[known] = kept_less, kept_more, kept_a, kept_b
         covered = 0.0
         for i in range(kept):
             covered += coefficient[i] * y[work.found[i]]
         if not fine or covered > 1.0 - SHORT:
             continue
         if end + kept > cells.size:
-            longer, wider = np.empty(2 * (end + kept), np.int64), np.empty(2 * (end + kept))
-            longer[:end], wider[:end] = cells[:end], values[:end]
-            cells, values = longer, wider
-        for i in range(kept):
-            cells[end + i], values[end + i] = work.found[i], coefficient[i]
+            more_room = end + 2 * kept
+            cells = np.append(cells[:end], np.empty(more_room, np.int64))
+            values = np.append(values[:end], np.empty(more_room))
+        cells[end : end + kept], values[end : end + kept] = work.found[:kept], coefficient[:kept]
         end += kept
         lines += 1
         first[lines] = end

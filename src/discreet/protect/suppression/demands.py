@@ -13,10 +13,10 @@ import numpy as np
 
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
-from discreet.core.sparse import distinct_rows, starts_of
+from discreet.core.sparse import distinct_rows, row_of, starts_of
 from discreet.protect.suppression.circuits import workspace
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
-from discreet.protect.suppression.meeting import LOOK, DemandColumns, Held, Search, meet, pay
+from discreet.protect.suppression.meeting import LOOK, DemandColumns, Held, Search, meet
 from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import Problem
 
@@ -126,11 +126,10 @@ class Demanded:
         for way in (UP, DOWN):
             together = []
             for demand, insiders in self._undone(way).items():
-                own = [self._own(a, self.cell[demand]).size > 0 for a in insiders]
-                others = [a for a, mine in zip(insiders, own, strict=True) if not mine]
+                others = [a for a in insiders if self._own_room(a, self.cell[demand]) is None]
                 if len(others) > FEW:
                     together.append((demand, way, others))
-                    insiders = [a for a, mine in zip(insiders, own, strict=True) if mine]
+                    insiders = [a for a in insiders if a not in others]
                 for attacker in insiders:
                     self._ask_insider(demand, attacker)
             self._ask_together(together)
@@ -140,19 +139,17 @@ class Demanded:
         """Return for demands of one way who undoes all circuits that serve them, and has no circuit of their own."""
         count = int(self.known_start[len(self.known) + 1])
         who, at, down, up = (column[:count] for column in self.facts)
-        ways, attacker = np.array(self.way, np.int64), np.array(self.attacker, np.int64)
-        serves = ((ways == way) | (ways == BOTH)) & ((attacker == 0) | (attacker > len(self.known)))
+        asked = self.search().asked
+        serves = np.isin(asked.way, (way, BOTH)) & ((asked.attacker == 0) | (asked.attacker > len(self.known)))
         # Demands that ask for the same are served by the circuits of all of them.
-        asked = np.stack([np.array(self.cell, np.int64), np.array(self.size, np.int64)])[:, serves]
-        _, alike = distinct_rows(asked.T)
-        group = np.full(ways.size, -1)
-        group[serves] = alike
+        group = np.full(serves.size, -1)
+        group[serves] = distinct_rows(np.stack([asked.cell, asked.size], axis=1)[serves])[1]
         circuits = np.bincount(group[serves])
-        first = np.full(circuits.size, ways.size)
+        first = np.full(circuits.size, serves.size)
         np.minimum.at(first, group[serves], np.flatnonzero(serves))
-        live = self._live()
-        live = live[serves[self.pool[2, live]]]
-        cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64) * way, self.pool[2, live]
+        t, q = np.arange(self.end), self.pool[2, : self.end]
+        live = np.flatnonzero(serves[q] & (self.where[q, 0] <= t) & (t < self.where[q].sum(axis=1)))
+        cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64) * way, q[live]
         order = np.argsort(at, kind="stable")
         begin, end = np.searchsorted(at[order], cell, "left"), np.searchsorted(at[order], cell, "right")
         entry, place = index_ranges(begin, end)
@@ -170,16 +167,15 @@ class Demanded:
     def _served(self, demand: int, way: int, attacker: int) -> bool:
         """Say whether an insider has demands of their own for what a demand asks for."""
         cell, size = self.cell[demand], self.size[demand]
-        own = self._own(attacker, cell)
-        if own.size:
-            size = min(size, int(self.facts[3 if way == UP else 2][own].min()))
+        room = self._own_room(attacker, cell)
+        size = size if room is None else min(size, room[way == UP])
         return size == 0 or any((cell, size, one, attacker + 1) in self.asked for one in (way, BOTH))
 
-    def _own(self, attacker: int, cell: int) -> IntArray:
-        """Return the facts that an insider knows of a cell."""
+    def _own_room(self, attacker: int, cell: int) -> tuple[int, int] | None:
+        """Return how far a cell that an insider is in can move down and up for them; None for others' cells."""
         start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
-        own: IntArray = start + np.flatnonzero(self.facts[1][start:stop] == cell)
-        return own
+        own = start + np.flatnonzero(self.facts[1][start:stop] == cell)
+        return (int(self.facts[2][own].min()), int(self.facts[3][own].min())) if own.size else None
 
     def insiders_of(self, demand: int) -> list[int]:
         """Return whom a demand is for, numbered as in demands; nobody where it is for outsiders."""
@@ -203,23 +199,14 @@ class Demanded:
 
     def _ask_insider(self, demand: int, attacker: int) -> None:
         cell, size, way = self.cell[demand], self.size[demand], self.way[demand]
-        own = self._own(attacker, cell)
-        if not own.size:
+        room = self._own_room(attacker, cell)
+        if room is None:
             self.ask(cell, size, way, attacker + 1)
             return
         # Nobody can be kept from knowing what they contributed to a cell of their own.
-        down, up = int(self.facts[2][own].min()), int(self.facts[3][own].min())
-        if way != UP:
-            self.ask(cell, min(size, down), DOWN, attacker + 1)
-        if way != DOWN:
-            self.ask(cell, min(size, up), UP, attacker + 1)
-
-    def _live(self) -> IntArray:
-        """Return the entries of the pool that are part of a proof."""
-        t = np.arange(self.end)
-        q = self.pool[2, : self.end]
-        found: IntArray = t[(self.where[q, 0] <= t) & (t < self.where[q, 0] + self.where[q, 1])]
-        return found
+        for one, far in zip((DOWN, UP), room, strict=True):
+            if way in (one, BOTH):
+                self.ask(cell, min(size, far), one, attacker + 1)
 
     def _grow(self) -> None:
         """Make room for the proofs of new demands."""
@@ -257,5 +244,14 @@ def lower_bound(problem: Problem) -> int:
     In every equation with one sensitive cell another must be suppressed. Each such equation is given as much as all
     cells that could serve it can still pay; no cell pays more than its own cost, so the sum is a lower bound.
     """
-    on, fixed = problem.on, problem.always
-    return int(on.price[fixed].sum()) + int(pay(on.starts, on.columns, fixed, on.primary, on.price.copy()))
+    on, fixed, left = problem.on, problem.always, problem.on.price.copy()
+    row, count = row_of(on.starts), on.starts.size - 1
+    hidden, sensitive = (np.bincount(row[which[on.columns]], minlength=count) for which in (fixed, on.primary))
+    total = int(left[fixed].sum())
+    for e in np.flatnonzero((hidden == 1) & (sensitive == 1)).tolist():
+        others = on.columns[on.starts[e] : on.starts[e + 1]]
+        others = others[~fixed[others]]
+        least = int(left[others].min()) if others.size else 0
+        total += least
+        left[others] -= least
+    return total

@@ -91,10 +91,10 @@ def settle(q: int, limit: float, search: Search, tries: int = TRIES) -> tuple[in
     way = asked.way[q]
     a, b = (on.least, on.least) if way == 0 else (on.down, on.up) if way > 0 else (on.up, on.down)
     first, last = asked.known_start[asked.attacker[q]], asked.known_start[asked.attacker[q] + 1]
-    kept_a, kept_b = np.empty(last - first), np.empty(last - first)
+    known = asked.known_cell[first:last]
+    kept_a, kept_b = a[known], b[known]
     for i in range(first, last):
         j = asked.known_cell[i]
-        kept_a[i - first], kept_b[i - first] = a[j], b[j]
         low, high = asked.known_down[i], asked.known_up[i]
         if way == 0:
             low = high = min(low, high)
@@ -103,8 +103,7 @@ def settle(q: int, limit: float, search: Search, tries: int = TRIES) -> tuple[in
         a[j], b[j] = min(a[j], low), min(b[j], high)
     move = Move(asked.cell[q], float(asked.size[q]), way, Room(a, b))
     outcome, count = circuit(on, move, limit, search.held.cost, search.work, tries)
-    for i in range(last - first - 1, -1, -1):
-        a[asked.known_cell[first + i]], b[asked.known_cell[first + i]] = kept_a[i], kept_b[i]
+    a[known], b[known] = kept_a, kept_b
     return outcome, count
 
 
@@ -281,24 +280,3 @@ def meet(
                 held.hidden[j], held.cost[j] = True, search.on.slight[j]
         pool, end = _share(q, count, by_cell, search, pool, end)
     return pool, end, alone
-
-
-@compiled
-def pay(starts: IntArray, columns: IntArray, fixed: BoolArray, primary: BoolArray, left: IntArray) -> int:
-    """Return what equations with a single sensitive cell must spend on another, no cell paying more than its cost."""
-    total = 0
-    for e in range(starts.size - 1):
-        hidden, sensitive, least = 0, 0, -1
-        for i in range(starts[e], starts[e + 1]):
-            j = columns[i]
-            if fixed[j]:
-                hidden += 1
-                sensitive += primary[j]
-            elif least < 0 or left[j] < least:
-                least = left[j]
-        if hidden == 1 and sensitive == 1 and least > 0:
-            total += least
-            for i in range(starts[e], starts[e + 1]):
-                if not fixed[columns[i]]:
-                    left[columns[i]] -= least
-    return total
