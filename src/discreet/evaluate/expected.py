@@ -8,7 +8,8 @@ error otherwise.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
 from discreet.core.statistics import Moments
-from discreet.evaluate.result import Aggregate, Expected, ExpectedRisk, ExpectedSlice
+from discreet.core.text import columns, figure, html_table
 from discreet.measures.entropy import (
     DEFAULT_WEIGHTS,
     WHOLE,
@@ -30,6 +31,7 @@ from discreet.measures.entropy import (
     r1_terms,
     r2_terms,
 )
+from discreet.measures.result import change
 from discreet.measures.risk import check_measurable, risk
 from discreet.measures.transition import LIMIT as MATRIX_LIMIT
 from discreet.measures.transition import transition_entropy
@@ -38,12 +40,117 @@ from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.table import Table
 
+Aggregate: TypeAlias = Literal["measure", "transition"]
+HEADER = ["", "risk", "deviation", "MC error", "Hellinger"]
 ENUMERATION_LIMIT = 2**20
 """The largest number of releases that are enumerated: a few minutes of work on a small table."""
 FEWEST = 100
 """Fewer draws do not tell their own error: the usual size from which a standard error is trusted."""
 BLOCK_CELLS = 2_000_000
 """Draws are made in blocks of about this many figures, 16 MB each; the blocks do not depend on the workers."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A mean over draws, the deviation of one draw, and the Monte Carlo error of the mean (0 when exact)."""
+
+    mean: float
+    sd: float
+    mc_error: float
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return plain data; undefined figures are None."""
+        return {name: None if np.isnan(value) else float(value) for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class ExpectedSlice:
+    """Expected risk and Hellinger distance of one slice."""
+
+    dimension: str
+    category: str
+    risk: Expected
+    hellinger: Expected
+
+
+@dataclass(frozen=True, repr=False)
+class ExpectedRisk:
+    """Expected R2 and information loss of a random method, for the whole table and every slice.
+
+    Attributes:
+        method: the method's name, with its parameters in ``parameters``.
+        risk: R2 over the draws.
+        terms: the means of R2's three weighted terms.
+        hellinger: HD on counts over the draws.
+        utility: 1 − HD/√N over the draws.
+        mean_absolute_error: the mean of |F − G| over the cells, over the draws; ``mean_squared_error`` likewise.
+        before: R1 of the original.
+        draws: the number of draws, or of enumerated releases when ``exact``.
+        exact: whether every release was weighted with its probability.
+        aggregate: ``"measure"`` averages R2 over draws; ``"transition"`` takes the entropy of the averaged
+            transition matrix (Theorem 6).
+        slices: the same figures for every slice.
+    """
+
+    method: str
+    parameters: dict[str, object]
+    risk: Expected
+    terms: dict[str, float]
+    hellinger: Expected
+    utility: Expected
+    mean_absolute_error: Expected
+    mean_squared_error: Expected
+    before: float
+    draws: int
+    exact: bool
+    form: Form
+    aggregate: Aggregate
+    slices: tuple[ExpectedSlice, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the method does to risk and information, in words."""
+        how = f"all {self.draws:,} releases" if self.exact else f"{self.draws:,} draws"
+        down = "" if self.form == "2014" else f" ({change(self.before, self.risk.mean)})"
+        rising = " The form of 2014 rises with protection." if self.form == "2014" else ""
+        return (
+            f"Over {how}, {self.method} takes the risk from {self.before:.4f} to {self.risk.mean:.4f} "
+            f"on average{down}, at a utility of {self.utility.mean:.4f}; a figure is off by "
+            f"{self.mean_absolute_error.mean:.2f} on average.{rising}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
+        own = {name: value.to_dict() if isinstance(value, Expected) else value for name, value in vars(self).items()}
+        slices = [
+            {
+                "dimension": item.dimension,
+                "category": item.category,
+                "value": item.risk.to_dict()["mean"],
+                "risk": item.risk.to_dict(),
+                "hellinger": item.hellinger.to_dict(),
+            }
+            for item in own.pop("slices")
+        ]
+        about = {name: own.pop(name) for name in ("method", "parameters")}
+        value, words = {"value": self.risk.mean}, {"sentence": self.sentence, "slices": slices}
+        return {"measure": "R2", "expected": True, **about, **value, **own, **words}
+
+    def rows(self) -> list[list[str]]:
+        """Return whole table and slices, worst first, as rows of text."""
+        worst = sorted(self.slices, key=lambda item: -np.nan_to_num(item.risk.mean, nan=-1.0))
+        lines = [("whole table", self.risk, self.hellinger)]
+        lines += [(f"{item.dimension}={item.category}", item.risk, item.hellinger) for item in worst]
+        return [[name, figure(r.mean), figure(r.sd), figure(r.mc_error, 5), figure(h.mean)] for name, r, h in lines]
+
+    def __str__(self) -> str:
+        """Return the sentence and the worst slices."""
+        return f"{self.sentence}\n{columns(HEADER, self.rows()[:11])}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADER, self.rows()[:21], caption=self.sentence)
 
 
 def expected_risk(
@@ -72,8 +179,7 @@ def expected_risk(
         exact: enumerate every release and weight it with its probability T(G).
         aggregate: ``"measure"`` for the mean of R2; ``"transition"`` for the R2 whose conditional entropy is that
             of Theorem 6's averaged transition matrix (whole table only).
-        weights: as for :func:`discreet.risk`.
-        form: as for :func:`discreet.risk`.
+        weights: as for :func:`discreet.risk`, like ``form``.
         slices: dimensions whose slices are judged too; by default all.
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
@@ -106,9 +212,8 @@ def expected_risk(
     if aggregate == "transition" or len(table.shape) == 1:
         along = ()
     judge = _Judge(table, method, along, w, form, aggregate)
-    if exact:
-        return judge.result(*judge.enumerated(progress), exact)
-    return judge.result(*judge.drawn(draws, precision, seed, workers, progress), exact)
+    found = judge.enumerated(progress) if exact else judge.drawn(draws, precision, seed, workers, progress)
+    return judge.result(*found, exact)
 
 
 def _check_method(method: object) -> None:
@@ -135,13 +240,7 @@ class _Judge:
     """
 
     def __init__(
-        self,
-        table: Table,
-        method: RandomMethod,
-        along: tuple[str, ...],
-        w: FloatArray,
-        form: Form,
-        aggregate: Aggregate,
+        self, table: Table, method: RandomMethod, along: Sequence[str], w: FloatArray, form: Form, aggregate: Aggregate
     ) -> None:
         self.table, self.method, self.along = table, method, along
         self.w, self.form, self.aggregate = w, form, aggregate
@@ -254,8 +353,8 @@ class _Judge:
         """Return what the moments of the figures say of the method."""
         table = self.table
         error = np.zeros_like(moments.mean) if exact else moments.error
-        columns = (moments.mean.tolist(), moments.sd.tolist(), error.tolist())
-        expected = [Expected(*values) for values in zip(*columns, strict=True)]
+        figures = (moments.mean.tolist(), moments.sd.tolist(), error.tolist())
+        expected = [Expected(*values) for values in zip(*figures, strict=True)]
         terms, whole, hellinger = moments.mean[-3:], expected[0], expected[1]
         if matrix is not None:
             H = entropy(self.F)

@@ -30,12 +30,7 @@ def check_form(form: str) -> None:
 
 
 def show_as(
-    release: Release,
-    form: Form,
-    *,
-    least: float = 0.0,
-    layout: Layout | None = None,
-    progress: Progress | None = None,
+    release: Release, form: Form, *, least: float = 0.0, layout: Layout | None = None, progress: Progress | None = None
 ) -> Release:
     """Return a release with its suppressed figures shown as intervals or as synthetic values.
 

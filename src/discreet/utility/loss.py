@@ -1,16 +1,18 @@
-"""How far a released table is from its original, in the figures of the field."""
+"""How far a released table is from its original, in the figures of the field; antal2014 section 3."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from discreet.core.errors import DataError
-from discreet.core.numerics import FloatArray, NumberArray
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import FloatArray, NumberArray, xlogx
 from discreet.core.text import columns, figure, html_table
 from discreet.reading.original import open_original, open_released
 from discreet.reading.reading import Reading
@@ -18,7 +20,62 @@ from discreet.table import Release, Table
 from discreet.table.coarsen import recoding_of
 from discreet.table.pair import Pair, pair
 from discreet.table.release import published
-from discreet.utility.divergence import f_divergence
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A convex function f with f(1) = 0, and its slope at infinity, the limit of f(x)/x.
+
+    The slope is the price of a cell that is filled in the original and empty in the release: q·f(p/q) tends to p·slope
+    as q tends to 0.
+    """
+
+    function: Callable[[FloatArray], FloatArray]
+    slope: float | None = None
+
+
+DIVERGENCES = {"kl": Divergence(xlogx, math.inf), "hellinger": Divergence(lambda x: 1 - np.sqrt(x), 0.0)}
+"""KL is the relative entropy, f(x) = x log x; Hellinger, f(x) = 1 − √x, gives the square of HD(P, Q)."""
+
+
+def f_divergence(
+    P: npt.ArrayLike, Q: npt.ArrayLike, divergence: str | Divergence | Callable[[FloatArray], FloatArray]
+) -> float:
+    """Return D_f(P‖Q) = Σ qᵢ f(pᵢ/qᵢ), which is 0 for P = Q and grows as they part; antal2014 (3.3).
+
+    Args:
+        P: the original's counts or probabilities; they are scaled to sum to 1.
+        Q: those of the release.
+        divergence: ``"kl"``, ``"hellinger"``, a convex function f with f(1) = 0, or a :class:`Divergence`.
+
+    >>> round(f_divergence([1, 1], [1, 3], "kl"), 6)
+    0.143841
+    """
+    p, q = np.asarray(P, dtype=np.float64).ravel(), np.asarray(Q, dtype=np.float64).ravel()
+    if p.shape != q.shape:
+        raise DataError(f"the original has {p.size} cells, the release {q.size}; give the same cells")
+    for values, which in ((p, "original"), (q, "release")):
+        if not np.isfinite(values).all() or (values < 0).any() or values.sum() <= 0:
+            raise DataError(f"the {which} has negative, missing or no counts; a distribution needs some people")
+    if isinstance(divergence, str):
+        if divergence not in DIVERGENCES:
+            raise RequestError(f"there is no divergence {divergence!r}; {nearest(divergence, list(DIVERGENCES))}")
+        divergence = DIVERGENCES[divergence]
+    elif not isinstance(divergence, Divergence):
+        divergence = Divergence(divergence)
+    p, q = p / p.sum(), q / q.sum()
+    shared = q > 0
+    lost = float(p[~shared].sum())
+    value = float((q[shared] * divergence.function(p[shared] / q[shared])).sum())
+    if lost > 0:
+        if divergence.slope is None:
+            raise RequestError(
+                f"cells with {lost:.3g} of the original are empty in the release, and f gives no limit there; "
+                "pass Divergence(f, slope=limit of f(x)/x as x grows)"
+            )
+        value += lost * divergence.slope
+    # Rounding may leave a trace below 0, which no f-divergence is.
+    return max(value, 0.0)
 
 
 def hellinger_counts(F: NumberArray, G: NumberArray) -> FloatArray:
