@@ -42,9 +42,19 @@ def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
         exec(compile(block, str(page), "exec"), names)
 
 
+FRONT_DOOR = [
+    *("Attacker", "Contributions", "DataError", "Dimension", "DiscreetError", "Figures", "Hierarchy"),
+    *("InfeasibleError", "Kind", "Ledger", "LimitError", "Limits", "Policy", "Release", "RequestError", "Table"),
+    *("Tabulation", "assess", "audit", "compare", "count_records", "datasets", "estimate", "expected_risk"),
+    *("information_loss", "models", "population_uniques", "protect", "read_contributions", "read_hierarchy"),
+    *("read_records", "read_release", "read_table", "read_tabulation", "replay", "risk", "rules", "sensitivity"),
+    *("studies", "suppress", "tabulate", "uniques", "utility"),
+]
+
+
 def test_the_front_door_is_this_and_documented() -> None:
     """A frozen list: what is added here is promised to users."""
-    assert sorted(discreet.__all__) == discreet.__all__
+    assert discreet.__all__ == FRONT_DOOR
     for name in discreet.__all__:
         value = getattr(discreet, name)
         assert inspect.getdoc(value), name

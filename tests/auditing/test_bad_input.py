@@ -180,9 +180,9 @@ def test_laws_that_run_out_of_time_are_never_safe() -> None:
     shown = Figures.from_array(rows, both)
     dc.audit(Figures.from_array([None, None, 9], {"x": ["1", "2", "Total"]}), law="tables")  # compile outside the clock
     complete = dc.audit(shown, proofs=0)
-    started = time.monotonic()
+    started = time.process_time()
     hurried = dc.audit(shown, law="tables", time_limit=0.2, proofs=0)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert hurried.verdict == "incomplete"
     assert hurried.counts["safe"] == 0
     for cell in hurried.cells:

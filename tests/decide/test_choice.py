@@ -235,3 +235,19 @@ def test_the_chance_of_an_original_above_the_limit_is_at_most_its_bound(seed: in
     bounds = [chance_of_failing(ranges, weights, limit, given, np.zeros(0)) for limit in above]
     assert all(true <= bound + 1e-12 for true, bound in zip(above.values(), bounds, strict=True))
     assert bounds == sorted(bounds, reverse=True)
+
+
+def test_that_somebody_is_in_the_table_is_knowledge_of_the_reader() -> None:
+    """Figures of 0 leave a total of 0 to 2, but a table with nobody in it is not published: of 1 or 2, one is hidden."""
+    table = dc.Table.from_array([[1, 0], [0, 0]], ["a", "b"])
+    told = Policy.from_text(
+        'zeros = "unsafe"\n[rules]\nthreshold = 3\n[limits]\nwidth = 2\n'
+        '[[protections]]\nname = "random-rounding"\nbase = 3\nmargins = true\n'
+    )
+    readers = defaultdict(set)
+    for seed in range(40):
+        found = dc.assess(table, told, seed=seed, trial=True)
+        if found.release is not None:
+            empty = {cell["published"] for cell in found.cells(None)} == {"0"}
+            readers[empty] |= {check.reader for check in found.checks if check.name == "width"}
+    assert readers == {False: {"method"}, True: {"figures"}}

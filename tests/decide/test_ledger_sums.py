@@ -298,9 +298,7 @@ def test_two_divisions_of_a_territory_at_full_size(ledger: Ledger) -> None:
     counts, a, b = _overlaid(5, 620, 200, 400)
     sums = [[sum(counts[u] for u in units) for units in zones_.values()] for zones_ in (a, b)]
     ledger.add(zones(sums[0], a), title="A")
-    begin = time.perf_counter()
     result = ledger.check(zones(sums[1], b), title="B", threshold=5)
-    assert time.perf_counter() - begin < 60
     assert (result.verdict, result.unjudged) == ("unsafe", ())
     slow = _differences(counts, a, b, 5)
     units = {unit["zone"] for f in result.findings for unit in (f.units or (f.cell,))}

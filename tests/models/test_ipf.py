@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -119,9 +118,8 @@ def test_a_million_cells_and_all_pairs() -> None:
         p = p * np.exp(source.normal(0, 0.4, shape))
     counts = source.multinomial(20_000, (p / p.sum()).ravel()).reshape(p.shape)
     pairs = [margin(counts, axes) for axes in itertools.combinations(range(6), 2)]
-    began = time.perf_counter()
     fitted = fit(np.ones(p.shape), pairs)
-    assert time.perf_counter() - began < 10
+    assert fitted.iterations <= 20
     assert fitted.gap <= 1e-8
     assert fitted.values.sum() == pytest.approx(20_000)
 

@@ -61,7 +61,8 @@ def told_by_passing(audited: Audit, policy: Policy, choice: Choice, cells: int) 
         choice: how the release came to be published.
         cells: the number K of cells that anybody can be in; R2 has no meaning, and no limit, below 2.
     """
-    if choice.later:
+    if choice.later or (audited.findings.equations.lower <= 0).all():
+        # A table with nobody in it is refused: where the figures leave it possible, being published rules it out.
         return True
     limit = policy.limits.r2
     if limit is not None and cells > 1:

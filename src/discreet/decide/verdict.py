@@ -227,8 +227,8 @@ def _why_not(evidence: Evidence) -> str:
     """Say why the disclosure risk to a reader who knows the method cannot be shown."""
     if evidence.told:
         return (
-            "whether a release passes depends on the true counts here, by the limit on R2, a protection tried before, "
-            "or the reason for protecting the table, so that passing tells more than the figures do"
+            "whether a release passes depends on the true counts here (the limit on R2, a protection tried before, the "
+            "reason for protecting the table, or that somebody is in it), and passing reveals more than the figures do"
         )
     return (
         f"{evidence.release.method} decides on all cells together, published sums tie too many figures to count what "

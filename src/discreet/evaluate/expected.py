@@ -179,7 +179,8 @@ def expected_risk(
         exact: enumerate every release and weight it with its probability T(G).
         aggregate: ``"measure"`` for the mean of R2; ``"transition"`` for the R2 whose conditional entropy is that
             of Theorem 6's averaged transition matrix (whole table only).
-        weights: as for :func:`discreet.risk`, like ``form``.
+        weights: as for :func:`discreet.risk`.
+        form: as for :func:`discreet.risk`.
         slices: dimensions whose slices are judged too; by default all.
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
