@@ -122,6 +122,7 @@ class ExpectedRisk:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as ``--json`` prints it."""
         own = {name: value.to_dict() if isinstance(value, Expected) else value for name, value in vars(self).items()}
+        del own["slices"]
         slices = [
             {
                 "dimension": item.dimension,
@@ -130,7 +131,7 @@ class ExpectedRisk:
                 "risk": item.risk.to_dict(),
                 "hellinger": item.hellinger.to_dict(),
             }
-            for item in own.pop("slices")
+            for item in self.slices
         ]
         about = {name: own.pop(name) for name in ("method", "parameters")}
         value, words = {"value": self.risk.mean}, {"sentence": self.sentence, "slices": slices}

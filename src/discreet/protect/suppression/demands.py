@@ -72,10 +72,10 @@ class Demanded:
 
     def search(self, cost: FloatArray | None = None, demands: Sequence[Sequence[int]] | None = None) -> Search:
         """Return what kernels work on; at other costs than usual, or for other demands, where some are given."""
-        columns = (np.array(column, np.int64) for column in demands or (self.cell, self.size, self.way, self.attacker))
-        return Search(
-            self.problem.on, DemandColumns(*columns, self.known_start, *self.facts[1:]), self.held(cost), self.work
-        )
+        columns = demands or (self.cell, self.size, self.way, self.attacker)
+        cell, size, way, attacker = (np.array(column, np.int64) for column in columns)
+        asked = DemandColumns(cell, size, way, attacker, self.known_start, *self.facts[1:])
+        return Search(self.problem.on, asked, self.held(cost), self.work)
 
     def can_be_met(self, cost: FloatArray, demands: Sequence[Sequence[int]] | None = None) -> BoolArray:
         """Say for which demands a search finds a circuit at given costs."""

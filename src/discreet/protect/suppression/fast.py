@@ -120,10 +120,10 @@ class FastSearch(Demanded):
     def rescued(self, q: int, cost: FloatArray) -> tuple[IntArray, IntArray] | None:
         """Return a circuit for a demand by integer programming, None where there is none."""
         mine = slice(*self.known_start[[self.attacker[q], self.attacker[q] + 1]])
-        at, down, up = (column[mine] for column in self.facts[1:])
-        count = settle(q, np.inf, self.search(cost), 0)[1]
-        hint = self.work.found[:count]
-        return rescue(self.problem, self.cell[q], self.size[q], self.way[q], cost, (at, down, up), hint)
+        _, at, down, up = self.facts
+        known = (at[mine], down[mine], up[mine])
+        hint = self.work.found[: settle(q, np.inf, self.search(cost), 0)[1]]
+        return rescue(self.problem, self.cell[q], self.size[q], self.way[q], cost, known, hint)
 
     # --- releasing ----------------------------------------------------------------------------------------
 

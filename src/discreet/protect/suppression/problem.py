@@ -202,7 +202,8 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     def room(column: IntArray) -> FloatArray:
         found = np.full(kept.size, UNBOUNDED)
         np.minimum.at(found, of, column[inside])
-        return np.minimum(found, 2**52).astype(np.float64)
+        far: FloatArray = np.minimum(found, 2**52).astype(np.float64)
+        return far
 
     down = room(cells.values - cells.lower)
     up = room(np.where(cells.upper >= UNBOUNDED, UNBOUNDED, cells.upper - cells.values))

@@ -94,13 +94,14 @@ def _handler(covering: _Covering) -> Any:
     from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 
     class Safe(Conshdlr):
+        def consenfops(self, *state: Any) -> dict[str, Any]:
+            return self.consenfolp()
+
         def consenfolp(self, *state: Any) -> dict[str, Any]:
             met = covering.separate(np.rint(covering.shares(self.model)), True)
             added = covering.send(self.model)
             result = SCIP_RESULT.CONSADDED if added else SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE
             return {"result": result}
-
-        consenfops = consenfolp
 
         def conscheck(self, constraints: Any, solution: Any, *state: Any) -> dict[str, Any]:
             met = covering.separate(np.rint(covering.shares(self.model, solution)), True)
