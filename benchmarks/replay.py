@@ -19,6 +19,7 @@ from discreet.models import LogLinear, PolyaUrn
 from discreet.models.population import Population
 from discreet.protect import RandomSample
 from discreet.studies.antal2015 import Setting, lookup_values, replay
+from discreet.studies.comparison import Effort
 
 RELIGION = datasets.religion()
 N, K = RELIGION.total, RELIGION.possible
@@ -158,7 +159,7 @@ def main() -> str:
         )
     linear = linearity()
     start = time.perf_counter()
-    study = replay(seed=1)
+    study = replay(Effort(seed=1))
     seconds = time.perf_counter() - start
     return "\n\n".join(
         [

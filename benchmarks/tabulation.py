@@ -24,7 +24,7 @@ from discreet.table import Dimension
 from discreet.table.axis import Axis
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.tabulation import Tabulation
-from discreet.table.unit_levels import Largest, Level, Response
+from discreet.table.units import Largest, Level, Response
 from discreet.tabulation import tabulate
 
 DIMENSIONS = {"region": 40, "activity": 30, "size": 8, "legal": 6, "year": 10}

@@ -9,142 +9,92 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import datasets, models, protect, rules, studies, uniques, utility
-    from discreet.auditing.audit import audit
-    from discreet.auditing.limits import Limits
-    from discreet.core.errors import (
-        DataError,
-        DiscreetError,
-        InfeasibleError,
-        LimitError,
-        RequestError,
-    )
-    from discreet.decide.assess import assess
-    from discreet.decide.compare import compare
-    from discreet.decide.ledger import Ledger
-    from discreet.decide.policy import Policy
-    from discreet.decide.replay import replay
-    from discreet.evaluate.audited_suppression import suppress
-    from discreet.evaluate.expected import expected_risk
-    from discreet.measures.estimate import estimate
-    from discreet.measures.risk import risk
-    from discreet.rules.sensitivity import sensitivity
-    from discreet.table import Dimension, Release, Table
-    from discreet.table.attacker import Attacker
-    from discreet.table.contributions import Contributions, read_contributions
-    from discreet.table.figures import Figures
-    from discreet.table.hierarchy import Hierarchy
-    from discreet.table.hierarchy_reader import read_hierarchy
-    from discreet.table.kinds import Kind
-    from discreet.table.records import count_records, read_records
-    from discreet.table.release_reader import read_release
-    from discreet.table.table_reader import read_table
-    from discreet.table.tabulation import Tabulation
-    from discreet.table.tabulation_reader import read_tabulation
-    from discreet.tabulation.tabulate import tabulate
-    from discreet.uniques.population_uniques import population_uniques
-    from discreet.utility.loss import information_loss
+    from discreet import datasets as datasets
+    from discreet import models as models
+    from discreet import protect as protect
+    from discreet import rules as rules
+    from discreet import studies as studies
+    from discreet import uniques as uniques
+    from discreet import utility as utility
+    from discreet.auditing.audit import audit as audit
+    from discreet.auditing.limits import Limits as Limits
+    from discreet.core.errors import DataError as DataError
+    from discreet.core.errors import DiscreetError as DiscreetError
+    from discreet.core.errors import InfeasibleError as InfeasibleError
+    from discreet.core.errors import LimitError as LimitError
+    from discreet.core.errors import RequestError as RequestError
+    from discreet.decide.assess import assess as assess
+    from discreet.decide.compare import compare as compare
+    from discreet.decide.ledger import Ledger as Ledger
+    from discreet.decide.policy import Policy as Policy
+    from discreet.decide.replay import replay as replay
+    from discreet.evaluate.audited_suppression import suppress as suppress
+    from discreet.evaluate.expected import expected_risk as expected_risk
+    from discreet.measures.estimate import estimate as estimate
+    from discreet.measures.risk import risk as risk
+    from discreet.rules.sensitivity import sensitivity as sensitivity
+    from discreet.table import Dimension as Dimension
+    from discreet.table import Release as Release
+    from discreet.table import Table as Table
+    from discreet.table.attacker import Attacker as Attacker
+    from discreet.table.contributions import Contributions as Contributions
+    from discreet.table.contributions import read_contributions as read_contributions
+    from discreet.table.figures import Figures as Figures
+    from discreet.table.hierarchy import Hierarchy as Hierarchy
+    from discreet.table.hierarchy_reader import read_hierarchy as read_hierarchy
+    from discreet.table.kinds import Kind as Kind
+    from discreet.table.records import count_records as count_records
+    from discreet.table.records import read_records as read_records
+    from discreet.table.release_reader import read_release as read_release
+    from discreet.table.table_reader import read_table as read_table
+    from discreet.table.table_reader import read_tabulation as read_tabulation
+    from discreet.table.tabulation import Tabulation as Tabulation
+    from discreet.tabulation.tabulate import tabulate as tabulate
+    from discreet.uniques.population_uniques import population_uniques as population_uniques
+    from discreet.utility.loss import information_loss as information_loss
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "DataError": "discreet.core.errors",
-    "DiscreetError": "discreet.core.errors",
-    "InfeasibleError": "discreet.core.errors",
-    "LimitError": "discreet.core.errors",
-    "RequestError": "discreet.core.errors",
-    "Attacker": "discreet.table.attacker",
-    "Contributions": "discreet.table.contributions",
-    "read_contributions": "discreet.table.contributions",
-    "Figures": "discreet.table.figures",
-    "Kind": "discreet.table.kinds",
-    "Limits": "discreet.auditing.limits",
-    "audit": "discreet.auditing.audit",
-    "read_release": "discreet.table.release_reader",
-    "Dimension": "discreet.table",
-    "Release": "discreet.table",
-    "Table": "discreet.table",
-    "Hierarchy": "discreet.table.hierarchy",
-    "Tabulation": "discreet.table.tabulation",
-    "count_records": "discreet.table.records",
-    "read_records": "discreet.table.records",
-    "read_hierarchy": "discreet.table.hierarchy_reader",
-    "read_table": "discreet.table.table_reader",
-    "read_tabulation": "discreet.table.tabulation_reader",
-    "tabulate": "discreet.tabulation.tabulate",
-    "sensitivity": "discreet.rules.sensitivity",
-    "population_uniques": "discreet.uniques.population_uniques",
-    "risk": "discreet.measures.risk",
-    "estimate": "discreet.measures.estimate",
-    "Policy": "discreet.decide.policy",
-    "Ledger": "discreet.decide.ledger",
-    "assess": "discreet.decide.assess",
-    "compare": "discreet.decide.compare",
-    "replay": "discreet.decide.replay",
-    "expected_risk": "discreet.evaluate.expected",
-    "suppress": "discreet.evaluate.audited_suppression",
-    "information_loss": "discreet.utility.loss",
-    "datasets": "",
-    "models": "",
-    "protect": "",
-    "rules": "",
-    "studies": "",
-    "uniques": "",
-    "utility": "",
+_HOMES = {
+    "discreet": ("datasets", "models", "protect", "rules", "studies", "uniques", "utility"),
+    "discreet.auditing.audit": ("audit",),
+    "discreet.auditing.limits": ("Limits",),
+    "discreet.core.errors": ("DataError", "DiscreetError", "InfeasibleError", "LimitError", "RequestError"),
+    "discreet.decide.assess": ("assess",),
+    "discreet.decide.compare": ("compare",),
+    "discreet.decide.ledger": ("Ledger",),
+    "discreet.decide.policy": ("Policy",),
+    "discreet.decide.replay": ("replay",),
+    "discreet.evaluate.audited_suppression": ("suppress",),
+    "discreet.evaluate.expected": ("expected_risk",),
+    "discreet.measures.estimate": ("estimate",),
+    "discreet.measures.risk": ("risk",),
+    "discreet.rules.sensitivity": ("sensitivity",),
+    "discreet.table": ("Dimension", "Release", "Table"),
+    "discreet.table.attacker": ("Attacker",),
+    "discreet.table.contributions": ("Contributions", "read_contributions"),
+    "discreet.table.figures": ("Figures",),
+    "discreet.table.hierarchy": ("Hierarchy",),
+    "discreet.table.hierarchy_reader": ("read_hierarchy",),
+    "discreet.table.kinds": ("Kind",),
+    "discreet.table.records": ("count_records", "read_records"),
+    "discreet.table.release_reader": ("read_release",),
+    "discreet.table.table_reader": ("read_table", "read_tabulation"),
+    "discreet.table.tabulation": ("Tabulation",),
+    "discreet.tabulation.tabulate": ("tabulate",),
+    "discreet.uniques.population_uniques": ("population_uniques",),
+    "discreet.utility.loss": ("information_loss",),
 }
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "Attacker",
-    "Contributions",
-    "DataError",
-    "Dimension",
-    "DiscreetError",
-    "Figures",
-    "Hierarchy",
-    "InfeasibleError",
-    "Kind",
-    "Ledger",
-    "LimitError",
-    "Limits",
-    "Policy",
-    "Release",
-    "RequestError",
-    "Table",
-    "Tabulation",
-    "assess",
-    "audit",
-    "compare",
-    "count_records",
-    "datasets",
-    "estimate",
-    "expected_risk",
-    "information_loss",
-    "models",
-    "population_uniques",
-    "protect",
-    "read_contributions",
-    "read_hierarchy",
-    "read_records",
-    "read_release",
-    "read_table",
-    "read_tabulation",
-    "replay",
-    "risk",
-    "rules",
-    "sensitivity",
-    "studies",
-    "suppress",
-    "tabulate",
-    "uniques",
-    "utility",
-]
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     home = _HOME[name]
-    value = getattr(import_module(home), name) if home else import_module(f"discreet.{name}")
+    value = import_module(f"discreet.{name}") if home == "discreet" else getattr(import_module(home), name)
     globals()[name] = value
     return value
 

@@ -13,7 +13,7 @@ from tests.auditing.examples import TABLE_1, csv_of
 
 import discreet as dc
 from discreet import Attacker, DataError, Figures, Hierarchy, InfeasibleError, Kind, Limits, RequestError
-from discreet.reading.tab_release import read_tab_release
+from discreet.reading.published import read_tab_release
 from discreet.table.attacker import Fact
 from discreet.table.release_reader import release_from_frame
 
@@ -122,7 +122,7 @@ def test_hierarchies_that_do_not_match() -> None:
     tree = Hierarchy.from_parents({"a": "Total"})
     with pytest.raises(DataError, match="category 'b' of dimension 'x' is not in its hierarchy"):
         Figures.from_array([1, 2], {"x": ["a", "b"]}, hierarchies={"x": (tree,)})
-    with pytest.raises(RequestError, match="no dimension 'y' for its hierarchy"):
+    with pytest.raises(RequestError, match="a hierarchy is given, but there is no dimension 'y'"):
         Figures.from_array([1], {"x": ["a"]}, hierarchies={"y": (tree,)})
 
 
@@ -141,7 +141,7 @@ def test_requests_that_make_no_sense() -> None:
     shown = Figures.from_array([None, None, 9], {"x": ["1", "2", "Total"]})
     with pytest.raises(RequestError, match="no law 'table'; did you mean 'tables'"):
         dc.audit(shown, law="table")
-    with pytest.raises(RequestError, match="there is no dimension 'y'"):
+    with pytest.raises(RequestError, match="what is published has no dimension 'y'"):
         dc.audit(shown, about=["y"])
     with pytest.raises(RequestError, match="give the original too"):
         dc.audit(shown, protection=10)

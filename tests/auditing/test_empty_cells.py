@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from discreet.table.empty_cells import empty_cells
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.overlay import empty_cells
 from discreet.table.space import space_of
 
 TREE = Hierarchy.from_parents([("a", "north"), ("b", "north"), ("c", "south"), ("d", "south"), ("e", None)])

@@ -127,7 +127,7 @@ def test_files_that_contradict_themselves(tmp_path: Path) -> None:
             "x,count,published_as\n1,4,suppressed\n",
             "line 2: the figure is said to be 'suppressed', but a figure is shown",
         ),
-        ("x,count,published_as\n1,x,exact\n", "said to be 'exact', but a suppression mark stands there"),
+        ("x,count,published_as\n1,x,exact\n", "said to be 'exact', but a suppression mark is there"),
         ("x,count,published_as\n1,4,random base=3\n", "cell x=1 is 4, which is not a multiple of the rounding base 3"),
         ("x,count,published_as\n1,4,rounded up\n", "published_as is 'rounded up'"),
         ("x,count,published_as\n1,4,roundd\n", "no kind of figure 'roundd'"),

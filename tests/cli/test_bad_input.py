@@ -34,11 +34,11 @@ def reason(*arguments: object) -> str:
         (GOOD.replace("1", "-1"), "t.csv: line 4: count is -1, which is negative; counts are 0 or more"),
         (
             GOOD.replace("1", "1.5"),
-            "t.csv: line 4: count is 1.5, which is fractional; counts are whole numbers of people",
+            "t.csv: line 4: count is 1.5, which is fractional; counts are integers",
         ),
         (GOOD.replace("1", "NaN"), "t.csv: line 4: count is 'NaN' (not a number); write 0 if nobody is in the cell"),
-        (GOOD.replace("1", "inf"), "t.csv: line 4: count is 'inf', which is infinite; counts are whole numbers"),
-        (GOOD.replace("1", "one"), "t.csv: line 4: count is 'one', which is not a number; give whole numbers"),
+        (GOOD.replace("1", "inf"), "t.csv: line 4: count is 'inf', which is infinite; counts are integers"),
+        (GOOD.replace("1", "one"), "t.csv: line 4: count is 'one', which is not a number; give integers"),
         (GOOD.replace("1", ""), "t.csv: line 4: count is empty; write 0 if nobody is in the cell"),
         ("", "t.csv is empty; a table needs at least one cell"),
         ("area,sex,count\n", "t.csv: there are no rows; a table needs at least one cell"),
@@ -183,12 +183,12 @@ def test_people_in_impossible_cells(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ("0.2,0.8,0.1", "weights [0.2, 0.8, 0.1] sum to 1.1, not to 1; scale them so that they do"),
+        ("0.2,0.8,0.1", "weights [0.2, 0.8, 0.1] sum to 1.1, not to 1; scale them"),
         ("-0.1,1.0,0.1", "weights are [-0.1, 1.0, 0.1]; every one must be 0 or more"),
         ("nan,0.5,0.5", "weights are [nan, 0.5, 0.5]; every one must be 0 or more"),
-        ("a,b,c", "weights are 'a,b,c'; give three numbers with commas, as 0.1,0.8,0.1"),
-        ("0.5,0.5", "weights are '0.5,0.5': 2 of them; give three, as 0.1,0.8,0.1"),
-        ("", "weights are ''; give three numbers with commas, as 0.1,0.8,0.1"),
+        ("a,b,c", "--weights is 'a,b,c'; give three numbers with commas, as 0.1,0.8,0.1"),
+        ("0.5,0.5", "--weights is '0.5,0.5': 2 of them; give three, as 0.1,0.8,0.1"),
+        ("", "--weights is ''; give three numbers with commas, as 0.1,0.8,0.1"),
     ],
 )
 def test_weights(weights: str, message: str, folder: Path) -> None:

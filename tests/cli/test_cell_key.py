@@ -118,7 +118,7 @@ def test_perturbation_tables(folder: Path) -> None:
         (["table.csv", "--bound", 5, "--variance", 30], "no perturbation table has bound 5, variance 30"),
         (["table.csv", "--ptable", "p.txt", "--bound", 5], "leave out --bound"),
         (["table.csv", "--ptable", "none.txt"], "cannot be read"),
-        (["table.csv", "--key", "key"], "name their file, and with --by"),
+        (["table.csv", "--key", "key"], "name their file, and the columns that classify them (--by)"),
         (["table.csv", "--identify", "id"], "give --secret, or --key"),
         (["people.csv", "--by", "sex", "--secret", "secret.txt"], "name them with --identify"),
         (["people.csv", "--by", "sex", "--secret", "none.txt", "--identify", "id"], "cannot be read"),

@@ -72,7 +72,7 @@ def test_advised_by_rules_and_by_risk(folder: Path) -> None:
         (["--max-risk", 0.1, "--max-violations", 1], "counts what rules find"),
         (["--merge", "activity=5"], "'activity=5' is not DIMENSION:CATEGORY=PART+PART"),
         (["--merge", "activity:x=5+9"], "no category '9'"),
-        (["--level", "activity=one"], "a level is a whole number"),
+        (["--level", "activity=one"], "a level is an integer"),
         (["--level", "activity=1"], "no hierarchy"),
         (
             ["--rule", "threshold=60", "--allow", "activity=neighbours", "--order", "activity=2"],

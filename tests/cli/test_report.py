@@ -39,7 +39,7 @@ def test_what_is_wrong_is_said(data: Path, tmp_path: Path) -> None:
     assert "is not a folder" in refused(run("report", data, "--pictures", tmp_path / "no"))
     wrong = tmp_path / "wrong.json"
     wrong.write_text("[1", encoding="utf-8")
-    assert "is no JSON" in refused(run("report", wrong, "-o", tmp_path / "r.html"))
+    assert "is not JSON" in refused(run("report", wrong, "-o", tmp_path / "r.html"))
     wrong.write_text('{"verdict": "safe"}', encoding="utf-8")
     assert "is not the data of an assessment" in refused(run("report", wrong, "-o", tmp_path / "r.html"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.json", "wrong.json"]

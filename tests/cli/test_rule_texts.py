@@ -79,9 +79,9 @@ def test_each_rule_and_setting_has_a_text() -> None:
         ("p=10,coalition=1.5", "the coalition has 1.5 members"),
         ("p=10,weighted=1", "weighted is '1'; it is yes or no"),
         ("group=0", "are found by discreet rules"),
-        ("group=0.5", "group takes one whole number"),
-        ("group=-1", "group takes one whole number"),
-        ("group=0@holding", "group takes one whole number"),
+        ("group=0.5", "group takes one integer"),
+        ("group=-1", "group takes one integer"),
+        ("group=0@holding", "group takes one integer"),
     ],
 )
 def test_what_is_no_rule_is_refused(text: str, reason: str) -> None:

@@ -135,7 +135,7 @@ def test_which_seeds_are_short(seed: Any, short: bool) -> None:
 
 def test_seeds_that_are_none_are_refused() -> None:
     for seed in (-1, 1.5, True, "1"):
-        with pytest.raises(dc.RequestError, match="give a whole number that is 0 or more"):
+        with pytest.raises(dc.RequestError, match="give an integer, 0 or more"):
             release_seed(seed, trial=True)  # type: ignore[arg-type]
 
 

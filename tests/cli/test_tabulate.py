@@ -161,7 +161,10 @@ def test_frequency_tables_and_group_disclosure(folder: Path) -> None:
             "circle.csv: the hierarchy goes in a",
         ),
         ("tabulate firms.csv --by region --hierarchy region=two.csv -o x.parquet", "'N' has two parents, 'a' and 'b'"),
-        ("tabulate firms.csv --by region --hierarchy region=twice.hrc -o x.parquet", "line 2: code 'N' stands twice"),
+        (
+            "tabulate firms.csv --by region --hierarchy region=twice.hrc -o x.parquet",
+            "line 2: code 'N' is listed twice",
+        ),
         ("tabulate firms.csv --by region --hierarchy region=few.hrc -o x.parquet", "are in no hierarchy: 'S'"),
         ("tabulate firms.csv --by region --hierarchy region -o x.parquet", "give it as region=nuts.hrc"),
         ("tabulate firms.csv --by region --margins 7 -o x.parquet", "margins of up to 7 dimensions"),

@@ -65,7 +65,7 @@ def test_streams_are_uncorrelated() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True])
 def test_seeds_that_are_none(seed: Any) -> None:
-    with pytest.raises(RequestError, match=r"seed is .*; give a whole number that is 0 or more"):
+    with pytest.raises(RequestError, match=r"seed is .*; give an integer, 0 or more"):
         generator(seed)
-    with pytest.raises(RequestError, match=r"seed is .*; give a whole number that is 0 or more"):
+    with pytest.raises(RequestError, match=r"seed is .*; give an integer, 0 or more"):
         spawn(seed, 2)

@@ -11,8 +11,7 @@ import pytest
 import discreet
 from discreet.core.errors import LimitError, RequestError
 from discreet.evaluate.expected import expected_risk
-from discreet.measures.entropy import Form
-from discreet.measures.transition import expected_transition, transition_entropy
+from discreet.measures.entropy import Form, expected_transition, transition_entropy
 from discreet.protect import (
     BernoulliSample,
     RandomRounding,

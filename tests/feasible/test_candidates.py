@@ -121,7 +121,7 @@ def test_what_is_not_about_these_equations_is_not_used() -> None:
     assert fitting(equations, replace(good, decimals=1)) is None
     assert fitting(equations, replace(good, positions=good.positions + 1)) is None
     assert fitting(equations, replace(good, values=good.values + 1)) is None
-    assert fitting(equations.with_sum([0, 1], "both"), good) is None
+    assert fitting(equations.with_sums([([0, 1], "both")]), good) is None
 
 
 def test_sums_that_overflow_do_not_fit() -> None:

@@ -17,9 +17,10 @@ from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import bounds
 from discreet.feasible.draw.chain import draw_tables
 from discreet.feasible.draw.counting import count_tables
-from discreet.feasible.group_program import GroupProgram, NothingFitsError, sparse_bounds
-from discreet.feasible.network.batch import network_batch, oriented
-from discreet.feasible.reduction import Group, reduce
+from discreet.feasible.group_program import GroupProgram, sparse_bounds
+from discreet.feasible.network.flow import network_batch
+from discreet.feasible.network.orientation import oriented
+from discreet.feasible.reduction import Group, NothingFitsError, reduce
 from discreet.feasible.tableau.condensing import condense
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
@@ -67,8 +68,7 @@ def test_large_networks_against_linear_programs() -> None:
     edges = oriented(group)
     assert edges is not None
     (found,) = network_batch([(group, edges)], [np.ones(group.variables.size, np.int64)])
-    assert found is not None
-    by_linear_programs(group, found[0], step=37)
+    by_linear_programs(group, found.bound, step=37)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -80,9 +80,8 @@ def test_three_engines_agree(seed: int) -> None:
     (flow,) = network_batch([(group, edges)], [every])
     tableau = solve_group(group, every)
     sparse = sparse_bounds(group, every, Clock())
-    assert flow is not None
-    assert (flow[0] == tableau.bound).all()
-    assert (flow[0] == sparse.bound).all()
+    assert (flow.bound == tableau.bound).all()
+    assert (flow.bound == sparse.bound).all()
 
 
 def test_drawing_agrees_with_counting_within_its_error() -> None:
@@ -205,13 +204,12 @@ def test_rounds_agree_with_single_searches(n: int, seed: int) -> None:
         assert edges is not None
         every = np.ones(group.variables.size, np.int64)
         (found,) = network_batch([(group, edges)], [every])
-        assert found is not None
         for k in range(0, group.variables.size, 97):
             for side, sign in ((0, 1.0), (1, -1.0)):
                 costs = np.zeros(group.variables.size)
                 costs[k] = sign
                 answer = linprog(costs, A_eq=group.dense(), b_eq=group.rhs, bounds=(0, None), method="highs")
-                assert found[0][side, k] == pytest.approx(sign * answer.fun, abs=1e-6)
+                assert found.bound[side, k] == pytest.approx(sign * answer.fun, abs=1e-6)
 
 
 @pytest.mark.parametrize(("large", "said"), [(10**3, True), (10**12, False)])

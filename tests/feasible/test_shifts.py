@@ -10,7 +10,7 @@ from tests.feasible.test_engines import cube
 import discreet as dc
 from discreet.core.clock import Clock
 from discreet.feasible.bounds import bounds
-from discreet.feasible.network.batch import oriented
+from discreet.feasible.network.orientation import oriented
 from discreet.feasible.reduction import Group, reduce
 from discreet.feasible.tableau import solver
 from discreet.feasible.tableau.solver import Solver

@@ -18,7 +18,8 @@ from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.feasible.draw.chain import draw_tables
 from discreet.feasible.draw.counting import count_tables
-from discreet.feasible.network.batch import network_batch, oriented
+from discreet.feasible.network.flow import network_batch
+from discreet.feasible.network.orientation import oriented
 from discreet.feasible.proof.bound_proof import check, prove
 from discreet.feasible.reach import OUT_OF_REACH, REACHED, UNDECIDED, reach_levels
 from discreet.feasible.reduction import reduce
@@ -134,17 +135,15 @@ def test_networks_stop_between_values() -> None:
     assert edges is not None
     every = np.ones(group.variables.size, np.int64)
     (full,) = network_batch([(group, edges)], [every])
-    assert full is not None
-    assert full[1].all()
+    assert full.settled.all()
     outer = np.stack([group.least, group.most])
     some = 0
     for limit in (0.001, 0.01, 0.03, 0.06, 0.1):
         with Clock(time.monotonic() + limit) as clock:
             (rest,) = network_batch([(group, edges)], [every], clock=clock)
-        assert rest is not None
-        done = rest[1] > 0
-        assert (rest[0][:, done] == full[0][:, done]).all()
-        assert (rest[0][:, ~done] == outer[:, ~done]).all()
+        done = rest.settled[0] > 0
+        assert (rest.bound[:, done] == full.bound[:, done]).all()
+        assert (rest.bound[:, ~done] == outer[:, ~done]).all()
         some += int(not done.all())
     assert some
 

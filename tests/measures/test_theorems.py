@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.core.errors import DataError, LimitError, RequestError
-from discreet.measures.entropy import conditional_entropy, entropy
-from discreet.measures.transition import expected_transition, transition_entropy
+from discreet.measures.entropy import conditional_entropy, entropy, expected_transition, transition_entropy
 
 Counts = tuple[int, ...]
 Matrix = list[list[Fraction]]

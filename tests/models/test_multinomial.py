@@ -10,7 +10,7 @@ from tests.models.laws import fit_of_rows, fit_of_values, multinomial_law
 
 from discreet.core.numerics import IntArray
 from discreet.core.random import generator
-from discreet.models.multinomial import draw, draw_with_numpy, draw_with_tables, tables_mean
+from discreet.models.draws import draw_multinomial, multinomial_by_numpy, multinomial_by_tables, tables_mean
 
 BASE = np.array([1, 0, 0, 2, 0])
 # One heavy cell or more, light ones, and one that is impossible, for about 10 draws.
@@ -19,19 +19,19 @@ P = np.array([0.55, 0.05, 0.0, 0.32, 0.08])
 
 @pytest.mark.parametrize("mean", [2.0, 5.0, 9.0, 12.0])
 def test_tables_follow_the_exact_law_whatever_the_mean(mean: float) -> None:
-    rows = draw_with_tables(BASE, P, 9, mean, 60_000, generator(11))
+    rows = multinomial_by_tables(BASE, P, 9, mean, 60_000, generator(11))
     assert fit_of_rows(rows, multinomial_law(BASE.tolist(), P.tolist(), 9)) > 1e-3
 
 
 def test_numpy_follows_the_exact_law() -> None:
-    rows = draw_with_numpy(BASE, P, 9, 60_000, generator(12))
+    rows = multinomial_by_numpy(BASE, P, 9, 60_000, generator(12))
     assert fit_of_rows(rows, multinomial_law(BASE.tolist(), P.tolist(), 9)) > 1e-3
 
 
 def test_a_wrong_law_is_noticed() -> None:
     """The test of fit can fail: a probability off by 0.01 is seen."""
     wrong = P + np.array([0.01, 0, 0, -0.01, 0])
-    rows = draw_with_numpy(BASE, wrong, 9, 60_000, generator(12))
+    rows = multinomial_by_numpy(BASE, wrong, 9, 60_000, generator(12))
     assert fit_of_rows(rows, multinomial_law(BASE.tolist(), P.tolist(), 9)) < 1e-6
 
 
@@ -47,7 +47,7 @@ def test_the_margins_and_the_covariances_of_a_table_of_ordinary_size() -> None:
     draws, size = 2204, 40_000
     mean = tables_mean(p, draws)
     assert mean is not None
-    rows = draw_with_tables(np.zeros(90, np.int64), p, draws, mean, size, generator(1))
+    rows = multinomial_by_tables(np.zeros(90, np.int64), p, draws, mean, size, generator(1))
     assert (rows.sum(axis=1) == draws).all()
     largest, second = np.argsort(p)[[-1, -2]]
     for cell in (largest, second, np.argsort(p)[45]):
@@ -63,7 +63,7 @@ def test_the_light_cells_of_a_sparse_table() -> None:
     p = np.random.default_rng(6).dirichlet(np.full(2000, 1.0))
     mean = tables_mean(p, 300)
     assert mean is not None
-    rows = draw_with_tables(np.zeros(2000, np.int64), p, 300, mean, 20_000, generator(2))
+    rows = multinomial_by_tables(np.zeros(2000, np.int64), p, 300, mean, 20_000, generator(2))
     groups = p.reshape(20, 100).sum(axis=1)
     for i in (0, 7):
         values = rows[:, 100 * i : 100 * (i + 1)].sum(axis=1)
@@ -78,7 +78,7 @@ def test_large_problems_go_to_numpy_and_small_ones_to_tables() -> None:
 
 def test_a_population_of_a_thousand_million() -> None:
     p = np.array([0.25, 0.75 - 1e-7, 0.0, 1e-7, 0.0])
-    rows = draw(np.zeros(5, np.int64), p, 10**9, 200, generator(3))
+    rows = draw_multinomial(np.zeros(5, np.int64), p, 10**9, 200, generator(3))
     assert (rows.sum(axis=1) == 10**9).all()
     assert not rows[:, [2, 4]].any()
     spread = np.sqrt(10**9 * p * (1 - p) / 200)
@@ -89,8 +89,8 @@ def test_certainty() -> None:
     """With one possible cell every table is the same, on both ways."""
     base, p = np.array([3, 0]), np.array([0.0, 1.0])
     ways: list[IntArray] = [
-        draw_with_numpy(base, p, 5, 4, generator(0)),
-        draw_with_tables(base, p, 5, 4.0, 4, generator(0)),
+        multinomial_by_numpy(base, p, 5, 4, generator(0)),
+        multinomial_by_tables(base, p, 5, 4.0, 4, generator(0)),
     ]
     for rows in ways:
         assert rows.tolist() == [[3, 5]] * 4

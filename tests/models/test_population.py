@@ -103,7 +103,7 @@ def test_the_probabilities_cannot_be_changed() -> None:
 def test_wrong_figures() -> None:
     with pytest.raises(RequestError, match="population has 10 people, but the sample 11"):
         LogLinear().population(SAMPLE, 10)
-    with pytest.raises(RequestError, match="whole number of people"):
+    with pytest.raises(RequestError, match="give an integer"):
         LogLinear().population(SAMPLE, 100.5)  # type: ignore[arg-type]
     with pytest.raises(RequestError, match="one of the two"):
         Population(SAMPLE, 100)

@@ -10,15 +10,14 @@ import pytest
 from discreet.core.numerics import FloatArray
 from discreet.core.random import generator
 from discreet.models import samplers
-from discreet.models.sfc64 import lent
 
 
 def test_the_words_are_the_generator_s_own_stream() -> None:
     """A kernel draws what Generator.random() would, and leaves the generator where that would."""
     ours, numpy = generator(3), generator(3)
     drawn = np.empty(1000)
-    with lent(ours) as words:
-        samplers.fill_uniform(words, drawn)
+    with samplers.lent(ours) as words:
+        drawn[:] = [samplers.uniform(words) for _ in drawn]
     assert np.array_equal(drawn, numpy.random(1000))
     assert ours.random() == numpy.random()
 
@@ -31,8 +30,8 @@ def test_other_generators_lend_a_stream_of_their_own() -> None:
         loans = []
         for _ in range(2):
             drawn = np.empty(5)
-            with lent(source) as words:
-                samplers.fill_uniform(words, drawn)
+            with samplers.lent(source) as words:
+                drawn[:] = [samplers.uniform(words) for _ in drawn]
             loans.append(drawn)
         return loans
 

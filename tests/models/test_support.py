@@ -9,8 +9,7 @@ import pytest
 
 from discreet.core.errors import InfeasibleError
 from discreet.models import LogLinear
-from discreet.models.ipf import fit
-from discreet.models.support import fillable
+from discreet.models.ipf import fillable, fit
 from discreet.table import Table
 
 

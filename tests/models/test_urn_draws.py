@@ -11,7 +11,7 @@ from tests.models.laws import beta_binomial_law, fit_of_rows, fit_of_values, new
 
 from discreet.core.numerics import IntArray
 from discreet.core.random import generator
-from discreet.models.urn_draws import draw, draw_with_kernel, draw_with_numpy, leap_ratio
+from discreet.models.draws import draw_urn, leap_ratio, urn_by_kernel, urn_by_numpy
 
 Way = Callable[[IntArray, IntArray, float, int, int, int], IntArray]
 
@@ -22,17 +22,17 @@ def leap(share: float) -> Way:
     def way(base: IntArray, empty: IntArray, theta: float, draws: int, size: int, seed: int) -> IntArray:
         weight = base.sum() + theta
         ratio = share * draws / (weight + share * draws)
-        return draw_with_kernel(base, empty, theta, draws, float(ratio), size, generator(seed))
+        return urn_by_kernel(base, empty, theta, draws, float(ratio), size, generator(seed))
 
     return way
 
 
 def balls(base: IntArray, empty: IntArray, theta: float, draws: int, size: int, seed: int) -> IntArray:
-    return draw_with_kernel(base, empty, theta, draws, 0.0, size, generator(seed))
+    return urn_by_kernel(base, empty, theta, draws, 0.0, size, generator(seed))
 
 
 def numpy(base: IntArray, empty: IntArray, theta: float, draws: int, size: int, seed: int) -> IntArray:
-    return draw_with_numpy(base, empty, theta, draws, size, generator(seed))
+    return urn_by_numpy(base, empty, theta, draws, size, generator(seed))
 
 
 WAYS = {"short leap": leap(0.4), "leap": leap(1.0), "long leap": leap(2.0), "balls": balls, "numpy": numpy}
@@ -125,7 +125,7 @@ def test_a_large_urn_is_quick_and_follows_its_law() -> None:
     empty = np.arange(4, 404)
     draws, theta = 10**9 - 100, 4.0
     assert leap_ratio(base[base > 0], theta, draws) is None
-    rows = draw(base, empty, theta, draws, 4000, generator(7))
+    rows = draw_urn(base, empty, theta, draws, 4000, generator(7))
     assert (rows.sum(axis=1) == 10**9).all()
     share = base[:4] / 104
     spread = np.sqrt(share * (1 - share) / 105 / 4000)
@@ -138,7 +138,7 @@ def test_a_large_urn_is_quick_and_follows_its_law() -> None:
 
 def test_the_capped_large_urn_keeps_everybody() -> None:
     base = np.array([60, 30, 9, 1, 0, 0])
-    rows = draw_with_numpy(base, np.array([4, 5]), 50.0, 10**9 - 100, 500, generator(7))
+    rows = urn_by_numpy(base, np.array([4, 5]), 50.0, 10**9 - 100, 500, generator(7))
     assert (rows.sum(axis=1) == 10**9).all()
     assert (rows > 0).all()
 

@@ -9,7 +9,7 @@ import pytest
 from discreet.core.errors import RequestError
 from discreet.plots import plot_size_curve
 from discreet.plots.figure import save
-from discreet.uniques.size_plan import plan_size
+from discreet.uniques.sample_size import plan_size
 
 
 def test_the_size_curve_is_drawn(tmp_path: Path) -> None:

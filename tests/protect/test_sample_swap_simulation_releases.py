@@ -20,7 +20,7 @@ from discreet.protect import (
     StratifiedSample,
     TableSwapping,
 )
-from discreet.table.unit_levels import Largest, Level, Response
+from discreet.table.units import Largest, Level, Response
 
 TABLE = Table.from_array([[[1, 2], [0, 3]], [[2, 0], [4, 1]], [[3, 1], [1, 2]]], ["area", "sex", "age"])
 METHODS: list[Any] = [

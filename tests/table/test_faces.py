@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet import Release, Table, datasets
-from discreet.table.dimension import grid_of
+from discreet.table.grid import grid_of
 
 
 def test_two_way_tables_are_shown_as_cross_tables() -> None:

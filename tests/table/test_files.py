@@ -113,9 +113,7 @@ def test_own_parquet_files_guard_their_note(tmp_path: Path) -> None:
 
     note = arrow.schema.metadata[b"discreet"]
     with_note(note.replace(b'"schema": 1', b'"schema": 99'))
-    with pytest.raises(
-        DataError, match=r"t\.parquet: written in version 99 of the table format, but version 1 is read"
-    ):
+    with pytest.raises(DataError, match=r"t\.parquet: written in version 99 of the format, but version 1 is read"):
         read_table(path)
     for broken in (b"{", b"[]", b'"x"', b'{"schema": 1}', b'{"schema": 1, "count": "count", "dimensions": [1]}'):
         with_note(broken)

@@ -65,8 +65,8 @@ def test_prefixes_stop_at_short_codes() -> None:
         ([("a", "b"), ("b", "a")], "goes in a circle: 'a' → 'b' → 'a'"),
         ([("a", "a")], "goes in a circle: 'a' → 'a'"),
         ([("a", "x"), ("a", "y")], "'a' has two parents, 'x' and 'y'"),
-        ([("a", "x"), ("a", "x")], "'a' stands twice below 'x'"),
-        ([("Total", "x")], "the total 'Total' stands below 'x'"),
+        ([("a", "x"), ("a", "x")], "'a' is listed twice below 'x'"),
+        ([("Total", "x")], "the total 'Total' is listed below 'x'"),
         ([("", "x")], "a code of the hierarchy is empty"),
     ],
 )
@@ -80,7 +80,7 @@ def test_tables_of_parents_that_are_no_tree(pairs: list[tuple[str, str]], messag
     [
         ("a\n@@b\n", "line 2: code 'b' is on level 3, but the line before it on level 1"),
         ("@a\n", "line 1: code 'a' is on level 2"),
-        ("a\n@a\n", "line 2: code 'a' stands twice"),
+        ("a\n@a\n", "line 2: code 'a' is listed twice"),
         ("a\n@\n", "line 2 has '@' but no code"),
         ("\n\n", "there are no codes"),
     ],

@@ -104,7 +104,7 @@ def test_released_people_in_impossible_cells() -> None:
 
 
 def test_combinations_that_do_not_fit(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"combination 1: there is no dimension 'aeg'; did you mean 'age'\?"):
+    with pytest.raises(RequestError, match=r"combination 1: the table has no dimension 'aeg'; did you mean 'age'\?"):
         TABLE.with_structural_zeros([{"aeg": "child"}])
     with pytest.raises(RequestError, match=r"combination 2: dimension 'age' has no category 'chidl'; did you mean"):
         TABLE.with_structural_zeros([{"age": "child", "married": "yes"}, {"age": "chidl"}])

@@ -19,9 +19,8 @@ from tests.tabulation.test_agreement import LONG
 from discreet.core.errors import DataError, RequestError
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.table_reader import read_table
+from discreet.table.table_reader import read_table, read_tabulation
 from discreet.table.tabulation import Tabulation
-from discreet.table.tabulation_reader import read_tabulation
 from discreet.tabulation import tabulate
 
 often = settings(max_examples=40, deadline=None, suppress_health_check=[*LONG, HealthCheck.function_scoped_fixture])

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from tests.tabulation.strategies import Case, cases
 
 from discreet.core.errors import DataError
-from discreet.table.respondents import Respondents
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents
 from discreet.tabulation import DimensionSpec, tabulate
 
 LONG = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

@@ -108,7 +108,7 @@ def test_sums_are_left_alone_on_request(folder: Path) -> None:
     [
         ('   <SEPARATOR> ";"\n', "", "variable 'Size' has no place"),
         ('<SEPARATOR> ";"', "<SEPARATOR>", "<SEPARATOR> names no character"),
-        ('Size "99"\n', "", "<RECODEABLE> stands before any variable"),
+        ('Size "99"\n', "", "<RECODEABLE> comes before any variable"),
         ('Size "99"', 'Size "99', "line 2 has a quote that does not end"),
         ("region.hrc", "none.hrc", r"hierarchy file .*none\.hrc of 'Region' does not exist"),
         ("<FREQUENCY>", "<NUMERIC>", "needs <RECODEABLE> variables and one <FREQUENCY>"),

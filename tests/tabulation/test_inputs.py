@@ -189,7 +189,7 @@ GOOD = "region,id,w,turnover\nn,1,1,10\ns,2,1,20\n"
         (GOOD, {"engine": "duckbd"}, "no engine 'duckbd'; did you mean 'duckdb'"),
         (GOOD, {"hierarchies": {"size": "x.hrc"}}, "hierarchies names 'size', which is no dimension"),
         (GOOD, {"decimal": ";"}, "decimal is ';'"),
-        (GOOD, {"shadow": "staff", "value": None}, "a shadow variable stands behind a magnitude"),
+        (GOOD, {"shadow": "staff", "value": None}, "a shadow variable is judged in place of a magnitude"),
         (GOOD, {"by": ["region", "region"]}, "dimension 'region' is named twice"),
         (GOOD, {"by": []}, "no dimension is named"),
     ],

@@ -9,8 +9,7 @@ import pytest
 from tests.cli.running import run
 
 from discreet.core.errors import DataError, RequestError
-from discreet.tabulation.argus_tab import read_tab
-from discreet.tabulation.inspecting import companions, inspect_tab
+from discreet.tabulation.argus_tab import companions, inspect_tab, read_tab
 
 
 @pytest.fixture

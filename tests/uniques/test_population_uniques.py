@@ -16,8 +16,9 @@ from discreet.core.errors import DataError, RequestError
 from discreet.table import Table
 from discreet.table.records import Records, count_records, read_records
 from discreet.uniques import DirichletMultinomial, Uniform, loglinear_risk, q_uniform
-from discreet.uniques.population_uniques import population_uniques, prior_of
-from discreet.uniques.size_plan import plan_size
+from discreet.uniques.population_uniques import population_uniques
+from discreet.uniques.priors import prior_of
+from discreet.uniques.sample_size import plan_size
 
 
 def people(n: int = 600, seed: int = 1) -> pd.DataFrame:
@@ -134,7 +135,7 @@ def test_declared_categories_count_in_k() -> None:
 def test_models_that_cannot_be_fitted_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit on the boundary must not take the other results with it."""
     from discreet.core.errors import LimitError
-    from discreet.uniques import loglinear_tau, selection
+    from discreet.uniques import loglinear_tau
 
     fit = loglinear_tau.fit_rates
 
@@ -143,7 +144,7 @@ def test_models_that_cannot_be_fitted_are_passed_over(monkeypatch: pytest.Monkey
             raise LimitError("not reached")
         return fit(table, margins, **sizes)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(selection, "fit_rates", only_main)
+    monkeypatch.setattr(loglinear_tau, "fit_rates", only_main)
     table = Table.from_array([[9, 1, 0], [0, 8, 1], [1, 0, 7]], ["area", "trade"])
     result = population_uniques(table, 270)
     assert result.loglinear is not None

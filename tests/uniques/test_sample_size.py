@@ -11,20 +11,12 @@ import pytest
 from tests.uniques import oracle
 
 from discreet.core.errors import RequestError
-from discreet.uniques import (
-    DirichletMultinomial,
-    Mixture,
-    Multinomial,
-    Prior,
-    Sample,
-    Uniform,
-    at_least_one_zero,
-    posterior,
-    q_multinomial,
-    q_uniform,
-    sample_size,
-    size_curve,
-)
+from discreet.uniques.events import at_least_one_zero
+from discreet.uniques.exact_posterior import q_multinomial, q_uniform
+from discreet.uniques.posterior import posterior
+from discreet.uniques.priors import DirichletMultinomial, Mixture, Multinomial, Prior, Uniform
+from discreet.uniques.sample import Sample
+from discreet.uniques.sample_size import sample_size, size_curve
 
 PRIORS: list[Prior] = [Uniform(), Multinomial(), DirichletMultinomial(0.5)]
 

@@ -8,28 +8,16 @@ import pytest
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.table import Table
-from discreet.uniques import (
-    DirichletMultinomial,
-    Mixture,
-    Multinomial,
-    Prior,
-    Sample,
-    Uniform,
-    at_least,
-    at_least_one_zero,
-    at_most,
-    convolution,
-    posterior,
-    tau,
-    tau_by_slice,
-    tau_of,
-)
+from discreet.uniques import convolution
 from discreet.uniques.conditioning import CountBounds
-from discreet.uniques.convolution import CellGroup, restricted_law
+from discreet.uniques.convolution import CellGroup, rare_law, restricted_law
 from discreet.uniques.drawn_posterior import DrawnPosterior
+from discreet.uniques.events import at_least, at_least_one_zero, at_most
 from discreet.uniques.exact_posterior import UrnPosterior
-from discreet.uniques.priors import UrnPrior
-from discreet.uniques.rare import rare_law
+from discreet.uniques.posterior import posterior
+from discreet.uniques.priors import DirichletMultinomial, Mixture, Multinomial, Prior, Uniform, UrnPrior
+from discreet.uniques.sample import Sample
+from discreet.uniques.tau import tau, tau_by_slice, tau_of
 from discreet.uniques.urn import Urn
 
 DUTCH = Sample.from_counts([1] * 108 + [8291], population=46228, possible=1108)

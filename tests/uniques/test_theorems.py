@@ -12,23 +12,11 @@ from tests.uniques import oracle
 from tests.uniques.oracle import Counts
 
 from discreet.core.errors import RequestError
-from discreet.uniques import (
-    DirichletMultinomial,
-    Event,
-    Mixture,
-    Multinomial,
-    Prior,
-    Sample,
-    Uniform,
-    at_least,
-    at_least_one_zero,
-    at_most,
-    posterior,
-    q_multinomial,
-    q_uniform,
-)
-from discreet.uniques.exact_posterior import UrnPosterior
-from discreet.uniques.priors import UrnPrior
+from discreet.uniques.events import Event, at_least, at_least_one_zero, at_most
+from discreet.uniques.exact_posterior import UrnPosterior, q_multinomial, q_uniform
+from discreet.uniques.posterior import posterior
+from discreet.uniques.priors import DirichletMultinomial, Mixture, Multinomial, Prior, Uniform, UrnPrior
+from discreet.uniques.sample import Sample
 
 PriorWeight = Callable[[Counts], Fraction]
 CLOSE = 1e-12

@@ -141,7 +141,7 @@ def test_the_methodologist_suppresses_magnitudes(opened: Any, tmp_path: Path) ->
         assert person.text("#hidden") == str(made["hidden"])
         assert made["sentence"] in person.text("#sentence")
         # A release that hides figures has no R2, which is said in plain words.
-        assert f"hides {made['hidden']} figures, so that it has no R2" in person.text("#no-r2")
+        assert f"hides {made['hidden']} figures, so it has no R2" in person.text("#no-r2")
         assert page.query_selector("#r2") is None
         page.select_option("#option-form", "intervals")
         person.wait_for("--as=intervals")

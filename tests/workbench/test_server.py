@@ -420,7 +420,7 @@ def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:
 def test_a_damaged_session_is_refused(server: Server, tmp_path: Path) -> None:
     status, body, _ = server.ask("POST", "api/sessions/page/archive", b"not a session")
     assert status == 400
-    assert b"no saved session" in body
+    assert b"not a saved session" in body
     (tmp_path / "bad.discreet").write_bytes(b"PK")
     assert run("workbench", tmp_path / "bad.discreet", "--replay").code == 2
 

@@ -9,30 +9,30 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.auditing.criterion import Criterion
 from discreet.auditing.findings import RANK, Verdict, joined
 from discreet.auditing.judging import Judge, Sheet
 from discreet.auditing.knowledge import contributors, knowledge_of, respondents
 from discreet.auditing.laws import LAWS
 from discreet.auditing.levels import reach_of
-from discreet.auditing.limits import Limits
+from discreet.auditing.limits import Criterion, Limits
 from discreet.auditing.linking import alone
 from discreet.auditing.question import ask, sums_of, targets_of, unpublished
 from discreet.auditing.result import Audit
+from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
+from discreet.core.numerics import BoolArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.candidates import Candidates, fitting
 from discreet.reading.original import is_frame
 from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.attacker import Attacker
+from discreet.table.attacker import Attacker, Fact
 from discreet.table.contributions import Contributions
 from discreet.table.equations import Equations, Layout
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.published_parts import draws_of, parts_of
-from discreet.table.release import Release
+from discreet.table.release import Release, draws_of, parts_of
 from discreet.table.stakes import ONE_CELL, contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
@@ -40,7 +40,7 @@ from discreet.table.tabulation import Tabulation
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 INSIDERS = ("auto", "none", "singletons", "respondents")
 UNNAMED = (
-    "some respondents are in several cells, and the table does not say who is in which, so that what they work out "
+    "some respondents are in several cells, and the table does not say who is in which, so what they work out "
     "could not be judged; tabulate the records with the column that says whose they are (contributor=, "
     "--contributor), or leave insiders aside knowingly (insiders='none', --insiders none)"
 )
@@ -49,7 +49,8 @@ UNSAID = (
     "published, readers know that they are not (least=1, --least 1)"
 )
 PROOFS = 200
-"""How many figures get a written proof, the worst first, unless another number is asked for."""
+"""How many figures get a written proof, the worst first, unless another number is asked for: a round choice, more than
+anybody reads."""
 
 
 def audit(
@@ -61,7 +62,7 @@ def audit(
     contributions: Contributions | Tabulation | Sequence[Tabulation] | None = None,
     insiders: Insiders = "auto",
     response: str | None = None,
-    knows: Sequence[Any] = (),
+    knows: Sequence[Fact] = (),
     law: str = "interval",
     limits: Limits | None = None,
     original: Any = None,
@@ -134,22 +135,16 @@ def audit(
     """
     LAWS.check(law)
     limits = limits or Limits()
-    listed = contributions if isinstance(contributions, Contributions) else None
     original = open_truth(original)
     tables, told = _tables_of(insiders, contributions, original, sensitivity)
-    if limits.within is not None and listed is None:
+    if limits.within is not None and not isinstance(contributions, Contributions):
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
     releases = [open_release(one) for one in releases] if _several(releases) else open_release(releases)
     published = parts_of(releases)
     if least == 0 and any(part.unsaid for part in published):
         told = f"{told}; {UNSAID}" if told else UNSAID
     parts = (*published, *unpublished(about, published))
-    cells: list[Mapping[str, object]] = [cell for group in (sums or {}).values() for cell in group]
-    cells += [dict(cell) for cell in limits.levels or ()]
-    cells += [item.cell for attacker in attackers for item in attacker.contributions]
-    cells += [item.cell for attacker in attackers for item in attacker.knows]
-    cells += [fact.cell for fact in knows]
-    in_question = sums_of(parts, cells, sensitivity)
+    in_question = sums_of(parts, _cells(sums or {}, limits, attackers, knows), sensitivity)
     equations, crossing, asked = ask(
         parts, about, sums or {}, least, most, in_question, between=not verdict_only, layout=layout
     )
@@ -160,13 +155,11 @@ def audit(
     everybody = _of_everybody(equations, knows)
     known = [knowledge_of(everybody, attacker) for attacker in attackers]
     singles = np.zeros(0, np.int64)
-    if listed is not None:
-        found, singles = contributors(everybody, listed, close=limits.within is not None)
+    if isinstance(contributions, Contributions):
+        found, singles = contributors(everybody, contributions, close=limits.within is not None)
         known += found
     if tables:
-        secret = reach.sensitive
-        if secret is None and limits.levels is not None:
-            secret = np.isfinite(reach.low)
+        secret = np.isfinite(reach.low) if reach.sensitive is None and limits.levels is not None else reach.sensitive
         which = response or (sensitivity.response if sensitivity is not None else None)
         known += respondents(everybody, tables, which, secret, several=insiders != "singletons")
     judge = Judge(
@@ -180,32 +173,54 @@ def audit(
         seed=seed,
         workers=workers,
         progress=progress,
-        time_limit=time_limit,
+        clock=Clock.within(time_limit),
         prior_bits=_prior_bits(equations, least, most),
         singles=singles,
         fitting=fitting(everybody, candidates) if verdict_only and candidates is not None else None,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
     if verdict_only:
-        if reach.sensitive is None and limits.levels is None and not np.isfinite(reach.low).any():
-            raise RequestError(
-                "verdict_only judges protection levels, and none are given; give the rules' findings (sensitivity=) or "
-                "a share of the original (original= and protection=)"
-            )
-        asked_for = np.isfinite(reach.low) if reach.sensitive is None else np.isfinite(reach.low) | reach.sensitive
-        asked_for[singles] = True
-        targets = targets[asked_for[targets]]
+        targets = targets[_with_levels(judge)[targets]]
         sheets = [judge.verdict_only(everybody, targets)]
         whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
     else:
-        by_itself = None
-        if len(published) > 1 and targets.size:
-            by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most)
+        several = len(published) > 1 and targets.size
+        by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if several else None
         sheets = [judge.outsider(everybody, targets, by_itself)]
         whom = np.arange(len(known))
     sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
-    return _result(sheets, judge, published, proofs, law, Criterion(limits, protection, rules), told)
+    shown = sum(int((~part.hidden).sum()) for part in published)
+    return _result(sheets, judge, shown, proofs, Criterion(limits, protection, rules), told)
+
+
+def _cells(
+    sums: Mapping[str, Sequence[Mapping[str, object]]],
+    limits: Limits,
+    attackers: Sequence[Attacker],
+    knows: Sequence[Fact],
+) -> list[Mapping[str, object]]:
+    """Return the cells that are spoken of, though no table may show them."""
+    cells: list[Mapping[str, object]] = [cell for group in sums.values() for cell in group]
+    cells += [dict(cell) for cell in limits.levels or ()]
+    for attacker in attackers:
+        cells += [item.cell for item in attacker.contributions] + [item.cell for item in attacker.knows]
+    return cells + [fact.cell for fact in knows]
+
+
+def _with_levels(judge: Judge) -> BoolArray:
+    """Say of which positions a verdict on levels is asked for."""
+    reach = judge.reach
+    asked = np.isfinite(reach.low)
+    if reach.sensitive is None and judge.limits.levels is None and not asked.any():
+        raise RequestError(
+            "verdict_only judges protection levels, and none are given; give the rules' findings (sensitivity=) or "
+            "a share of the original (original= and protection=)"
+        )
+    if reach.sensitive is not None:
+        asked |= reach.sensitive
+    asked[judge.singles] = True
+    return asked
 
 
 def _several(releases: Any) -> bool:
@@ -238,23 +253,17 @@ def _tables_of(
 
 
 def _result(
-    sheets: list[Sheet],
-    judge: Judge,
-    published: tuple[Figures, ...],
-    proofs: int | None,
-    law: str,
-    criterion: Criterion,
-    told: str = "",
+    sheets: list[Sheet], judge: Judge, published: int, proofs: int | None, criterion: Criterion, told: str
 ) -> Audit:
     """Put all findings under each other, judge them together, and prove the worst."""
     findings = joined([sheet.findings for sheet in sheets])
     first = np.cumsum([0, *(len(sheet.findings) for sheet in sheets)])
     written: dict[int, str] = {}
     for k in findings.order[:proofs].tolist():
-        if judge.left() == 0.0:
+        if judge.clock.late:
             break
         number = int(np.searchsorted(first, k, side="right")) - 1
-        written[k] = sheets[number].proof(k - int(first[number]), judge.deadline)
+        written[k] = sheets[number].proof(k - int(first[number]), judge.clock)
     notes = [note for note in (sheets[0].note, told) if note]
     unseen = judge.reach.unseen
     if unseen:
@@ -274,11 +283,10 @@ def _result(
         notes.append("the rules call no cell sensitive")
         fine = ranks <= {RANK["safe"]}
     verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"
-    shown = sum(int((~part.hidden).sum()) for part in published)
-    return Audit(verdict, findings, law, shown, sheets[0].tables, "; ".join(notes), written, criterion)
+    return Audit(verdict, findings, judge.law, published, sheets[0].tables, "; ".join(notes), written, criterion)
 
 
-def _of_everybody(equations: Equations, knows: Sequence[Any]) -> Equations:
+def _of_everybody(equations: Equations, knows: Sequence[Fact]) -> Equations:
     """Return the equations narrowed by what everybody knows beforehand."""
     if not knows:
         return equations

@@ -8,13 +8,11 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.auditing.limits import FAULTS, Limits, determined
-from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
 from discreet.table.equations import Equations
 
-BoolArray = npt.NDArray[np.bool_]
 Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
 VERDICTS: tuple[Verdict, ...] = ("unsafe", "incomplete", "safe")
 """The worst first."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from discreet.auditing.findings import BoolArray, Findings, faults, joined
+from discreet.auditing.findings import Findings, faults, joined
 from discreet.auditing.knowledge import Knowledge, Linked, Stack
 from discreet.auditing.laws import LAWS
 from discreet.auditing.laws.base import Judged
-from discreet.auditing.limits import FAULTS, Asked, Limits, Reach
+from discreet.auditing.limits import Asked, Limits, Reach
+from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.bounds import Bounds, bounds
@@ -26,12 +27,12 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 LOOKED_AT = 200
-"""How many contributions are looked at for one that cannot be true."""
+"""How many contributions are looked at for one that cannot be true: a round choice, each takes a search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """Findings, and for each of them where its bounds stand, for proofs."""
+    """Findings, and for each of them the place of its bounds in ``found`` and the own contribution, for proofs."""
 
     findings: Findings
     found: Bounds
@@ -40,14 +41,14 @@ class Sheet:
     tables: int | None = None
     note: str = ""
 
-    def proof(self, k: int, deadline: float | None = None) -> str:
-        """Return the arithmetic that proves the interval of an entry; nothing where that takes until the deadline."""
+    def proof(self, k: int, clock: Clock) -> str:
+        """Return the arithmetic that proves the interval of an entry; nothing where time runs out before."""
         i = int(self.at[k])
         if i < 0 or not self.findings.finished[k]:
             return ""
         equations = self.found.equations
-        sides = [prove(self.found, i, upper=upper, deadline=deadline) for upper in (False, True)]
-        if deadline is not None and time.monotonic() > deadline:
+        sides = [prove(self.found, i, upper=upper, deadline=clock.deadline) for upper in (False, True)]
+        if clock.late:
             return ""
         texts = [side.text(equations) for side in sides if side is not None]
         if self.own[k] >= 0:
@@ -55,81 +56,80 @@ class Sheet:
         return "; ".join(texts)
 
 
+class Ends(NamedTuple):
+    """Intervals in units of the last decimal, infinite where they have no end, and how many values they contain."""
+
+    low: FloatArray
+    high: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, found: Bounds, at: IntArray) -> Ends:
+        """Return the intervals of some positions."""
+        low, high = found.lower[at].astype(np.float64), found.upper[at].astype(np.float64)
+        low, high = np.where(low <= -UNBOUNDED, -np.inf, low), np.where(high >= UNBOUNDED, np.inf, high)
+        return cls(low, high, found.values[at])
+
+
+@dataclass(frozen=True, eq=False)
 class Judge:
-    """The settings of one audit."""
+    """The settings of one audit; ``singles`` are the sums of a single contributor, ``fitting`` tables that fit."""
 
-    def __init__(
-        self,
-        equations: Equations,
-        limits: Limits,
-        reach: Reach,
-        attackers: tuple[str, ...],
-        *,
-        law: str,
-        relaxed: bool,
-        precision: float,
-        seed: Seed,
-        workers: int | None,
-        progress: Progress | None,
-        time_limit: float | None,
-        prior_bits: float,
-        singles: IntArray,
-        fitting: Fitting | None = None,
-    ) -> None:
-        self.equations, self.limits, self.reach, self.attackers = equations, limits, reach, attackers
-        self.law, self.relaxed, self.precision, self.seed = LAWS[law], relaxed, precision, seed
-        self.workers, self.progress, self.prior_bits, self.singles = workers, progress, prior_bits, singles
-        self.fitting = fitting
-        self.deadline = None if time_limit is None else time.monotonic() + time_limit
-        self.scale = 10**equations.decimals
+    equations: Equations
+    limits: Limits
+    reach: Reach
+    attackers: tuple[str, ...] = ("outsider",)
+    law: str = "interval"
+    relaxed: bool = False
+    precision: float = 0.02
+    seed: Seed = None
+    workers: int | None = None
+    progress: Progress | None = None
+    clock: Clock = field(default_factory=Clock)
+    prior_bits: float = np.nan
+    singles: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    fitting: Fitting | None = None
 
-    def left(self) -> float | None:
-        """Seconds that remain."""
-        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
+    @property
+    def scale(self) -> int:
+        """How many units of the last decimal make one of what is published."""
+        return int(10**self.equations.decimals)
 
     def bound(self, equations: Equations, targets: IntArray) -> Bounds:
         """Bound the targets in the time that remains."""
-        return bounds(
-            equations,
-            targets,
-            relaxed=self.relaxed,
-            time_limit=self.left(),
-            workers=self.workers,
-            progress=self.progress,
-        )
+        left, workers, progress = self.clock.left, self.workers, self.progress
+        return bounds(equations, targets, relaxed=self.relaxed, time_limit=left, workers=workers, progress=progress)
 
-    def _levels(self, targets: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the levels of targets as whole numbers, not finite where there are none."""
-        low, high = self.reach.low[targets], self.reach.high[targets]
-        return np.floor(low), np.ceil(high)
+    def _levels(self, targets: IntArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Return the levels of targets as integers, and which have them on either side and no sliding one."""
+        low, high, sliding = self.reach.at(targets)
+        return np.floor(low), np.ceil(high), np.isfinite(low) & np.isfinite(high) & ~np.isfinite(sliding)
 
     def weigh(self, found: Bounds, targets: IntArray) -> Judged:
         """Return the uncertainty about the targets under the law chosen."""
-        return self.law.weigh(
+        return LAWS[self.law].weigh(
             found,
             targets,
             precision=self.precision,
             seed=self.seed,
             workers=self.workers,
             progress=self.progress,
-            deadline=self.deadline,
+            deadline=self.clock.deadline,
         )
 
     # --- the outsider -------------------------------------------------------------------------------------
 
-    def outsider(self, equations: Equations, targets: IntArray, alone: FloatArray | None) -> Sheet:
+    def outsider(self, equations: Equations, targets: IntArray, alone: FloatArray | None = None) -> Sheet:
         """Judge what somebody works out who knows what is published and what everybody knows."""
         return self.judged(self.bound(equations, targets), targets, alone)
 
     def judged(self, found: Bounds, targets: IntArray, alone: FloatArray | None = None) -> Sheet:
         """Judge intervals that are worked out already."""
-        judged = self.weigh(found, targets)
-        low, high, values = _ends(found, targets)
+        judged, ends = self.weigh(found, targets), Ends.of(found, targets)
         single = np.isin(targets, self.singles)
-        wrong = self._faults(targets, low, high, values, judged.bits, self.reach.at(targets), single)
+        wrong = self._faults(targets, ends, judged.bits, self.reach.at(targets), single)
         finished = self._finished(found.finished[targets], judged, wrong)
-        who, subject = np.zeros(targets.size, np.int64), np.where(single, 2, 0)
-        findings = self._findings(targets, who, low, high, values, judged, wrong, finished, alone, subject)
+        findings = self._findings(targets, ends, judged, wrong, finished, subject=np.where(single, 2, 0), alone=alone)
         return Sheet(findings, found, targets, np.full(targets.size, -1), judged.tables, judged.note)
 
     def verdict_only(self, equations: Equations, targets: IntArray) -> Sheet:
@@ -137,46 +137,32 @@ class Judge:
 
         A figure without levels, or with a sliding one, has its interval worked out.
         """
-        low, high = self._levels(targets)
-        quick = np.isfinite(low) & np.isfinite(high) & ~np.isfinite(self.reach.sliding[targets])
+        low, high, quick = self._levels(targets)
         quick &= ~(equations.exact & (equations.source >= 0) & ~equations.hidden)[targets]
         quick &= self.limits.width is None and self.limits.dr is None
         if not quick.any():
-            return self.outsider(equations, targets, None)
+            return self.outsider(equations, targets)
         answer = reach_levels(
             equations,
             targets[quick],
             low[quick].astype(np.int64),
             high[quick].astype(np.int64),
             seen=None if self.fitting is None else self.fitting.seen[:, targets[quick]],
-            time_limit=self.left(),
+            time_limit=self.clock.left,
             workers=self.workers,
             progress=self.progress,
         )
         safe, undecided = np.zeros(targets.size, bool), np.zeros(targets.size, bool)
-        # A level at the value itself on either side leaves one value: such a figure is looked at in full.
-        wide = low[quick] < high[quick]
         failed = (answer.lower == OUT_OF_REACH) | (answer.upper == OUT_OF_REACH)
         reached = (answer.lower == REACHED) & (answer.upper == REACHED)
-        safe[quick] = reached & wide
+        # A level at the value itself on either side leaves one value: such a figure is looked at in full.
+        safe[quick] = reached & (low[quick] < high[quick])
         undecided[quick] = ~reached & ~failed
-        rest = self.outsider(equations, targets[~safe & ~undecided], None)
+        rest = self.outsider(equations, targets[~safe & ~undecided])
         kept = np.flatnonzero(safe | undecided)
         unknown = np.full(kept.size, np.nan)
-        judged = Judged(unknown, np.zeros(kept.size))
-        short = self._findings(
-            targets[kept],
-            np.zeros(kept.size, np.int64),
-            unknown,
-            unknown,
-            unknown,
-            judged,
-            faults(kept.size),
-            safe[kept],
-            None,
-            np.zeros(kept.size, np.int64),
-        )
-        none = np.full(kept.size, -1)
+        judged, none = Judged(unknown, np.zeros(kept.size)), np.full(kept.size, -1)
+        short = self._findings(targets[kept], Ends(unknown, unknown, unknown), judged, faults(kept.size), safe[kept])
         return Sheet(joined([rest.findings, short]), rest.found, np.r_[rest.at, none], np.r_[rest.own, none])
 
     # --- attackers ----------------------------------------------------------------------------------------
@@ -184,15 +170,14 @@ class Judge:
     def suspects(self, equations: Equations, known: Sequence[Knowledge], targets: IntArray) -> IntArray:
         """Return the attackers of whom it is not seen at once that every level is reached in spite of what they know.
 
-        Only levels to either side are looked at so: where anything else is asked for, all attackers are returned.
+        Only levels on either side are looked at so: where anything else is asked for, all attackers are returned.
         """
-        low, high = self._levels(targets)
-        plain = np.isfinite(low) & np.isfinite(high) & ~np.isfinite(self.reach.sliding[targets])
-        ends = low[plain].astype(np.int64), high[plain].astype(np.int64)
+        low, high, plain = self._levels(targets)
         limits = self.limits
         more = limits.width is not None or limits.dr is not None or limits.within is not None
-        if more or not plain.all() or not (ends[0] < ends[1]).all():
+        if more or not (plain & (low < high)).all():
             return np.arange(len(known))
+        ends = low.astype(np.int64), high.astype(np.int64)
         who = np.repeat(np.arange(len(known)), [one.at.size for one in known])
         at, own_low, own_high, own, others = (
             np.concatenate([getattr(one, name) for one in known]) for name in ("at", "low", "high", "own", "others")
@@ -204,7 +189,7 @@ class Judge:
             facts = facts.chosen(found[facts.who])
         if found.any():
             found = doubtful(
-                equations, targets, *ends, facts, len(known), time_limit=self.left(), progress=self.progress
+                equations, targets, *ends, facts, len(known), time_limit=self.clock.left, progress=self.progress
             )
         # What somebody is said to know of a target, without a contribution to it, is judged as it is.
         found[who[(own < 0) & np.isin(at, targets)]] = True
@@ -220,70 +205,57 @@ class Judge:
         before = np.full((2, equations.lower.size), np.nan)
         before[:, targets] = outside.found.lower[targets], outside.found.upper[targets]
         sheets = []
-        for number, (numbers, stack) in enumerate(Linked(equations).stacks(known)):
+        for number, (count, stack) in enumerate(Linked(equations).stacks(known)):
             if self.progress is not None:
-                self.progress(number, max(number + 1, len(known) // max(len(numbers), 1)), "groups of attackers tried")
+                self.progress(number, max(number + 1, len(known) // max(count, 1)), "groups of attackers tried")
             sheets.append(self._stack(replace(stack, who=whom[stack.who]), wanted, before))
         return sheets
 
     def _stack(self, stack: Stack, wanted: BoolArray, before: FloatArray) -> Sheet:
         rivals = (stack.own >= 0) & (stack.others >= 1)
-        # Who is alone in a cell knows it anyway, and learns nothing from it.
+        # Whoever is alone in a cell knows it anyway, and learns nothing from it.
         chosen = np.flatnonzero(rivals | (wanted[stack.index] & (stack.own < 0)))
         try:
             found = self.bound(stack.equations, chosen)
         except InfeasibleError as error:
             raise self._contradiction(stack, error) from None
-        low, high, values = _ends(found, chosen)
-        closer = (low > before[0, stack.index[chosen]]) | (high < before[1, stack.index[chosen]])
+        ends, at = Ends.of(found, chosen), stack.index[chosen]
+        closer = (ends.low > before[0, at]) | (ends.high < before[1, at])
         keep = rivals[chosen] | closer | ~found.finished[chosen]
-        chosen, low, high, values = chosen[keep], low[keep], high[keep], values[keep]
+        chosen, at = chosen[keep], at[keep]
+        low, high, values = (column[keep] for column in ends)
         judged = self.weigh(found, chosen)
         mine = rivals[chosen]
         own, others = stack.own[chosen], np.maximum(stack.others[chosen], 1)
-        low_asked, high_asked, sliding = (np.where(mine, np.nan, ends) for ends in self.reach.at(stack.index[chosen]))
+        low_asked, high_asked, sliding = (np.where(mine, np.nan, levels) for levels in self.reach.at(at))
         # The largest of several others is at least their mean and at most all of them.
-        rest_low, rest_high = np.maximum(low - own, 0.0), high - own
-        low = np.where(mine, np.ceil(rest_low / others), low)
-        high = np.where(mine, rest_high, high)
+        low = np.where(mine, np.ceil(np.maximum(low - own, 0.0) / others), low)
+        high = np.where(mine, high - own, high)
         values = np.where(mine, high - low + 1, values)
-        several = mine & ((others > 1) | self.law.even)
-        bits = np.where(several, np.log2(np.maximum(values, 1.0)), judged.bits)
-        judged = replace(judged, bits=bits)
+        several = mine & ((others > 1) | LAWS[self.law].even)
+        judged = replace(judged, bits=np.where(several, np.log2(np.maximum(values, 1.0)), judged.bits))
         near = np.zeros(mine.size, bool)
         if self.limits.within is not None:
             share, rival = self.limits.within / 100, stack.rival[chosen]
             # The p% view is one from above; of a single other contributor an insider has an interval with two ends.
             near = (high < rival * (1 + share)) | ((others == 1) & (low > rival * (1 - share)))
             near &= mine
-        asked = (low_asked, high_asked, sliding)
-        wrong = self._faults(stack.index[chosen], low, high, values, judged.bits, asked, mine, near)
+        ends = Ends(low, high, values)
+        wrong = self._faults(at, ends, judged.bits, (low_asked, high_asked, sliding), mine, near)
         finished = self._finished(found.finished[chosen], judged, wrong)
-        findings = self._findings(
-            stack.index[chosen],
-            stack.who[chosen] + 1,
-            low,
-            high,
-            values,
-            judged,
-            wrong,
-            finished,
-            None,
-            mine.astype(int),
-        )
+        findings = self._findings(at, ends, judged, wrong, finished, stack.who[chosen] + 1, mine.astype(int))
         return Sheet(findings, found, chosen, np.where(mine, own, -1), None, judged.note)
 
     def _contradiction(self, stack: Stack, error: InfeasibleError) -> InfeasibleError:
         """Say which contribution cannot be true: the published figures alone were found to be consistent before."""
         base = stack.equations.base
-        assert base is not None
         mine = np.flatnonzero(stack.own >= 0)[:LOOKED_AT]
         at = stack.index[mine]
         found = self.bound(base, np.unique(at))
         over = np.flatnonzero(stack.own[mine] > found.upper[at])
         if over.size:
             k, i = int(mine[over[0]]), int(at[over[0]])
-            proof = prove(found, i, upper=True, deadline=self.deadline)
+            proof = prove(found, i, upper=True, deadline=self.clock.deadline)
             why = f" ({proof.text(base)})" if proof is not None else ""
             return InfeasibleError(
                 f"{self.attackers[1 + int(stack.who[k])]} contributes {base.text(int(stack.own[k]))} to cell "
@@ -302,18 +274,10 @@ class Judge:
     # --- both ---------------------------------------------------------------------------------------------
 
     def _faults(
-        self,
-        at: IntArray,
-        low: FloatArray,
-        high: FloatArray,
-        values: FloatArray,
-        bits: FloatArray,
-        asked: Asked,
-        mine: BoolArray,
-        near: BoolArray | None = None,
+        self, at: IntArray, ends: Ends, bits: FloatArray, asked: Asked, mine: BoolArray, near: BoolArray | None = None
     ) -> BoolArray:
         """Say what is wrong with every figure."""
-        wrong = self.limits.broken(low, high, values, bits, asked, scale=self.scale)
+        wrong = self.limits.broken(*ends, bits, asked, scale=self.scale)
         exact = wrong.pop("exact")
         sensitive = self.reach.sensitive
         shown = np.zeros(at.size, bool)
@@ -336,42 +300,31 @@ class Judge:
     def _findings(
         self,
         at: IntArray,
-        who: IntArray,
-        low: FloatArray,
-        high: FloatArray,
-        values: FloatArray,
+        ends: Ends,
         judged: Judged,
         wrong: BoolArray,
         finished: BoolArray,
-        alone: FloatArray | None,
-        subject: IntArray,
+        who: IntArray | None = None,
+        subject: IntArray | None = None,
+        alone: FloatArray | None = None,
     ) -> Findings:
-        assert wrong.shape[1] == len(FAULTS)
+        """Put findings into columns; by default they are an outsider's, about values."""
+        none = np.zeros(at.size, np.int64)
         return Findings(
             self.equations,
             self.limits,
             self.attackers,
             self.prior_bits,
-            at,
-            who,
-            low / self.scale,
-            high / self.scale,
-            values,
-            judged.bits,
-            judged.error,
-            wrong,
-            finished,
-            subject,
-            np.full((2, at.size), np.nan) if alone is None else alone[:, at] / self.scale,
-            np.zeros(at.size, bool) if judged.bound is None else judged.bound,
+            at=at,
+            who=none if who is None else who,
+            lower=ends.low / self.scale,
+            upper=ends.high / self.scale,
+            values=ends.values,
+            bits=judged.bits,
+            error=judged.error,
+            faults=wrong,
+            finished=finished,
+            subject=none if subject is None else subject,
+            alone=np.full((2, at.size), np.nan) if alone is None else alone[:, at] / self.scale,
+            bound=np.zeros(at.size, bool) if judged.bound is None else judged.bound,
         )
-
-
-def _ends(found: Bounds, at: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return intervals in units, infinite where they have no end, and how many values they hold."""
-    low, high = found.lower[at].astype(np.float64), found.upper[at].astype(np.float64)
-    return (
-        np.where(low <= -UNBOUNDED, -np.inf, low),
-        np.where(high >= UNBOUNDED, np.inf, high),
-        found.values[at],
-    )

@@ -1,20 +1,22 @@
 """What attackers know beside what is published, and equations of their own for each of them.
 
-An attacker's knowledge reaches only the hidden figures that are linked with the cells that it is about. Each attacker
-therefore gets a copy of those few equations, and all copies are bounded together.
+An attacker's knowledge reaches only the hidden figures that are linked with the cells that it is about. So each
+attacker gets a copy of those few equations, and all copies are bounded together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.auditing.levels import located
 from discreet.core.errors import DataError, InfeasibleError
-from discreet.core.numerics import FloatArray, IntArray, whole_where_near
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges, whole_where_near
+from discreet.core.sparse import parts, row_of, starts_of
 from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
 from discreet.table.equations import Equations
@@ -22,9 +24,8 @@ from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.stakes import Stakes, joint_stakes
 from discreet.table.tabulation import Tabulation
 
-BoolArray = npt.NDArray[np.bool_]
 ENTRIES = 2_000_000
-"""About how many entries of equations are copied before they are bounded."""
+"""About how many entries of equations are copied before they are bounded: some 100 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,24 +51,19 @@ def knowledge_of(equations: Equations, attacker: Attacker) -> Knowledge:
     rows: list[tuple[int, int, int, int, int]] = []
     for contribution in attacker.contributions:
         i, value = equations.find(contribution.cell), equations.units(contribution.value)
-        _fits(equations, attacker.name, i, value)
+        if value > equations.upper[i]:
+            raise DataError(
+                f"{attacker.name} contributes {equations.text(value)} to cell {equations.describe(i)}, which is at "
+                f"most {equations.text(int(equations.upper[i]))}; correct the contribution or the cell"
+            )
         rows.append((i, value, value if contribution.others == 0 else UNBOUNDED, value, contribution.others))
     scale = 10**equations.decimals
     for fact in attacker.knows:
         least = -UNBOUNDED if fact.lower is None else int(np.ceil(whole_where_near(fact.lower * scale)))
         most = UNBOUNDED if fact.upper is None else int(np.floor(whole_where_near(fact.upper * scale)))
         rows.append((equations.find(fact.cell), least, most, -1, 0))
-    table = np.array(rows, np.int64).reshape(-1, 5)
-    at, low, high, own, others = table.T
+    at, low, high, own, others = np.array(rows, np.int64).reshape(-1, 5).T
     return Knowledge(attacker.name, at, low, high, own, others, np.full(at.size, np.nan))
-
-
-def _fits(equations: Equations, name: str, i: int, value: int) -> None:
-    if value > equations.upper[i]:
-        raise DataError(
-            f"{name} contributes {equations.text(value)} to cell {equations.describe(i)}, which is at most "
-            f"{equations.text(int(equations.upper[i]))}; correct the contribution or the cell"
-        )
 
 
 def contributors(
@@ -75,11 +71,11 @@ def contributors(
 ) -> tuple[list[Knowledge], IntArray]:
     """Return everybody who may learn something, each with all that they contributed, and the sums of a single one.
 
-    Tried are those who are alone in a sum, one of two, or a coalition, and everybody in a sum that is not published
+    Those who are alone in a sum, one of two, or a coalition are tried, and everybody in a sum that is not published
     exactly, unless somebody else is in the same sums with more.
 
-    With ``close`` the second largest contributor of every sum is tried too, who is the one that estimates the largest
-    best: whatever else contributes to it is all that stands between the two.
+    With ``close`` the second largest contributor of every sum is tried too, who estimates the largest best: whatever
+    else contributes to it is all that lies between the two.
     """
     position, unit, amount = contributions.spread(equations.space)
     at = equations.locate(position)
@@ -104,7 +100,7 @@ def contributors(
     count = number[row]
     first, second = size[start], np.where(number > 1, size[np.minimum(start + 1, cell.size - 1)], 0)
     others = count - 1
-    # Whoever is the largest looks at the second; among several that are alike, all look at one of the same size.
+    # The largest looks at the second; where several are equally large, all look at one of the same size.
     rival = np.where(whole < first[row], first[row], second[row]).astype(np.float64)
     for number, members in enumerate(contributions.coalitions.values(), start=len(contributions.units)):
         inside = np.isin(unit, [contributions.units.index(member) for member in members])
@@ -116,7 +112,7 @@ def contributors(
         rival[mine] = outside[row[mine]]
     near = (others <= 1) | ~single
     if close:
-        # Among alike contributors any may stand for the second largest.
+        # Of contributors of the same size, any may be the second largest.
         near |= (whole == second[row]) | (whole == first[row])
     open_ = np.flatnonzero(~equations.exact[at])
     open_ = open_[np.lexsort((at[open_], unit[open_]))]
@@ -139,12 +135,8 @@ def respondents(
 ) -> list[Knowledge]:
     """Return the respondents of tabulations who may learn something, each with all that they contributed to any table.
 
-    Args:
-        equations: what is published.
-        tables: what it was made from.
-        response: the magnitude that is published.
-        secret: the positions where what others contributed is to be kept from a contributor; None for all.
-        several: also those who are alone in no cell.
+    ``secret`` are the positions where what others contributed is to be kept from a contributor, None for all; with
+    ``several``, those who are alone in no cell are tried too.
     """
     found = joint_stakes(tables, [located(equations, table) for table in tables], response)
     alone = found.others == 0
@@ -157,19 +149,9 @@ def respondents(
     told = found.others if secret is None else np.where(secret[found.at], found.others, 0)
     mine = np.maximum(least, 0)
     start = np.flatnonzero(np.diff(found.unit, prepend=-1))
-    stop = np.append(start[1:], found.unit.size)[: start.size]
-    return [
-        Knowledge(
-            found.names[int(found.unit[a])],
-            found.at[a:b],
-            least[a:b],
-            most[a:b],
-            mine[a:b],
-            told[a:b],
-            np.full(b - a, np.nan),
-        )
-        for a, b in zip(start.tolist(), stop.tolist(), strict=True)
-    ]
+    names, unit, at, unknown = found.names, found.unit, found.at, np.full(found.unit.size, np.nan)
+    spans = [slice(a, b) for a, b in pairwise((*start.tolist(), found.unit.size))]
+    return [Knowledge(names[int(unit[s.start])], at[s], least[s], most[s], mine[s], told[s], unknown[s]) for s in spans]
 
 
 def _add_up(equations: Equations, at: IntArray, sums: IntArray) -> None:
@@ -186,32 +168,24 @@ def _add_up(equations: Equations, at: IntArray, sums: IntArray) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Copies(Equations):
     """Equations of several attackers side by side; ``index`` says which position of ``base`` each one copies."""
 
-    base: Equations | None = None
-    index: IntArray | None = None
-
-    def _of(self, i: int) -> tuple[Equations, int]:
-        assert self.base is not None
-        assert self.index is not None
-        return self.base, int(self.index[i])
+    base: Equations
+    index: IntArray
 
     def describe(self, i: int) -> str:
         """Return a position as a phrase."""
-        base, at = self._of(i)
-        return base.describe(at)
+        return self.base.describe(int(self.index[i]))
 
     def cell(self, i: int) -> dict[str, str]:
         """Return the labels of a position by dimension."""
-        base, at = self._of(i)
-        return base.cell(at)
+        return self.base.cell(int(self.index[i]))
 
     def kind(self, i: int) -> Kind | None:
         """Return how a position is published, None where no table shows it."""
-        base, at = self._of(i)
-        return base.kind(at)
+        return self.base.kind(int(self.index[i]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,50 +200,50 @@ class Stack:
     rival: FloatArray
 
 
+class _Copy(NamedTuple):
+    """The positions that one attacker's knowledge reaches, their ranges, and the equations among them."""
+
+    positions: IntArray
+    lower: IntArray
+    upper: IntArray
+    columns: IntArray
+    signs: IntArray
+    lengths: IntArray
+    at: IntArray
+    who: int
+    knows: Knowledge
+
+
 class Linked:
-    """Which hidden figures are linked with which, so that every attacker gets only the equations that matter."""
+    """Which hidden figures are linked with which: every attacker gets only the equations that matter."""
 
     def __init__(self, equations: Equations) -> None:
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        self.equations = equations
-        count = equations.starts.size - 1
-        row = np.repeat(np.arange(count), np.diff(equations.starts))
-        open_ = np.flatnonzero(~equations.exact[equations.columns])
-        size = equations.lower.size + count
-        links = coo_array(
-            (np.ones(open_.size, np.int8), (equations.columns[open_], equations.lower.size + row[open_])),
-            shape=(size, size),
-        )
-        label = connected_components(links.tocsr(), directed=False)[1]
-        self.label, of_row = label[: equations.lower.size], label[equations.lower.size :]
+        self.equations, self.exact = equations, equations.exact
+        open_ = np.flatnonzero(~self.exact[equations.columns])
+        row, column = row_of(equations.starts)[open_], equations.columns[open_]
+        _, of_row, self.label = parts(row, column, equations.starts.size - 1, equations.lower.size)
         self.rows = np.argsort(of_row, kind="stable")
         self.sorted = of_row[self.rows]
 
-    def stacks(self, known: Sequence[Knowledge]) -> Iterator[tuple[list[int], Stack]]:
-        """Yield copies of the equations of some attackers at a time."""
-        batch: list[tuple[int, tuple[IntArray, ...]]] = []
+    def stacks(self, known: Sequence[Knowledge]) -> Iterator[tuple[int, Stack]]:
+        """Yield copies of the equations of some attackers at a time, with the number of those."""
+        batch: list[_Copy] = []
         size = 0
         for number, one in enumerate(known):
-            batch.append((number, self._copy(one)))
-            size += batch[-1][1][0].size + batch[-1][1][3].size
-            if size > ENTRIES:
-                yield self._joined(batch, known)
+            batch.append(self._copy(number, one))
+            size += batch[-1].positions.size + batch[-1].columns.size
+            if size > ENTRIES or number == len(known) - 1:
+                yield len(batch), self._joined(batch)
                 batch, size = [], 0
-        if batch:
-            yield self._joined(batch, known)
 
-    def _copy(self, one: Knowledge) -> tuple[IntArray, ...]:
-        """Return positions, their ranges, and the equations among them."""
+    def _copy(self, who: int, one: Knowledge) -> _Copy:
+        """Return the equations that what an attacker knows reaches."""
         equations = self.equations
-        open_ = one.at[~equations.exact[one.at]]
-        labels = np.unique(self.label[open_])
+        labels = np.unique(self.label[one.at[~self.exact[one.at]]])
         begin, end = np.searchsorted(self.sorted, labels), np.searchsorted(self.sorted, labels, side="right")
-        rows = np.concatenate([self.rows[a:b] for a, b in zip(begin, end, strict=True)] or [np.zeros(0, np.int64)])
-        lengths = equations.starts[rows + 1] - equations.starts[rows]
-        step = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        entries = np.repeat(equations.starts[rows], lengths) + step
+        rows = self.rows[index_ranges(begin, end)[1]]
+        first, last = equations.starts[rows], equations.starts[rows + 1]
+        _, entries = index_ranges(first, last)
         columns = equations.columns[entries]
         index = np.unique(np.concatenate([columns, one.at]))
         at = np.searchsorted(index, one.at)
@@ -284,36 +258,27 @@ class Linked:
                 f"{one.name} is said to know that cell {equations.describe(i)} lies between {ends[0]} and {ends[1]}, "
                 f"but what is published leaves {ends[2]} to {ends[3]}; correct one of them"
             )
-        return index, lower, upper, np.searchsorted(index, columns), equations.signs[entries], lengths, at
+        place = np.searchsorted(index, columns)
+        return _Copy(index, lower, upper, place, equations.signs[entries], last - first, at, who, one)
 
-    def _joined(
-        self, batch: list[tuple[int, tuple[IntArray, ...]]], known: Sequence[Knowledge]
-    ) -> tuple[list[int], Stack]:
-        numbers = [number for number, _ in batch]
-        sizes = np.array([copy[0].size for _, copy in batch])
+    def _joined(self, batch: list[_Copy]) -> Stack:
+        """Put copies side by side."""
+        base, sizes = self.equations, np.array([copy.positions.size for copy in batch])
         shift = np.cumsum(sizes) - sizes
         index, lower, upper, signs, lengths = (
-            np.concatenate([copy[i] for _, copy in batch]).astype(np.int64) for i in (0, 1, 2, 4, 5)
+            np.concatenate([getattr(copy, name) for copy in batch]).astype(np.int64)
+            for name in ("positions", "lower", "upper", "signs", "lengths")
         )
-        columns = np.concatenate([copy[3] + s for (_, copy), s in zip(batch, shift, strict=True)]).astype(np.int64)
+        columns = np.concatenate([copy.columns + by for copy, by in zip(batch, shift, strict=True)]).astype(np.int64)
         own, others = np.full(index.size, -1), np.zeros(index.size, np.int64)
         rival = np.full(index.size, np.nan)
-        for (number, copy), s in zip(batch, shift, strict=True):
-            one = known[number]
+        for copy, by in zip(batch, shift, strict=True):
+            one = copy.knows
             mine = one.own >= 0
-            at = copy[6][mine] + s
+            at = copy.at[mine] + by
             own[at], others[at], rival[at] = one.own[mine], one.others[mine], one.rival[mine]
-        base = self.equations
         given = {item.name: getattr(base, item.name) for item in fields(Equations)}
-        given |= {
-            "lower": lower,
-            "upper": upper,
-            "source": base.source[index],
-            "row": base.row[index],
-            "hidden": base.hidden[index],
-            "starts": np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            "columns": columns,
-            "signs": signs,
-        }
-        stacked = Copies(**given, base=base, index=index)
-        return numbers, Stack(stacked, index, np.repeat(numbers, sizes), own, others, rival)
+        given |= {name: given[name][index] for name in ("source", "row", "hidden")}
+        given |= {"lower": lower, "upper": upper, "starts": starts_of(lengths), "columns": columns, "signs": signs}
+        who = np.repeat([copy.who for copy in batch], sizes)
+        return Stack(Copies(**given, base=base, index=index), index, who, own, others, rival)

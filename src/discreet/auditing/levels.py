@@ -46,7 +46,7 @@ def reach_of(
     sensitive, unseen = None, 0
     if sensitivity is not None:
         sensitive = np.zeros(equations.lower.size, bool)
-        at, values = _judged(equations, sensitivity)
+        at, values = located(equations, sensitivity.tabulation), sensitivity.figures[0].value * 10.0**equations.decimals
         seen = at >= 0
         _check(equations, at[seen], values[seen], exact=False)
         unseen = int(np.count_nonzero(sensitivity.sensitive & ~seen))
@@ -82,7 +82,8 @@ def least_known(equations: Equations) -> FloatArray:
     """
     code, kinds, _ = equations.figures_at(np.arange(equations.source.size))
     scale = [10 ** (equations.decimals - part.decimals) for part in equations.parts for _ in part.kinds]
-    said = [-UNBOUNDED if kind.floor is None else kind.floor * by for kind, by in zip(kinds, scale, strict=True)]
+    lows = [kind.said[0] for kind in kinds]
+    said = [-UNBOUNDED if low is None else low * by for low, by in zip(lows, scale, strict=True)]
     least = np.array([*said, -UNBOUNDED])[code]
     told = np.where(equations.hidden, equations.lower, np.maximum(np.minimum(equations.lower, 0), least))
     floors: FloatArray = equations.floors(told, equations.exact & (equations.lower == 0)).astype(np.float64)
@@ -103,13 +104,8 @@ def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatAr
     return at[use], values, truth.decimals <= equations.decimals
 
 
-def _judged(equations: Equations, sensitivity: Sensitivity) -> tuple[IntArray, FloatArray]:
-    """Return where the cells of a tabulation stand, -1 where no published table crosses them, and their values."""
-    return located(equations, sensitivity.tabulation), sensitivity.figures[0].value * 10.0**equations.decimals
-
-
 def located(equations: Equations, tabulation: Tabulation) -> IntArray:
-    """Return where the cells of a tabulation stand, -1 where no published table crosses them."""
+    """Return the positions of a tabulation's cells, -1 where no published table crosses them."""
     space, codes = equations.space, {}
     for axis in tabulation.axes:
         if axis.name in space.names:

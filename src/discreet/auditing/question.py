@@ -9,10 +9,10 @@ import numpy as np
 from discreet.auditing.limits import Reach
 from discreet.core.numerics import IntArray
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import Asked
 from discreet.table.equations import Equations, Layout, equations_of
 from discreet.table.figures import Figures
+from discreet.table.space import WHOLE
 
 
 def unpublished(about: Sequence[str] | Mapping[str, Sequence[object]], parts: Iterable[Figures]) -> list[Figures]:
@@ -54,7 +54,7 @@ def ask(
             inside &= np.isin(code, axis.leaves) if axis.name in crossing else code == 0
         asked = np.flatnonzero(inside)
     for name, cells in sums.items():
-        equations = equations.with_sum([equations.find(cell) for cell in cells], name)
+        equations = equations.with_sums([([equations.find(cell) for cell in cells], name)])
         asked = np.append(asked, equations.lower.size - 1)
     return equations, crossing, asked
 

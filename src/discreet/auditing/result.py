@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.auditing.criterion import Criterion
 from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdict
 from discreet.auditing.laws import LAWS
+from discreet.auditing.limits import Criterion
 from discreet.core.numerics import IntArray, disclosure_risk
 from discreet.core.text import columns, html_table
 
@@ -72,12 +72,7 @@ class CellAudit:
         return {
             "cell": dict(self.cell),
             "subject": self.subject,
-            "lower": _finite(self.lower),
-            "upper": _finite(self.upper),
-            "values": _finite(self.values),
-            "bits": _finite(self.bits),
-            "bits_error": _finite(self.bits_error),
-            "dr": _finite(self.dr),
+            **{name: _finite(getattr(self, name)) for name in ("lower", "upper", "values", "bits", "bits_error", "dr")},
             "basis": "not shown" if math.isnan(self.bits) else "bound" if self.bound else "exact",
             "determined": self.values == 1,
             "prior_bits": _finite(self.prior_bits),
@@ -131,10 +126,9 @@ class Audit:
         found = self.findings
         made = []
         for k in rows.tolist():
-            i = int(found.at[k])
-            dr = float(found.dr[k])
+            i, dr = int(found.at[k]), float(found.dr[k])
             lower, upper = float(found.lower[k]), float(found.upper[k])
-            by_itself = (float(found.alone[0, k]), float(found.alone[1, k]))
+            alone = (float(found.alone[0, k]), float(found.alone[1, k]))
             made.append(
                 CellAudit(
                     found.equations.cell(i),
@@ -150,7 +144,7 @@ class Audit:
                     found.limits.phrases(found.faults[k], lower, upper, dr) if found.faults[k].any() else (),
                     self.proofs.get(k, ""),
                     bool(found.finished[k]),
-                    None if math.isnan(by_itself[0]) else by_itself,
+                    None if math.isnan(alone[0]) else alone,
                     SUBJECTS[int(found.subject[k])],
                     bool(found.bound[k]),
                 )
@@ -178,8 +172,8 @@ class Audit:
             return f"All {self.published:,} figures are published exactly.{note}"
         if not len(self.findings):
             return (
-                f"All {self.published:,} figures are published exactly and nobody was named who knows more, so that "
-                "there is nothing to work out, and nothing that could be shown to be safe. Whether these figures may "
+                f"All {self.published:,} figures are published exactly and nobody was named who knows more: there is "
+                "nothing to work out, and nothing that could be shown to be safe. Whether these figures may "
                 "be published is for the rules and the risk measures to say (discreet rules, discreet risk); what "
                 "contributors learn about each other is audited with their contributions (contributions=, "
                 f"--contributions).{note}"
@@ -253,16 +247,14 @@ class Audit:
         """Return a header and the n worst figures as rows of text."""
         return [list(HEADER), *(cell.row() for cell in self.worst(n))]
 
-    def _face(self, n: int) -> tuple[list[str], list[list[str]]]:
-        return list(HEADER), self.table(n)[1:]
-
     def __str__(self) -> str:
         """Return the verdict, the worst figures, and proofs."""
         if not len(self.findings):
             return f"Audit: {self.verdict}\n{self.sentence}\n{self.criterion}"
         proofs = [f"  {cell.proof}" for cell in self.worst(3) if cell.proof]
         head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion), LAWS[self.law].text]
-        return "\n".join([*head, columns(*self._face(10)), *proofs])
+        header, *rows = self.table(10)
+        return "\n".join([*head, columns(header, rows), *proofs])
 
     __repr__ = __str__
 
@@ -270,7 +262,8 @@ class Audit:
         import html
 
         head = f"<p><b>Audit: {self.verdict}</b><br>{html.escape(f'{self.sentence} {self.criterion}')}</p>"
-        return head + html_table(*self._face(20))
+        header, *rows = self.table(20)
+        return head + html_table(header, rows)
 
 
 def _finite(number: float) -> float | int | None:

@@ -31,7 +31,7 @@ from discreet.core.errors import DiscreetError
 from discreet.core.progress import Progress
 from discreet.core.text import one_line
 
-# The class of all complaints about a command line, which typer keeps to itself.
+# The class of all complaints about a command line, which typer does not export.
 USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
 INTERRUPTED = 130
 
@@ -44,21 +44,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(assess)
-app.command()(compare)
-app.command()(audit)
-app.command()(risk)
-app.command()(report)
-app.command()(estimate)
-app.command()(replay)
-app.command()(study)
-app.command()(tabulate)
-app.command()(rules)
-app.command()(inspect)
-app.command()(workbench)
-app.add_typer(protect)
-app.add_typer(uniques)
-app.add_typer(ledger)
+for _command in (
+    *(assess, compare, audit, risk, report, estimate),
+    *(replay, study, tabulate, rules, inspect, workbench),
+):
+    app.command()(_command)
+for _group in (protect, uniques, ledger):
+    app.add_typer(_group)
 
 
 def _version(show: bool) -> None:
@@ -94,7 +86,7 @@ def main(arguments: list[str] | None = None) -> None:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal that lacks a character of a label shows another in its place.
+            # A terminal that lacks a character of a label shows another instead.
             stream.reconfigure(errors="replace")
     given = sys.argv[1:] if arguments is None else arguments
     try:
@@ -104,12 +96,14 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()
         sys.exit(code)
     except SystemExit as stop:
-        # The libraries that print end with 1 where a pipe is closed, which here means unsafe.
+        # The libraries that print end with 1 when a pipe is closed; here that means unsafe.
         if isinstance(stop.__context__, BrokenPipeError):
             _leave()
         raise
     except USAGE_ERROR as error:
-        _fail(_usage(error), 2)
+        where = getattr(error, "ctx", None)
+        told = cast("Any", error).format_message().rstrip(".")
+        _fail(f"{told}; see {where.command_path if where is not None else 'discreet'} --help", 2)
     except DiscreetError as error:
         _fail(str(error), 2)
     except MemoryError:
@@ -125,9 +119,7 @@ def main(arguments: list[str] | None = None) -> None:
 def perform(arguments: list[str], listener: Progress) -> tuple[int, str, str]:
     """Run a command in this process; return its exit code, and what it printed on both streams.
 
-    Args:
-        arguments: the command line, without the name of the program.
-        listener: told how far long work is.
+    The listener is told how far long work is.
     """
     out, complaints = io.StringIO(), io.StringIO()
     code: object = 0
@@ -141,12 +133,6 @@ def perform(arguments: list[str], listener: Progress) -> tuple[int, str, str]:
     finally:
         show.LISTENERS.remove(listener)
     return (code if isinstance(code, int) else 0), out.getvalue(), complaints.getvalue()
-
-
-def _usage(error: Any) -> str:
-    """Say what is wrong with a command line, and where its options are explained."""
-    command = error.ctx.command_path if error.ctx is not None else "discreet"
-    return f"{error.format_message().rstrip('.')}; see {command} --help"
 
 
 def _leave() -> NoReturn:

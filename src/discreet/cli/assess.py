@@ -9,45 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.compose import composed
-from discreet.cli.original_options import OriginalOptions
+from discreet.cli.compose import command, panel
+from discreet.cli.options import in_output
+from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError, nearest
 
 if TYPE_CHECKING:
     from discreet.decide.result import Assessment
 
-EXAMPLES = {
-    "discreet assess table.csv": "may this table be published, and how?",
-    "discreet assess table.csv -o release.csv --report report.html": "with the protected table and a report",
-    "discreet assess firms.csv --by region,activity --value turnover --policy business": "from records of firms",
-    "discreet assess table.csv --release published.csv": "a release that somebody else made",
-    "discreet assess sample.csv --population 2449": "a sample table",
-}
-in_decide = options.panel("What is asked")
-COLOURS = {"release": "green", "protect": "yellow", "withhold": "red"}
+in_decide = panel("What is asked")
 
 
 @dataclass(frozen=True)
 class Asked:
     """What is asked."""
 
-    policy: Annotated[str, in_decide("--policy", help="A profile or a .toml file.")] = "default"
-    protect: Annotated[str | None, in_decide("--protect", help="NAME:KEY=VALUE,… applied and judged.")] = None
-    as_is: Annotated[bool, in_decide("--as-is", help="Judge the table as it is; propose nothing.")] = False
-    release: Annotated[Path | None, in_decide("--release", help="Judge this release of the table.")] = None
-    rounded: Annotated[
-        str | None, in_decide("--rounded", help="How --release was rounded: conventional, random, controlled.")
-    ] = None
-    base: Annotated[int, in_decide("--base", help="The base of that rounding.")] = 0
-    population: Annotated[
-        int | None, in_decide("--population", help="The table is a sample from so many people.", min=1)
-    ] = None
-    draws: Annotated[int, in_decide("--draws", help="Populations drawn for a sample.", min=2)] = 1000
+    policy: Annotated[str, in_decide("A profile or a .toml file.")] = "default"
+    protect: Annotated[str | None, in_decide("NAME:KEY=VALUE,… to apply and judge.")] = None
+    as_is: Annotated[bool, in_decide("Judge the table as it is; propose nothing.")] = False
+    release: Annotated[Path | None, in_decide("Judge this release of the table.")] = None
+    rounded: Annotated[str | None, in_decide("How --release was rounded: conventional, random, controlled.")] = None
+    base: Annotated[int, in_decide("The base of that rounding.")] = 0
+    population: Annotated[int | None, in_decide("The table is a sample from this many people.", min=1)] = None
+    draws: Annotated[int, in_decide("How many populations to draw for a sample.", min=2)] = 1000
     time_limit: Annotated[
-        float,
-        in_decide(
-            "--time-limit", help="Seconds for each search and each audit; what is not finished is never safe.", min=0.0
-        ),
+        float, in_decide("Seconds per search and audit; what is unfinished is never safe.", min=0.0)
     ] = 60.0
 
     def protection(self, read: OriginalOptions) -> tuple[Any, dict[str, Path]]:
@@ -71,19 +57,13 @@ class Written:
     """What is shown and written."""
 
     json: options.Json = False
-    output: Annotated[
-        Path | None, options.in_output("--output", "-o", help="Write what may be published: .csv or .parquet.")
-    ] = None
-    report: Annotated[Path | None, options.in_output("--report", help="Write a report: .html, .md, .json or .pdf.")] = (
-        None
+    output: Annotated[Path | None, in_output("Write what may be published: .csv or .parquet.")] = None
+    report: options.Report = None
+    edition: Annotated[str, in_output("Edition of --report and --json: internal, or public: nothing unpublished.")] = (
+        "internal"
     )
-    edition: Annotated[
-        str, options.in_output("--edition", help="Of --report and --json: internal, or public: nothing unpublished.")
-    ] = "internal"
-    record: Annotated[
-        Path | None, options.in_output("--record", help="Where the record goes; NAME.record.json by default.")
-    ] = None
-    top: Annotated[int, options.in_output("--top", help="How many cells to show.", min=0)] = 10
+    record: Annotated[Path | None, in_output("Where the record goes; NAME.record.json by default.")] = None
+    top: Annotated[int, in_output("How many cells to show.", min=0)] = 10
 
     def check(self, name: str, *inputs: Path | None) -> Path:
         """Refuse what cannot be written, before any work is done; return where the record goes."""
@@ -97,7 +77,7 @@ class Written:
             )
         kept = self.record or Path(f"{name}.record.json")
         show.check_output(self.output, *inputs, endings=(".csv", ".parquet"))
-        show.check_output(self.report, *inputs, self.output, endings=(".html", ".md", ".json", ".pdf"))
+        show.check_output(self.report, *inputs, self.output, endings=options.REPORTS)
         show.check_output(kept, *inputs, self.output, self.report, endings=(".json",))
         return kept
 
@@ -107,7 +87,7 @@ class Written:
         if self.json and self.edition == "public":
             from discreet.report.writing import report_text
 
-            # Made before anything is written: there may be nothing that can be told in public.
+            # Made before anything is written: there may be nothing to say in public.
             public = report_text(found.to_dict(), ".json", "public")
         found.write_record(kept)
         if self.output is not None and found.release is not None:
@@ -117,34 +97,38 @@ class Written:
             found.report(self.report, edition=self.edition)
         return public
 
-    def told(self, console: Any, found: Assessment, kept: Path) -> None:
+    def told(self, console: show.Console, found: Assessment, kept: Path) -> None:
         """Say what was written."""
-        written = [kept, *([self.output] if self.output and found.release else [])]
-        written += [self.report] if self.report else []
-        console.print(f"\nWritten: {', '.join(map(str, written))}", style="dim", markup=False)
+        files = (kept, self.output if found.release else None, self.report)
+        show.written(console, *(path for path in files if path))
         if self.output is not None and found.release is None:
-            console.print(f"{self.output} was not written, as nothing may be released.", style="red", markup=False)
+            console.print(f"{self.output} was not written, as nothing may be released.", style="red")
 
 
-@composed
+@command(
+    {
+        "discreet assess table.csv": "may this table be published, and how?",
+        "discreet assess table.csv -o release.csv --report report.html": "with the protected table and a report",
+        "discreet assess firms.csv --by region,activity --value turnover --policy business": "from records of firms",
+        "discreet assess table.csv --release published.csv": "a release that somebody else made",
+        "discreet assess sample.csv --population 2449": "a sample table",
+    }
+)
 def assess(
-    *,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A table, records, or the file of discreet tabulate.")
-    ] = None,
+    file: options.Table = None,
     example: options.Example = None,
+    *,
     asked: Asked,
     read: OriginalOptions,
-    seed: options.Seed = None,
-    trial: options.Trial = False,
+    draw: options.Draw,
     workers: options.Workers = None,
     written: Written,
 ) -> None:
     """Say whether a table may be released: as it is, after protection, or not at all, and why.
 
-    Rules, risk, protection, audit, risk after, utility: the whole path under one policy. Without further options the
-    cheapest protection that the policy allows and that meets it is proposed. Every assessment writes a record, from
-    which discreet replay makes it again. Exit code 1 if the table must not be released.
+    The whole path under one policy: rules, risk, protection, audit, risk after, utility. By default it proposes the
+    cheapest protection that the policy allows and that meets it. Every assessment writes a record; discreet replay
+    makes the assessment again from it. Exit code 1 if the table must not be released.
     """
     from discreet.decide.assess import assess as work
     from discreet.decide.policy import Policy
@@ -161,22 +145,19 @@ def assess(
             policy,
             protection=protection,
             population=asked.population,
-            seed=seed,
-            trial=trial,
             draws=asked.draws,
             time_limit=asked.time_limit,
             workers=workers,
             progress=bar,
+            **vars(draw),
         )
     public = written.write(found, kept)
 
-    def face(console: Any) -> None:
+    def face(console: show.Console) -> None:
         _show(console, found, source.note, written.top)
-        if seed is None:
-            drawn = found.record["request"]["seed"]
-            told = (
-                f"Seed {drawn}, drawn for this assessment; --seed {drawn} repeats it. Keep it as secret as the table."
-            )
+        if draw.seed is None:
+            seed = found.record["request"]["seed"]
+            told = f"Seed {seed}, drawn for this assessment; --seed {seed} repeats it. Keep it as secret as the table."
             console.print(f"\n{told}", style="dim")
         written.told(console, found, kept)
 
@@ -188,17 +169,15 @@ def assess(
         raise typer.Exit(1)
 
 
-def _show(console: Any, found: Assessment, note: str, top: int) -> None:
+def _show(console: show.Console, found: Assessment, note: str, top: int) -> None:
     """Show an assessment to a person: the verdict, its checks and figures, the worst cells, what was tried."""
-    colour = COLOURS[found.verdict]
-    console.print(f"[bold {colour}]{found.verdict.upper()}[/bold {colour}]", end="  ")
-    console.print(found.sentence, markup=False)
+    show.verdict(console, found.verdict, found.verdict.upper(), end="  ")
+    console.print(found.sentence)
     show.head(console, "", note)
     console.print()
     for one in found.checks:
-        mark = "[green]✓[/green]" if one.passed else "[red]✗[/red]"
-        console.print(f" {mark} ", end="")
-        console.print(one.text, markup=False)
+        console.print(f" {'✓' if one.passed else '✗'} ", style="green" if one.passed else "red", end="")
+        console.print(one.text)
     console.print()
     show.table(console, ["", ""], found.figures())
     if found.sample is not None:
@@ -206,21 +185,16 @@ def _show(console: Any, found: Assessment, note: str, top: int) -> None:
         header, rows = found.sample.side_by_side()
         show.table(console, header, rows, left=(0, 3))
     if found.rows_sentence:
-        console.print(found.rows_sentence, markup=False)
-    cells = found.cells(top)
-    if cells:
+        console.print(found.rows_sentence)
+    if cells := found.cells(top):
         console.print()
         rows = [[c["name"], str(c["original"]), c["published"], c["known"], c["reason"]] for c in cells]
-        header = ["sensitive cell", "true", "published", "a reader knows", "why"]
-        show.table(console, header, rows, left=(0, 3, 4))
+        show.table(console, ["sensitive cell", "true", "published", "a reader knows", "why"], rows, left=(0, 3, 4))
         console.print()
         for cell in cells[: 3 if found.verdict == "withhold" else 1]:
             if cell["proof"]:
-                console.print(f"  {cell['name']}: {cell['proof']}", style="dim", markup=False)
+                console.print(f"  {cell['name']}: {cell['proof']}", style="dim")
     if len(found.candidates) > 1:
         console.print()
         tried = [[c.title, "–" if c.utility is None else f"{c.utility:.4f}", c.text] for c in found.candidates]
         show.table(console, ["tried", "utility", ""], tried, left=(0, 2))
-
-
-assess.__doc__ = options.explained(assess, EXAMPLES)

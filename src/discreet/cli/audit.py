@@ -11,8 +11,9 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.audit_texts import fact_of, insider_of, kind_of, merged_of
-from discreet.cli.compose import composed
-from discreet.cli.release_options import ReleaseOptions, in_published
+from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.options import in_output
+from discreet.cli.reading_options import ReleaseOptions, in_published
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
@@ -24,28 +25,18 @@ if TYPE_CHECKING:
     from discreet.table.attacker import Attacker
     from discreet.table.contributions import Contributions
 
-EXAMPLES = {
-    "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
-    "discreet audit rounded.csv --rounded random --base 3 --law method": "to a reader who knows the method",
-    "discreet audit as.csv ar.csv sr.csv --about activity,size,region": "what linked tables give away together",
-    "discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20": "an insider, against a least width",
-    "discreet audit t.csv --original t.parquet --rule p=10": "against the protection levels of the rules",
-    "discreet audit t.csv --contributions firms.csv --contributor id --contribution turnover --within 10": (
-        "what contributors learn about each other"
-    ),
-}
-in_known, in_limits = options.panel("Who looks, and what they know"), options.panel("What counts as safe")
+in_known, in_limits = panel("Who looks, and what they know"), panel("What counts as safe")
 
 
 @dataclass(frozen=True)
 class Published(ReleaseOptions):
     """How the figures were published, and how their files are read."""
 
-    rounded: Annotated[str | None, in_published("--rounded", help="conventional, random or controlled.")] = None
-    base: Annotated[int, in_published("--base", help="The rounding base.")] = 0
-    bound: Annotated[int | None, in_published("--bound", help="Values were moved by at most this.")] = None
-    exact_margins: Annotated[bool, in_published("--exact-margins", help="Margins were not changed.")] = False
-    merged: Annotated[list[str] | None, in_published("--merged", help="DIMENSION:CATEGORY=PART+PART.")] = None
+    rounded: Annotated[str | None, in_published("conventional, random or controlled.")] = None
+    base: Annotated[int, in_published("The rounding base.")] = 0
+    bound: Annotated[int | None, in_published("Values were moved by at most this.")] = None
+    exact_margins: Annotated[bool, in_published("Margins were not changed.")] = False
+    merged: Annotated[list[str] | None, in_published("DIMENSION:CATEGORY=PART+PART.")] = None
 
     def made(self) -> dict[str, Any]:
         """Return how the figures were made."""
@@ -59,50 +50,28 @@ class Published(ReleaseOptions):
 class Known:
     """Who looks, and what they know."""
 
-    insider: Annotated[
-        list[str] | None, in_known("--insider", help="CELL:VALUE, as 'size=7:400', or CELL:VALUE:OTHERS.")
-    ] = None
+    insider: Annotated[list[str] | None, in_known("CELL:VALUE, as 'size=7:400', or CELL:VALUE:OTHERS.")] = None
     coalition: Annotated[
-        list[str] | None,
-        in_known(
-            "--coalition",
-            help="Insiders who put their knowledge together, as --insider; with --contributions NAME+NAME.",
-        ),
+        list[str] | None, in_known("Insiders who pool what they know, as --insider; with --contributions NAME+NAME.")
     ] = None
     contributions: Annotated[
         Path | None,
         in_known(
-            "--contributions",
-            help="A file of contributions (dimensions, whose they are, amounts, holdings): everybody is tried with "
-            "all that they contributed.",
+            "A file of contributions (dimensions, whose they are, amounts, holdings): everybody is tried, knowing all "
+            "that they contributed."
         ),
     ] = None
-    contributor: Annotated[
-        str, in_known("--contributor", help="The column of that file that says whose contribution it is.")
-    ] = "respondent"
-    contribution: Annotated[str, in_known("--contribution", help="The column of that file with the amounts.")] = "value"
-    holding: Annotated[
-        str | None,
-        in_known(
-            "--holding",
-            help="The column of that file that says which holding they belong to; 'holding' where there is one.",
-        ),
-    ] = None
+    contributor: Annotated[str, in_known("The column of that file that says whose contribution it is.")] = "respondent"
+    contribution: Annotated[str, in_known("The column of that file with the amounts.")] = "value"
+    holding: Annotated[str | None, in_known("The column of that file with their holding, if not 'holding'.")] = None
     insiders: Annotated[
-        str,
-        in_known(
-            "--insiders",
-            help="Respondents of --original who are tried: auto (all it knows of), respondents, singletons or none.",
-        ),
+        str, in_known("Respondents of --original to try: auto (all it knows of), respondents, singletons or none.")
     ] = "auto"
-    know: Annotated[
-        list[str] | None, in_known("--know", help="CELL:LOW..HIGH known to everybody; either end may be left out.")
-    ] = None
+    know: Annotated[list[str] | None, in_known("CELL:LOW..HIGH, known to everybody; either end is optional.")] = None
     least: Annotated[
-        float | None,
-        in_known("--least", help="What hidden values are at least; by default above 0 where a table shows zeros."),
+        float | None, in_known("What hidden values are at least; by default above 0 if a table shows zeros.")
     ] = None
-    most: Annotated[float | None, in_known("--most", help="What every value is at most.")] = None
+    most: Annotated[float | None, in_known("What every value is at most.")] = None
 
     def attackers(self) -> list[Attacker]:
         """Return the insiders that are named, and their coalition."""
@@ -140,19 +109,14 @@ class Known:
 class Safe:
     """What counts as safe."""
 
-    min_width: Annotated[float | None, in_limits("--min-width", help="The least width of an interval.")] = None
-    max_dr: Annotated[float | None, in_limits("--max-dr", help="The largest disclosure risk 1/H.")] = None
-    protection: Annotated[
-        float | None, in_limits("--protection", help="Per cent of the original that intervals must reach.")
-    ] = None
+    min_width: Annotated[float | None, in_limits("The least width of an interval.")] = None
+    max_dr: Annotated[float | None, in_limits("The largest disclosure risk 1/H.")] = None
+    protection: Annotated[float | None, in_limits("Per cent of the original that intervals must reach.")] = None
     rule: Rules = None
     within: Annotated[
-        float | None,
-        in_limits("--within", help="Nobody may know the largest other contribution to within this per cent."),
+        float | None, in_limits("Nobody may know the largest other contribution within this per cent.")
     ] = None
-    verdict_only: Annotated[
-        bool, in_limits("--verdict-only", help="Only whether levels are reached: faster on large tables.")
-    ] = False
+    verdict_only: Annotated[bool, in_limits("Only whether levels are reached: faster on large tables.")] = False
 
     def limits(self) -> Limits:
         """Return the limits that hold for every figure."""
@@ -165,12 +129,9 @@ class Safe:
 class Work:
     """How the audit works."""
 
-    time_limit: Annotated[
-        float | None, typer.Option("--time-limit", help="Seconds; the rest is marked as incomplete.", min=0.0)
-    ] = None
+    time_limit: options.TimeLimit = None
     relaxed: Annotated[
-        bool,
-        typer.Option("--relaxed", help="Intervals over real numbers: faster; where whole ones may differ, never safe."),
+        bool, option("Intervals over real numbers: faster; never safe where those over integers may differ.")
     ] = False
     seed: options.Seed = None
     workers: options.Workers = None
@@ -183,23 +144,22 @@ class Shown:
     json: options.Json = False
     output: Annotated[
         Path | None,
-        options.in_output("--output", "-o", help="Also write the result: .json, .csv (one row per figure) or .txt."),
+        in_output("Also write the result: .json, .csv (one row per figure) or .txt."),
     ] = None
     top: Annotated[
-        int | None,
-        options.in_output("--top", help="How many of the figures known best to show; 10, and with --json all.", min=0),
+        int | None, in_output("How many of the best known figures to show; 10, or all with --json.", min=0)
     ] = None
+
+    @property
+    def rows(self) -> int:
+        """How many figures people see."""
+        return 10 if self.top is None else self.top
 
     @property
     def proofs(self) -> int | None:
         """How many figures get a proof; None for all."""
         every = self.output is not None or (self.json and self.top is None)
         return None if every else max(self.rows, 1)
-
-    @property
-    def rows(self) -> int:
-        """How many figures people see."""
-        return 10 if self.top is None else self.top
 
     def deliver(self, result: Audit) -> None:
         """Show an audit, and write it where a file is named."""
@@ -208,20 +168,30 @@ class Shown:
             return
         if self.output is not None:
             show.write_result("audit", result, self.output)
-        print(show.as_json("audit", _Best(result, self.top)))
+        # An audit makes its cells when they are asked for; a copy that has some of them makes no others.
+        brief = copy.copy(result)
+        vars(brief)["cells"] = result.worst(self.top)
+        print(show.as_json("audit", {**brief.to_dict(), "not_shown": max(len(result.findings) - self.top, 0)}))
 
 
-@composed
+@command(
+    {
+        "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
+        "discreet audit rounded.csv --rounded random --base 3 --law method": "to a reader who knows the method",
+        "discreet audit as.csv ar.csv sr.csv --about activity,size,region": "what linked tables give away together",
+        "discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20": "an insider, against a least width",
+        "discreet audit t.csv --original t.parquet --rule p=10": "against the protection levels of the rules",
+        "discreet audit t.csv --contributions firms.csv --contributor id --contribution turnover --within 10": (
+            "what contributors learn about each other"
+        ),
+    }
+)
 def audit(
+    releases: Annotated[list[Path], argument("Published tables, linked by the dimensions they share.")],
+    original: Annotated[Path | None, option("The true table: checks the release, sets protection levels.")] = None,
+    about: Annotated[str | None, option("Dimensions whose finest crossing is asked about, comma-separated.")] = None,
+    law: Annotated[str, option("interval, tables or method.")] = "interval",
     *,
-    releases: Annotated[list[Path], typer.Argument(help="Published tables, linked by the dimensions that they share.")],
-    original: Annotated[
-        Path | None, typer.Option("--original", help="The true table: checks the release, sets protection levels.")
-    ] = None,
-    about: Annotated[
-        str | None, typer.Option("--about", help="Dimensions whose finest crossing is asked about, with commas.")
-    ] = None,
-    law: Annotated[str, typer.Option("--law", help="interval, tables or method.")] = "interval",
     published: Published,
     known: Known,
     safe: Safe,
@@ -231,7 +201,7 @@ def audit(
     """Work out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
 
     With --rule and --original, every cell that the rules call sensitive must reach its protection levels. Exit code 0
-    if every hidden figure is safe, 1 if some are not, or if time ran out.
+    if every hidden figure is safe; 1 if some are not, or if time ran out.
     """
     show.check_output(shown.output, *releases, original, known.contributions)
     from discreet.auditing.audit import audit as run
@@ -283,45 +253,27 @@ def _truth(original: Path | None, reading: dict[str, Any], rules: list[Rule]) ->
         return truth, sensitivity(cells, rules, response=reading["value"] if cells.responses else None)
 
 
-def _face(console: Any, result: Audit, rows: int) -> None:
+def _face(console: show.Console, result: Audit, rows: int) -> None:
     """Show an audit to a person."""
     from discreet.auditing.laws import LAWS
 
-    colour = {"safe": "green", "unsafe": "red", "incomplete": "yellow"}[result.verdict]
-    console.print(f"[bold {colour}]{result.verdict}[/bold {colour}]")
-    console.print(result.sentence, markup=False)
-    console.print(str(result.criterion), style="dim", markup=False)
+    show.verdict(console, result.verdict)
+    console.print(result.sentence)
+    console.print(str(result.criterion), style="dim")
     if not len(result.findings) or not rows:
         return
-    console.print(LAWS[result.law].text, style="dim", markup=False)
-    console.print()
+    console.print(f"{LAWS[result.law].text}\n", style="dim")
     header, *lines = result.table(rows)
     show.table(console, header, lines)
     console.print()
     for cell in result.worst(min(rows, 5)):
         if cell.proof:
-            console.print(f"  {cell.proof}", markup=False)
+            console.print(f"  {cell.proof}")
     if result.linked:
         console.print("\nNarrower because of another table:")
-        lines = [[c.name, *_interval(c.alone), *_interval((c.lower, c.upper))] for c in result.linked[:rows]]
+        lines = [[c.name, _interval(c.alone), _interval((c.lower, c.upper))] for c in result.linked[:rows]]
         show.table(console, ["cell", "one table alone", "together"], lines)
 
 
-class _Best:
-    """An audit with the figures known best, and the number of the others."""
-
-    def __init__(self, audit: Audit, n: int) -> None:
-        self.audit, self.n = audit, n
-
-    def to_dict(self) -> dict[str, Any]:
-        # An audit makes its cells when they are asked for; a copy that has some of them makes no others.
-        brief = copy.copy(self.audit)
-        vars(brief)["cells"] = self.audit.worst(self.n)
-        return {**brief.to_dict(), "not_shown": max(len(self.audit.findings) - self.n, 0)}
-
-
-def _interval(ends: tuple[float, float] | None) -> list[str]:
-    return [f"{ends[0]:,g} to {ends[1]:,g}" if ends is not None else "–"]
-
-
-audit.__doc__ = options.explained(audit, EXAMPLES)
+def _interval(ends: tuple[float, float] | None) -> str:
+    return "–" if ends is None else f"{ends[0]:,g} to {ends[1]:,g}"

@@ -1,13 +1,17 @@
-"""What the audit is told in texts: how figures were published, cells, and what people know of them."""
+"""What options state about cells: how figures were published, and what people know of them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import RequestError, nearest
 
+if TYPE_CHECKING:
+    from discreet.table.attacker import Attacker, Fact
+    from discreet.table.kinds import Kind
 
-def kind_of(rounded: str | None, base: int, bound: int | None) -> Any:
+
+def kind_of(rounded: str | None, base: int, bound: int | None) -> Kind:
     """Return how figures were published: exactly, rounded to a base, or moved by at most a bound."""
     from discreet.table.kinds import EXACT, ROUNDINGS, Kind, Perturbed
 
@@ -33,7 +37,7 @@ def cell_of(text: str) -> dict[str, str]:
     return cell
 
 
-def insider_of(text: str, name: str) -> Any:
+def insider_of(text: str, name: str) -> Attacker:
     """Read somebody who knows their own contribution: ``size=7:400``, or ``size=7:400:2`` with two others."""
     from discreet.table.attacker import Attacker
 
@@ -45,7 +49,7 @@ def insider_of(text: str, name: str) -> Any:
         raise RequestError(f"insider {text!r} is not CELL:VALUE or CELL:VALUE:OTHERS, as 'size=7:400'") from None
 
 
-def fact_of(text: str) -> Any:
+def fact_of(text: str) -> Fact:
     """Read what everybody knows of a cell: ``size=7:1..50``; either end may be left out."""
     from discreet.table.attacker import Fact
 

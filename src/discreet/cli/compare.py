@@ -3,70 +3,59 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.compose import composed
-from discreet.cli.original_options import OriginalOptions
-
-EXAMPLES = {
-    "discreet compare table.csv": "the usual protections, and which to take",
-    "discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5": "two of them",
-    "discreet compare table.csv --grid grid.toml --resume results/ --report map.html": "a grid, kept as it goes",
-}
+from discreet.cli.compose import command, option
+from discreet.cli.options import in_output
+from discreet.cli.reading_options import OriginalOptions
 
 
-@composed
+@command(
+    {
+        "discreet compare table.csv": "the usual protections, and which to take",
+        "discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5": "two of them",
+        "discreet compare table.csv --grid grid.toml --resume results/ --report map.html": "a grid, kept as it goes",
+    }
+)
 def compare(
-    *,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A table, records, or the file of discreet tabulate.")
-    ] = None,
+    file: options.Table = None,
     example: options.Example = None,
-    method: Annotated[
-        list[str] | None, typer.Option("--method", help="NAME:KEY=VALUE,…; give it several times.")
-    ] = None,
-    grid: Annotated[Path | None, typer.Option("--grid", help=r"A TOML file with \[\[methods]].")] = None,
-    policy: Annotated[str, typer.Option("--policy", help="A profile or a .toml file.")] = "default",
-    draws: Annotated[int, typer.Option("--draws", help="Releases drawn of each random method.", min=2)] = 1000,
-    audits: Annotated[int, typer.Option("--audits", help="How many of them are audited.", min=1)] = 10,
-    resume: Annotated[
-        Path | None, typer.Option("--resume", help="A folder that keeps finished points; start again to go on.")
-    ] = None,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", help="Seconds for each search and each audit.", min=0.0)
-    ] = 60.0,
+    method: Annotated[list[str] | None, option("NAME:KEY=VALUE,…; repeat it for several.")] = None,
+    grid: Annotated[Path | None, option(r"A TOML file with \[\[methods]].")] = None,
+    policy: options.Policy = "default",
+    draws: Annotated[int, option("How many releases of each random method to draw.", min=2)] = 1000,
+    audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10,
+    resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None,
+    time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0,
+    *,
     read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
     output: options.Output = None,
-    report: Annotated[
-        Path | None, options.in_output("--report", help="Write a report: .html, .md, .json or .pdf.")
-    ] = None,
-    record: Annotated[
-        Path | None,
-        options.in_output("--record", help="Where the record goes; NAME.comparison.record.json by default."),
-    ] = None,
+    report: options.Report = None,
+    record: Annotated[Path | None, in_output("Where the record goes; NAME.comparison.record.json by default.")] = None,
 ) -> None:
     """Compare protections on one table: risk, what can be worked out, utility, errors, and which one to take.
 
-    Every figure of a random method is a mean over its draws and comes with its Monte Carlo error. Points that no other
-    one beats in risk and utility are efficient; the one to take meets the policy and keeps most of the table. Every
-    comparison writes a record, from which discreet replay makes it again.
+    Every figure of a random method is a mean over its draws, with its Monte Carlo error. A method is efficient if no
+    other has both less risk and more utility; the one to take meets the policy and keeps most of the table. Every
+    comparison writes a record; discreet replay makes the comparison again from it.
     """
     from discreet.core.errors import RequestError
     from discreet.decide.compare import compare as work
     from discreet.decide.policy import Policy
     from discreet.reading.original import open_original
 
-    show.check_output(output, file, grid, read.impossible)
-    show.check_output(report, file, grid, read.impossible, output, endings=(".html", ".md", ".json", ".pdf"))
     name = file.stem if file is not None else example or "table"
     kept = record or Path(f"{name}.comparison.record.json")
-    show.check_output(kept, file, grid, read.impossible, output, report, endings=(".json",))
+    inputs = (file, grid, read.impossible)
+    show.check_output(output, *inputs)
+    show.check_output(report, *inputs, output, endings=options.REPORTS)
+    show.check_output(kept, *inputs, output, report, endings=(".json",))
     if method and grid is not None:
         raise RequestError("give either --method or --grid")
     asked = Policy.load(policy)
@@ -88,9 +77,9 @@ def compare(
     if report is not None:
         found.report(report)
 
-    def face(console: Any) -> None:
+    def face(console: show.Console) -> None:
         show.head(console, found.subject.headline, source.note)
-        console.print(found.sentence, style="bold", markup=False)
+        console.print(found.sentence, style="bold")
         console.print()
         # The widest columns that a terminal can do without are in --json and in the file.
         narrow = [0, 1, 3, 5, 8, 9]
@@ -98,13 +87,9 @@ def compare(
         show.table(console, [found.header()[i] for i in narrow], rows, left=(0, 4, 5))
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
         told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {draws:,} draws; seed {found.seed}"
-        console.print(told, style="dim", markup=False)
-        written = [str(path) for path in (report, kept) if path is not None]
-        console.print(f"Written: {', '.join(written)}", style="dim", markup=False)
+        console.print(told, style="dim")
+        show.written(console, *(path for path in (report, kept) if path is not None))
 
     show.deliver("compare", found, json, output, face)
     if found.recommended is None:
         raise typer.Exit(1)
-
-
-compare.__doc__ = options.explained(compare, EXAMPLES)

@@ -1,49 +1,93 @@
-"""Commands put together from groups of options, each of which is declared once."""
+"""Commands put together from groups of options, each declared once."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
-from functools import wraps
-from typing import Any, get_type_hints
+from functools import partial, wraps
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer.models import OptionInfo
+
+
+def option(help: str, *flags: str, panel: str | None = None, **more: Any) -> Any:
+    """Return what describes an option; without flags it is called by the name of its parameter."""
+    return typer.Option(*flags, help=help, rich_help_panel=panel, **more)
+
+
+def argument(help: str, metavar: str | None = None) -> Any:
+    """Return what describes an argument."""
+    return typer.Argument(help=help, metavar=metavar)
+
+
+def panel(title: str) -> Callable[..., Any]:
+    """Return what describes options that help shows under a title."""
+    return partial(option, panel=title)
+
+
+def command(examples: Mapping[str, str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that makes a function a command; its help ends with examples and what each does."""
+
+    def made(function: Callable[..., None]) -> Callable[..., None]:
+        return composed(function, explained(function, examples))
+
+    return made
+
+
+def explained(function: Callable[..., Any], examples: Mapping[str, str]) -> str:
+    """Return the help of a command, its paragraphs unbroken, with examples and what each does."""
+    paragraphs = [" ".join(part.split()) for part in inspect.cleandoc(function.__doc__ or "").split("\n\n")]
+    shown = [f"  [dim]# {what}[/dim]\n  {line}" for line, what in examples.items()]
+    return "\n\n".join([*paragraphs, "[bold]Examples[/bold]", *shown])
 
 
 def composed(
-    command: Callable[..., None], parameters: Sequence[inspect.Parameter] | None = None
+    function: Callable[..., None], help: str, parameters: Sequence[inspect.Parameter] | None = None
 ) -> Callable[..., None]:
-    """Return a command whose groups of options stand as single options on the command line.
+    """Return a command whose groups of options appear as single options on the command line.
 
-    A group is a data class whose fields are options; a parameter that is annotated with it gets an instance.
+    A group is a data class whose fields are options; a parameter annotated with it gets an instance.
 
     Args:
-        command: what is run.
+        function: what is run.
+        help: what ``--help`` says.
         parameters: what it takes, in the order of help; by default what its signature says.
     """
-    own = list(inspect.signature(command, eval_str=True).parameters.values()) if parameters is None else parameters
+    own = list(inspect.signature(function, eval_str=True).parameters.values()) if parameters is None else parameters
     groups: dict[str, Any] = {one.name: one.annotation for one in own if is_dataclass(one.annotation)}
 
-    @wraps(command)
+    @wraps(function)
     def run(**given: Any) -> None:
         for name, group in groups.items():
             given[name] = group(**{item.name: given.pop(item.name) for item in fields(group)})
-        command(**given)
+        function(**given)
 
-    listed = [part for one in own for part in (options_of(groups[one.name]) if one.name in groups else [one])]
-    single = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in listed]
-    run.__signature__ = inspect.Signature(single)  # type: ignore[attr-defined]
+    listed = [part for one in own for part in (_options_of(groups[one.name]) if one.name in groups else [one])]
+    run.__signature__ = inspect.Signature(list(map(_named, listed)))  # type: ignore[attr-defined]
+    run.__doc__ = help
     return run
 
 
-def parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+def parameter(name: str, annotation: Any, default: Any = MISSING) -> inspect.Parameter:
     """Return a parameter of a command."""
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+    given = inspect.Parameter.empty if default is MISSING else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=given)
 
 
-def options_of(group: Any) -> Iterator[inspect.Parameter]:
-    """Go through the options of a group as parameters of a command."""
+def _options_of(group: Any) -> Iterator[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    for item in fields(group):
-        yield parameter(
-            item.name, hints[item.name], inspect.Parameter.empty if item.default is MISSING else item.default
-        )
+    return (parameter(item.name, hints[item.name], item.default) for item in fields(group))
+
+
+def _named(one: inspect.Parameter) -> inspect.Parameter:
+    """Name an option by its parameter if it has no flag; a switch gets no opposite, an output the letter o."""
+    annotation = one.annotation
+    info = next(iter(getattr(annotation, "__metadata__", ())), None)
+    if isinstance(info, OptionInfo) and info.default is ... and not info.param_decls:
+        info = copy(info)
+        info.param_decls = (f"--{one.name.replace('_', '-')}", *(["-o"] if one.name == "output" else []))
+        annotation = Annotated[annotation.__origin__, info]
+    return one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation)

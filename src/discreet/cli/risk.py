@@ -2,197 +2,187 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import options, show
-from discreet.cli.compose import composed
-from discreet.cli.original_options import OriginalOptions
+from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
 
-EXAMPLES = {
-    "discreet risk religion.csv": "before protection: R1, every slice",
-    "discreet risk religion.csv --released rounded.csv": "after: R2 and information loss",
-    "discreet risk religion.csv --method random-rounding": "what random rounding does, over 1,000 draws",
-    "discreet risk religion.csv --method cell-key:bound=3,variance=1": "any other method, with its parameters",
-    "discreet risk --example religion --json": "a bundled table, for programs",
-}
-in_method = options.panel("What a method would do")
-DRAWING = ("draws", "precision", "exact", "aggregate")
-"""Options of methods that are judged over their draws."""
+if TYPE_CHECKING:
+    from discreet.core.progress import Progress
+    from discreet.evaluate.expected import ExpectedRisk
+    from discreet.measures.result import Risk
+    from discreet.protect.base import Method
+    from discreet.table import Table
+    from discreet.utility.loss import InformationLoss
+
+in_method = panel("What a method would do")
+PARAMETERS = ("base", "n")
+"""Options that are parameters of a method; all others are about its draws."""
 
 
-@composed
-def risk(
-    *,
-    table: Annotated[Path | None, typer.Argument(help="The original table: CSV or Parquet, long or wide.")] = None,
-    released: Annotated[
-        Path | None,
-        typer.Option("--released", help="The table that will be published, on the same categories."),
-    ] = None,
-    sampled: Annotated[
-        bool,
-        typer.Option("--sampled", help="The released table is a sample: no cell may exceed the original's."),
-    ] = False,
-    example: options.Example = None,
-    weights: options.Weights = "0.1,0.8,0.1",
-    form: Annotated[str, typer.Option("--form", help="Form of R2: 2015, or 2014 to replay that paper.")] = "2015",
-    slices: options.Slices = None,
+@dataclass(frozen=True)
+class Over:
+    """A method, and the draws that it is judged over."""
+
     method: Annotated[
-        str | None,
-        in_method(
-            "--method",
-            help="NAME or NAME:KEY=VALUE,KEY=VALUE: a random method over its draws, another one applied once.",
-        ),
-    ] = None,
-    base: Annotated[int | None, in_method("--base", help="Base of random-rounding; 3 by default.")] = None,
-    n: Annotated[int | None, in_method("--n", help="Sample size of random-sample.")] = None,
-    draws: Annotated[int | None, in_method("--draws", help="How many releases to draw; 1,000 by default.")] = None,
-    precision: Annotated[
-        float | None, in_method("--precision", help="Draw until the Monte Carlo error is at most this.")
-    ] = None,
-    exact: Annotated[bool, in_method("--exact", help="Enumerate every release instead of drawing.")] = False,
-    aggregate: Annotated[
-        str, in_method("--aggregate", help="measure: mean of R2; transition: entropy of the mean.")
-    ] = "measure",
+        str | None, in_method("NAME or NAME:KEY=VALUE,KEY=VALUE; a random method is judged over its draws.")
+    ] = None
+    base: Annotated[int | None, in_method("Base of random-rounding; 3 by default.")] = None
+    n: Annotated[int | None, in_method("Sample size of random-sample.")] = None
+    draws: Annotated[int | None, in_method("How many releases to draw; 1,000 by default.")] = None
+    precision: Annotated[float | None, in_method("Draw until the Monte Carlo error is at most this.")] = None
+    exact: Annotated[bool, in_method("Enumerate every release instead of drawing.")] = False
+    aggregate: Annotated[str, in_method("measure: mean of R2; transition: entropy of the mean.")] = "measure"
+
+    def made(self) -> Method | None:
+        """Return the method that is named, if any; a base or a size may come from an option of its own."""
+        if self.method is None:
+            if stray := next(self._stray(), None):
+                raise RequestError(f"--{stray} belongs to a random method; name it with --method")
+            return None
+        from discreet.decide.protections import make_method, parse_method
+
+        name, parameters = parse_method(self.method)
+        given = {key: getattr(self, key) for key in PARAMETERS}
+        return make_method(name, parameters | {key: value for key, value in given.items() if value is not None})
+
+    def random(self, method: Method) -> bool:
+        """Say whether a method is judged over its draws; refuse one that cannot be judged at all."""
+        from discreet.protect.base import RandomMethod, is_random
+
+        if isinstance(method, RandomMethod):
+            return True
+        if is_random(method):
+            raise RequestError(
+                f"{method.name} is random, but draws one release at a time; protect the table, and measure the release "
+                "that was made (--released)"
+            )
+        if stray := next((name for name in self._stray() if name not in PARAMETERS), None):
+            raise RequestError(f"--{stray} is about draws, but {method.name} is not random; leave it out")
+        return False
+
+    def expected(self, original: Table, method: Any, measuring: options.Measuring, progress: Progress) -> ExpectedRisk:
+        """Return the risk over the draws of a random method."""
+        from discreet.evaluate.expected import expected_risk
+
+        return expected_risk(
+            original,
+            method,
+            draws=1000 if self.draws is None else self.draws,
+            precision=self.precision,
+            exact=self.exact,
+            aggregate=self.aggregate,  # type: ignore[arg-type]
+            progress=progress,
+            **measuring.measure(),
+            **measuring.draw(),
+        )
+
+    def _stray(self) -> Iterator[str]:
+        """Return the options that are given beside the method."""
+        usual = {"exact": False, "aggregate": "measure"}
+        names = ("draws", "precision", "exact", "aggregate", *PARAMETERS)
+        return (name for name in names if getattr(self, name) != usual.get(name))
+
+
+@command(
+    {
+        "discreet risk religion.csv": "before protection: R1, every slice",
+        "discreet risk religion.csv --released rounded.csv": "after: R2 and information loss",
+        "discreet risk religion.csv --method random-rounding": "what random rounding does, over 1,000 draws",
+        "discreet risk religion.csv --method cell-key:bound=3,variance=1": "any other method, with its parameters",
+        "discreet risk --example religion --json": "a bundled table, for programs",
+    }
+)
+def risk(
+    table: Annotated[Path | None, argument("The original table: CSV or Parquet, long or wide.")] = None,
+    released: Annotated[Path | None, option("The table that will be published, on the same categories.")] = None,
+    sampled: Annotated[bool, option("The released table is a sample: no cell may exceed the original's.")] = False,
+    example: options.Example = None,
+    *,
+    over: Over,
     read: OriginalOptions,
-    json: options.Json = False,
-    seed: options.Seed = None,
-    workers: options.Workers = None,
-    output: options.Output = None,
-    top: options.Top = 10,
+    measuring: options.Measuring,
 ) -> None:
     """Measure the attribute-disclosure risk of a frequency table, from 0 (low) to 1 (high).
 
-    Before protection: R1. With --released: R2 of what will be published, and what was lost. With --method: the
-    same of what a method makes, and of a random method the expected R2 over its draws.
+    Before protection: R1. With --released: R2 of what will be published, and the information lost. With --method: the
+    same for what a method makes; for a random method, the expected R2 over its draws.
     """
-    show.check_output(output, table, released, read.impossible)
-    if released is not None and method is not None:
+    show.check_output(measuring.output, table, released, read.impossible)
+    if released is not None and over.method is not None:
         raise RequestError("give either --released (one release) or --method (a method over its draws), not both")
     if sampled and released is None:
         raise RequestError("--sampled says what the released table is; give it with --released")
-    belongs: dict[str, Any] = {
-        "draws": draws,
-        "precision": precision,
-        "exact": exact or None,
-        "aggregate": None if aggregate == "measure" else aggregate,
-        "base": base,
-        "n": n,
-    }
-    stray = next((name for name, value in belongs.items() if value is not None), None)
-    if method is None and stray is not None:
-        raise RequestError(f"--{stray} belongs to a random method; name it with --method")
+    method = over.made()
+    drawn = method is not None and over.random(method)
     opened = read.opened(table, example=example)
     original = opened.table()
-    w = options.weights(weights)
-    made: Any = None if method is None else _method(method, base, n)
-    if method is not None and _over_draws(made, stray):
-        from discreet.evaluate.expected import expected_risk
-
+    if drawn:
         with show.Bar() as bar, options.about(table or example):
-            expected = expected_risk(
-                original,
-                made,
-                draws=1000 if draws is None else draws,
-                precision=precision,
-                exact=exact,
-                aggregate=aggregate,  # type: ignore[arg-type]
-                weights=w,
-                form=form,  # type: ignore[arg-type]
-                slices=options.names(slices),
-                seed=seed,
-                workers=workers,
-                progress=bar,
-            )
+            expected = over.expected(original, method, measuring, bar)
 
-        def face_of_method(console: Any) -> None:
+        def face_of_draws(console: show.Console) -> None:
             show.head(console, original.headline, opened.note)
-            console.print(f"[bold]R2 = {expected.risk.mean:.4f}[/bold] expected{_scale(form)}")
-            console.print(expected.sentence, markup=False)
+            show.measured(console, f"R2 = {expected.risk.mean:.4f}", f"expected {_scale(measuring.form)}")
+            console.print(expected.sentence)
             header = ["", "risk", "deviation", "MC error", "Hellinger"]
-            show.table(console, header, expected.rows()[: top + 1], bar=1)
+            show.table(console, header, expected.rows()[: measuring.top + 1], bar=1)
 
-        show.deliver("risk", expected, json, output, face_of_method)
+        show.deliver("risk", expected, measuring.json, measuring.output, face_of_draws)
         return
-    from discreet.measures.risk import risk as measure
-    from discreet.reading.original import open_released
-
-    figures = open_released(released, read.reading(impossible=None))
-    loss = None
     with show.Bar() as bar, options.about(table or example, released):
-        if made is not None:
-            figures = made.apply(original, progress=bar).release.table
-        result = measure(
-            original,
-            figures,
-            weights=w,
-            form=form,  # type: ignore[arg-type]
-            slices=options.names(slices),
-            sampled=sampled,
-        )
-        if figures is not None:
-            from discreet.utility.loss import information_loss
+        if method is None:
+            from discreet.reading.original import open_released
 
-            loss = information_loss(original, figures)
+            figures = open_released(released, read.reading(impossible=None))
+        else:
+            figures = method.apply(original, progress=bar).release.table
+        result, loss = _measured(original, figures, sampled, measuring)
 
-    def face(console: Any) -> None:
+    def face(console: show.Console) -> None:
         show.head(console, original.headline, opened.note)
-        scale = _scale(form) if figures is not None else _scale("2015")
-        console.print(f"[bold]{result.measure} = {result.value:.4f}[/bold]{scale}")
-        console.print(result.sentence, markup=False)
-        console.print()
+        scale = _scale("2015" if loss is None else measuring.form)
+        show.measured(console, f"{result.measure} = {result.value:.4f}", scale)
+        console.print(f"{result.sentence}\n")
         header = ["", "risk", "zeros", "concentration", "size", "people"]
-        show.table(console, header, [result.whole(), *result.rows(top)], bar=1)
+        show.table(console, header, [result.whole(), *result.rows(measuring.top)], bar=1)
         if loss is not None:
-            console.print(f"\n{loss.sentence}", markup=False)
+            console.print(f"\n{loss.sentence}")
             show.table(console, ["information loss", ""], loss.rows())
 
-    show.deliver("risk", result if loss is None else _With(result, "loss", loss), json, output, face)
+    show.deliver("risk", _WithLoss(result, loss), measuring.json, measuring.output, face)
+
+
+def _measured(
+    original: Table, released: Any, sampled: bool, measuring: options.Measuring
+) -> tuple[Risk, InformationLoss | None]:
+    """Return the risk, and what was lost where there is a release."""
+    from discreet.measures.risk import risk as measure
+
+    found = measure(original, released, sampled=sampled, **measuring.measure())
+    if released is None:
+        return found, None
+    from discreet.utility.loss import information_loss
+
+    return found, information_loss(original, released)
 
 
 def _scale(form: str) -> str:
-    return " (0 = low, 1 = high)" if form == "2015" else " (form 2014: rises with protection)"
+    return "(0 = low, 1 = high)" if form == "2015" else "(form 2014: rises with protection)"
 
 
-class _With:
-    """A result with another one beside it."""
-
-    def __init__(self, first: show.Result, name: str, second: show.Result) -> None:
-        self.first, self.name, self.second = first, name, second
+@dataclass(frozen=True)
+class _WithLoss:
+    risk: Risk
+    loss: InformationLoss | None
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self.first.to_dict(), self.name: self.second.to_dict()}
+        return {**self.risk.to_dict(), **({} if self.loss is None else {"loss": self.loss.to_dict()})}
 
     def __str__(self) -> str:
-        return f"{self.first}\n\n{self.second}"
-
-
-def _method(text: str, base: int | None, n: int | None) -> Any:
-    """Return the method that a text names; a base or a size can be given by an option of its own."""
-    from discreet.decide.protections import make_method, parse_method
-
-    name, parameters = parse_method(text)
-    given = {"base": base, "n": n}
-    return make_method(name, parameters | {key: value for key, value in given.items() if value is not None})
-
-
-def _over_draws(method: Any, stray: str | None) -> bool:
-    """Say whether a method is judged over its draws; refuse what can be judged neither so nor by one release."""
-    from discreet.protect.base import RandomMethod, is_random
-
-    if isinstance(method, RandomMethod):
-        return True
-    if is_random(method):
-        raise RequestError(
-            f"{method.name} leaves something to chance, but draws one release at a time; protect the table, and "
-            "measure what was made (--released)"
-        )
-    if stray in DRAWING:
-        raise RequestError(f"--{stray} is about draws, but {method.name} leaves nothing to chance; leave it out")
-    return False
-
-
-risk.__doc__ = options.explained(risk, EXAMPLES)
+        return "\n\n".join(str(one) for one in (self.risk, self.loss) if one is not None)

@@ -1,6 +1,6 @@
 """Sensitivity rules as the command line names them: ``p=10``, ``pq=10,50``, ``dominance=2,85``, ``threshold=3``.
 
-In full it is ``NAME=NUMBERS[,SETTING=VALUE…][@LEVEL]``; every command that takes rules takes them so.
+In full: ``NAME=NUMBERS[,SETTING=VALUE…][@LEVEL]``, in every command that takes rules.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ import inspect
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from discreet.cli.compose import option
 from discreet.core.errors import RequestError, nearest
 
 if TYPE_CHECKING:
@@ -19,22 +18,12 @@ if TYPE_CHECKING:
 PANEL = "Rules"
 Rules = Annotated[
     list[str] | None,
-    typer.Option(
-        "--rule",
-        help="p=10, pq=10,50, dominance=2,85 or threshold=3; p=10@holding looks at holdings. Give it several times.",
-        rich_help_panel=PANEL,
-    ),
+    option("p=10, pq=10,50, dominance=2,85 or threshold=3; p=10@holding judges holdings. Repeat it.", panel=PANEL),
 ]
 """The option of every command that takes rules."""
 SHORT = {"p": "p_percent"}
-"""Names of rules that are short on the command line."""
-EXAMPLES = {
-    "p": "p=10",
-    "pq": "pq=10,50",
-    "dominance": "dominance=2,85",
-    "threshold": "threshold=3",
-    "group": "group=0",
-}
+"""Names of rules that are shorter on the command line."""
+EXAMPLES = {one.partition("=")[0]: one for one in ("p=10", "pq=10,50", "dominance=2,85", "threshold=3", "group=0")}
 LEVELS = ("contributor", "holding", "both")
 SETTINGS = ("coalition", "safety_range", "weighted", "zeros")
 """What may be said of a rule beside its numbers."""
@@ -65,14 +54,14 @@ def rules_and_group(texts: list[str] | None) -> tuple[list[Rule], int | None]:
         elif group is not None:
             raise RequestError(f"--rule is {text!r}, and group={group} is given too; give one of them")
         elif settings or level or len(numbers) != 1 or not isinstance(numbers[0], int) or numbers[0] < 0:
-            raise RequestError(f"--rule is {text!r}; group takes one whole number, 0 or more, as group=0")
+            raise RequestError(f"--rule is {text!r}; group takes one integer, 0 or more, as group=0")
         else:
             group = numbers[0]
     return found, group
 
 
 def _parts(text: str) -> tuple[str, list[int | float], dict[str, Any], str]:
-    """Take a text apart: name, numbers, settings and level; the level is empty where none is named."""
+    """Split a text into name, numbers, settings and level; the level is empty if none is named."""
     rule, at, level = text.partition("@")
     name, equals, rest = rule.partition("=")
     if at and level not in LEVELS:

@@ -6,15 +6,16 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.core.progress import Progress
 
 if TYPE_CHECKING:
+    from rich.console import Console as Console
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
@@ -22,11 +23,17 @@ SCHEMA = 1
 """The version of what ``--json`` prints."""
 LABELS = ("dimension", "category")
 FIGURES = ("value", "mean", "sd", "mc_error", "risk", "hellinger", "terms", "people", "cells")
-"""What the rows of a CSV file hold, where a result has it; the whole table's row has no labels."""
+"""The columns of a CSV file, as far as a result has them; the row of the whole table has no labels."""
 ENDINGS = (".json", ".csv", ".txt")
 """The formats that results are written in."""
 PATIENCE = 2.0
-"""Seconds before a progress bar appears."""
+"""Seconds before a progress bar appears: a round choice, longer than most commands run."""
+COLOURS = {
+    **dict.fromkeys(("safe", "release", "same"), "green"),
+    **dict.fromkeys(("incomplete", "protect"), "yellow"),
+    **dict.fromkeys(("unsafe", "withhold", "different"), "red"),
+}
+"""The colours of verdicts."""
 
 
 class Result(Protocol):
@@ -36,9 +43,16 @@ class Result(Protocol):
         """Return plain data."""
 
 
-def as_json(command: str, result: Result) -> str:
+Told: TypeAlias = Result | Mapping[str, Any]
+"""What programs are told: a result, or plain data put together by a command."""
+Face: TypeAlias = "Callable[[Console], None]"
+"""What shows a result to a person."""
+
+
+def as_json(command: str, result: Told) -> str:
     """Return the JSON that a command prints."""
-    return json.dumps({"schema": SCHEMA, "command": command, **result.to_dict()}, indent=2, allow_nan=False)
+    data = result if isinstance(result, Mapping) else result.to_dict()
+    return json.dumps({"schema": SCHEMA, "command": command, **data}, indent=2, allow_nan=False)
 
 
 def check_output(output: Path | None, *inputs: Path | None, endings: tuple[str, ...] = ENDINGS) -> None:
@@ -54,41 +68,34 @@ def check_output(output: Path | None, *inputs: Path | None, endings: tuple[str, 
         raise RequestError(f"{output} is the table that is read; name another file for the result")
 
 
-def write_result(command: str, result: Result, output: Path) -> None:
+def write_result(command: str, result: Told, output: Path) -> None:
     """Write a result in the format that the file's ending names."""
     suffix = output.suffix.lower()
     if suffix == ".json":
-        write_text(output, as_json(command, result) + "\n")
+        text = as_json(command, result) + "\n"
     elif suffix == ".txt":
-        write_text(output, f"{result}\n")
-    elif hasattr(result, "to_csv"):
-        write_text(output, result.to_csv())
+        text = f"{result}\n"
     else:
-        write_text(output, _slices_csv(result))
+        text = result.to_csv() if hasattr(result, "to_csv") else _slices_csv(cast("Result", result).to_dict())
+    write_text(output, text)
 
 
-def _slices_csv(result: Result) -> str:
+def _slices_csv(data: dict[str, Any]) -> str:
     """Return whole table and slices as CSV, one row each; what is undefined stays empty."""
+    wanted = (*LABELS, *FIGURES)
+    rows = [_flatten({name: row[name] for name in wanted if name in row}) for row in [data, *data["slices"]]]
+    header = [*LABELS, *rows[0]]
+    return csv_text(header, ([row.get(name, "") for name in header] for row in rows))
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV."""
     import csv
     import io
 
-    data = result.to_dict()
-    rows = [
-        _flatten({name: row[name] for name in (*LABELS, *FIGURES) if name in row}) for row in [data, *data["slices"]]
-    ]
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, [*LABELS, *rows[0]], restval="", lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(rows)
+    csv.writer(stream, lineterminator="\n").writerows([header, *rows])
     return stream.getvalue()
-
-
-def write_columns(path: Path, names: list[str], figures: Any) -> None:
-    """Write columns of figures as CSV, one row per line."""
-    import numpy as np
-
-    lines = [",".join(names), *(",".join(f"{value:.10g}" for value in row) for row in np.asarray(figures).tolist())]
-    write_text(path, "\n".join(lines) + "\n")
 
 
 def _flatten(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -101,7 +108,7 @@ def _flatten(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def deliver(command: str, result: Result, as_program: bool, output: Path | None, face: Any) -> None:
+def deliver(command: str, result: Told, as_program: bool, output: Path | None, face: Face) -> None:
     """Write the result if a file was named, then print it, for a program or with `face` for a person."""
     if output is not None:
         write_result(command, result, output)
@@ -110,25 +117,45 @@ def deliver(command: str, result: Result, as_program: bool, output: Path | None,
         return
     from rich.console import Console
 
-    console = Console(highlight=False, emoji=False)
+    # Labels and messages may hold brackets, which are no markup.
+    console = Console(highlight=False, emoji=False, markup=False)
     face(console)
     if output is not None:
-        console.print(f"\nWritten: {output}", style="dim", markup=False)
+        written(console, output)
 
 
-def head(console: Any, headline: str, note: str) -> None:
+def written(console: Console, *files: object) -> None:
+    """Say what was written."""
+    console.print(f"\nWritten: {', '.join(map(str, files))}", style="dim")
+
+
+def verdict(console: Console, word: str, text: str | None = None, end: str = "\n") -> None:
+    """Print a verdict, or a text that states it, in its colour."""
+    console.print(word if text is None else text, style=f"bold {COLOURS[word]}", end=end)
+
+
+def measured(console: Console, figure: str, meaning: str) -> None:
+    """Print the figure that was asked for, and what it means."""
+    console.print(figure, style="bold", end=" ")
+    console.print(meaning)
+
+
+def head(console: Console, headline: str, note: str) -> None:
     """Print what was read, and what was assumed in reading it."""
-    for line in (headline, note):
-        if line:
-            console.print(line, style="dim", markup=False)
+    for line in filter(None, (headline, note)):
+        console.print(line, style="dim")
 
 
 def table(
-    console: Any, header: list[str], rows: list[list[str]], bar: int | None = None, left: tuple[int, ...] = (0,)
+    console: Console,
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    bar: int | None = None,
+    left: tuple[int, ...] = (0,),
 ) -> None:
     """Print an aligned table; the column `bar` is drawn as a bar beside its figure, those in `left` are flush left."""
-    from rich.markup import escape
     from rich.table import Table as RichTable
+    from rich.text import Text
 
     grid = RichTable(box=None, pad_edge=False, header_style="dim")
     for i, name in enumerate(header):
@@ -136,10 +163,7 @@ def table(
     if bar is not None:
         grid.add_column("", justify="left")
     for row in rows:
-        cells = [escape(text) for text in row]
-        if bar is not None:
-            cells.append(_bar(row[bar]))
-        grid.add_row(*cells)
+        grid.add_row(*row, *([] if bar is None else [Text.from_markup(_bar(row[bar]))]))
     console.print(grid)
 
 
@@ -161,13 +185,11 @@ class Bar:
     """A progress bar with the time left, drawn on the error stream once work takes over two seconds."""
 
     def __init__(self) -> None:
-        """Start the clock."""
         self._start = time.monotonic()
         self._bar: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> Bar:
-        """Be ready to draw."""
         return self
 
     def __call__(self, done: int, total: int, label: str) -> None:
@@ -180,23 +202,14 @@ class Bar:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                TextColumn("left"),
-                console=Console(stderr=True),
-                transient=True,
-            )
+            share = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+            left = (TimeRemainingColumn(), TextColumn("left"))
+            self._bar = Progress(*share, *left, console=Console(stderr=True), transient=True)
             self._bar.start()
         if label not in self._tasks:
             self._tasks[label] = self._bar.add_task(label, total=total)
         self._bar.update(self._tasks[label], completed=done, total=total)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Take the bar away."""
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()

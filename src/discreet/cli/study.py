@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from discreet.cli import options, show
-
-EXAMPLES = {
-    "discreet study antal2014": "every printed number beside the computed one",
-    "discreet study antal2015 --samples 50 --draws 50": "a quick run",
-    "discreet study antal2015 --output validation/antal2015": "the full run, with its report",
-}
+from discreet.cli.compose import argument, command, option
+from discreet.cli.options import in_output
 
 
+@command(
+    {
+        "discreet study antal2014": "every printed number beside the computed one",
+        "discreet study antal2015 --samples 50 --draws 50": "a quick run",
+        "discreet study antal2015 --output validation/antal2015": "the full run, with its report",
+    }
+)
 def study(
-    paper: Annotated[str, typer.Argument(help="antal2014, antal2015, cohen2009 or domingo2002.")],
-    samples: Annotated[
-        int | None, typer.Option("--samples", help="Samples per column, where the paper draws samples.")
-    ] = None,
-    draws: Annotated[int | None, typer.Option("--draws", help="Releases, or populations per sample, drawn.")] = None,
+    paper: Annotated[str, argument("antal2014, antal2015, cohen2009 or domingo2002.")],
+    samples: Annotated[int | None, option("Samples per column, where the paper draws samples.")] = None,
+    draws: Annotated[int | None, option("How many releases, or populations per sample, to draw.")] = None,
     json: options.Json = False,
     seed: options.Seed = 1,
     workers: options.Workers = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="A folder for report.md, results.csv and results.json.",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = None,
+    output: Annotated[Path | None, in_output("A folder for report.md, results.csv and results.json.")] = None,
 ) -> None:
     """Replay a paper's study and compare every printed number with the computed one.
 
@@ -50,22 +43,17 @@ def study(
     if output is not None:
         result.write(output)
 
-    def face(console: Any) -> None:
-        console.print(f"[bold]{result.title}[/bold]")
-        console.print(result.sentence, markup=False)
-        console.print()
+    def face(console: show.Console) -> None:
+        console.print(result.title, style="bold")
+        console.print(f"{result.sentence}\n")
         show.table(console, ["figures", "compared", "reproduced", "explained", "differs"], result.summary())
-        shown = result.differing()
-        if shown:
+        if shown := result.differing():
             console.print("\nFigures that do not follow from the paper's formula:")
             rows = [[*row.cells(), "–" if row.variant is None else f"{row.variant:.4f}", row.verdict] for row in shown]
             show.table(console, ["figure", "printed", "computed", "error", "variant", "verdict"], rows)
         if output is not None:
-            console.print(f"\nWritten: {output}/report.md, results.csv, results.json", style="dim", markup=False)
+            show.written(console, f"{output}/report.md, results.csv, results.json")
 
     show.deliver("study", result, json, None, face)
     if not result.reproduced:
         raise typer.Exit(1)
-
-
-study.__doc__ = options.explained(study, EXAMPLES)

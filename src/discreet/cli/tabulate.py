@@ -2,69 +2,107 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import options, show
+from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.options import in_output
 from discreet.core.errors import RequestError
 
-EXAMPLES = {
-    "discreet tabulate firms.csv --by region,activity --value turnover --contributor id -o table.parquet": (
-        "turnover by region and activity, every margin"
-    ),
-    "discreet tabulate 'parts/*.parquet' --by activity=A10/A21/A88,size --value turnover -o table.parquet": (
-        "nested columns are a hierarchy"
-    ),
-    "discreet tabulate firms.csv --by region --hierarchy region=nuts.hrc --outside total -o table.parquet": (
-        "a hierarchy from a file"
-    ),
-    "discreet tabulate firms.duckdb --table firms --by region --margins 1 -o table.parquet": "a DuckDB database",
-}
-in_records, in_reading = options.panel("What the records hold"), options.panel("Reading the records")
-ENDINGS = (".parquet", ".csv", ".tab")
+if TYPE_CHECKING:
+    from discreet.table.hierarchy import Prefixes
+
+in_records, in_reading = panel("What the records hold"), panel("Reading the records")
 
 
-def tabulate(
-    records: Annotated[list[str], typer.Argument(help="CSV, Parquet or DuckDB files, or a quoted pattern.")],
-    by: Annotated[
-        str,
-        typer.Option("--by", help="Dimensions, with commas; name=coarse/finer for nested columns.", show_default=False),
-    ],
-    output: Annotated[Path, options.in_output("--output", "-o", help="The table: .parquet keeps all, .csv, or .tab.")],
-    value: Annotated[str | None, in_records("--value", help="Magnitudes to add up, with commas.")] = None,
+@dataclass(frozen=True)
+class Held:
+    """What the records hold."""
+
+    value: Annotated[str | None, in_records("Magnitudes to add up, comma-separated.")] = None
     contributor: Annotated[
-        str | None, in_records("--contributor", help="Whose record it is; each its own by default.")
-    ] = None,
-    holding: Annotated[str | None, in_records("--holding", help="Which holding it belongs to.")] = None,
-    weight: Annotated[str | None, in_records("--weight", help="Sampling weights, above 0.")] = None,
-    estimates: Annotated[
-        bool, in_records("--estimates", help="Add up weight × magnitude, or weights: to publish.")
-    ] = False,
-    shadow: Annotated[str | None, in_records("--shadow", help="What the rules judge instead.")] = None,
+        str | None,
+        in_records("The column that says whose record it is; by default each record is from another contributor."),
+    ] = None
+    holding: Annotated[str | None, in_records("The column that says which holding it belongs to.")] = None
+    weight: Annotated[str | None, in_records("The column of sampling weights, above 0.")] = None
+    estimates: Annotated[bool, in_records("Publish weighted sums: weight × magnitude, or the weights.")] = False
+    shadow: Annotated[str | None, in_records("The magnitude that the rules judge instead.")] = None
     hierarchy: Annotated[
-        list[str] | None,
-        in_records("--hierarchy", help="dimension=file (.hrc, .csv, .parquet) or dimension=prefix:1,3; repeat it."),
-    ] = None,
-    lead: Annotated[str, in_records("--lead", help="What indents the lines of a .hrc file.")] = "@",
-    outside: Annotated[str, in_records("--outside", help="Codes in no hierarchy: error or total.")] = "error",
-    missing_code: Annotated[
-        list[str] | None, in_records("--missing-code", help="dimension=code that means missing; repeat it.")
-    ] = None,
-    missing: Annotated[str, in_records("--missing", help="Missing codes: error, category or drop.")] = "error",
-    negative: Annotated[str, in_records("--negative", help="In the rules: absolute or error.")] = "absolute",
-    margins: Annotated[str, typer.Option("--margins", help="all, a number of dimensions, or a+b,a+c.")] = "all",
-    top: Annotated[int, typer.Option("--top", help="How many of the largest contributions to keep.")] = 2,
-    total: Annotated[str, typer.Option("--total", help="The code of the totals.")] = "Total",
-    table: Annotated[str | None, in_reading("--table", help="The table of a DuckDB database.")] = None,
-    query: Annotated[str | None, in_reading("--query", help="A query on a DuckDB database.")] = None,
-    rda: Annotated[Path | None, in_reading("--rda", help="The τ-ARGUS metadata of a .asc or .csv file.")] = None,
-    encoding: Annotated[str, in_reading("--encoding", help="Encoding of CSV files.")] = "utf-8",
-    delimiter: Annotated[str | None, in_reading("--delimiter", help="Separator; found by itself.")] = None,
-    decimal: Annotated[str, in_reading("--decimal", help="Decimal sign of CSV files.")] = ".",
-    engine: Annotated[str, in_reading("--engine", help="duckdb, spark or reference.")] = "duckdb",
-    memory: Annotated[str, in_reading("--memory", help="What the engine may use before it works on disk.")] = "2GB",
+        list[str] | None, in_records("dimension=file (.hrc, .csv, .parquet) or dimension=prefix:1,3; repeat it.")
+    ] = None
+    lead: Annotated[str, in_records("What indents the lines of a .hrc file.")] = "@"
+    outside: Annotated[str, in_records("Codes in no hierarchy: error or total.")] = "error"
+    missing_code: Annotated[list[str] | None, in_records("dimension=code that means missing; repeat it.")] = None
+    missing: Annotated[str, in_records("Missing codes: error, category or drop.")] = "error"
+    negative: Annotated[str, in_records("Negative contributions in the rules: absolute or error.")] = "absolute"
+
+    def said(self, total: str) -> dict[str, Any]:
+        """Return it as the function takes it."""
+        from discreet.table.hierarchy_reader import read_hierarchy
+
+        plain = ("contributor", "holding", "weight", "estimates", "shadow", "outside", "missing", "negative")
+        trees = {
+            name: [_prefixes(where) or read_hierarchy(where, lead=self.lead, total=total) for where in files]
+            for name, files in options.named_files(self.hierarchy).items()
+        }
+        codes = options.pairs(self.missing_code, "--missing-code", "give it as region=99")
+        found = {"value": options.names(self.value), "hierarchies": trees, "missing_codes": codes}
+        return {name: getattr(self, name) for name in plain} | found
+
+
+@dataclass(frozen=True)
+class Source:
+    """How the records are read."""
+
+    table: Annotated[str | None, in_reading("The table of a DuckDB database.")] = None
+    query: Annotated[str | None, in_reading("A query on a DuckDB database.")] = None
+    rda: Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .asc or .csv file.")] = None
+    encoding: Annotated[str, in_reading("Encoding of CSV files.")] = "utf-8"
+    delimiter: Annotated[str | None, in_reading("Separator; detected by default.")] = None
+    decimal: Annotated[str, in_reading("Decimal sign of CSV files.")] = "."
+    engine: Annotated[str, in_reading("duckdb, spark or reference.")] = "duckdb"
+    memory: Annotated[str, in_reading("Memory that the engine uses before it works on disk.")] = "2GB"
+
+    def opened(self, records: list[str], dimensions: Any, total: str) -> tuple[Any, Any]:
+        """Return where the records are, and their dimensions as metadata describe them."""
+        if self.rda is None:
+            return records[0] if len(records) == 1 else records, dimensions
+        from discreet.tabulation.argus_microdata import read_microdata
+
+        if len(records) > 1:
+            raise RequestError("--rda describes one file of records; name one")
+        return read_microdata(records[0], self.rda, encoding=self.encoding).prepared(dimensions, total=total)
+
+
+@command(
+    {
+        "discreet tabulate firms.csv --by region,activity --value turnover --contributor id -o table.parquet": (
+            "turnover by region and activity, every margin"
+        ),
+        "discreet tabulate 'parts/*.parquet' --by activity=A10/A21/A88,size --value turnover -o table.parquet": (
+            "nested columns are a hierarchy"
+        ),
+        "discreet tabulate firms.csv --by region --hierarchy region=nuts.hrc --outside total -o table.parquet": (
+            "a hierarchy from a file"
+        ),
+        "discreet tabulate firms.duckdb --table firms --by region --margins 1 -o table.parquet": "a DuckDB database",
+    }
+)
+def tabulate(
+    records: Annotated[list[str], argument("CSV, Parquet or DuckDB files, or a quoted pattern.")],
+    by: Annotated[
+        str, option("Dimensions, comma-separated; name=coarse/finer for nested columns.", show_default=False)
+    ],
+    output: Annotated[Path, in_output("The table: .parquet keeps all, .csv, or .tab.")],
+    margins: Annotated[str, option("all, a number of dimensions, or a+b,a+c.")] = "all",
+    top: Annotated[int, option("How many of the largest contributions to keep.")] = 2,
+    total: Annotated[str, option("The code of the totals.")] = "Total",
+    *,
+    held: Held,
+    source: Source,
     workers: options.Workers = None,
     json: options.Json = False,
 ) -> None:
@@ -72,51 +110,14 @@ def tabulate(
 
     The table that is written keeps all that the sensitivity rules need; the records are not needed again.
     """
-    from discreet.table.hierarchy_reader import read_hierarchy
     from discreet.tabulation.tabulate import tabulate as run
 
-    show.check_output(output, *(Path(name) for name in records), endings=ENDINGS)
-    dimensions: Any = _dimensions(by)
-    trees = {
-        name: [_prefixes(where) or read_hierarchy(where, lead=lead, total=total) for where in files]
-        for name, files in options.named_files(hierarchy).items()
-    }
-    codes = options.pairs(missing_code, "--missing-code", "give it as region=99")
-    source: Any = records[0] if len(records) == 1 else records
-    if rda is not None:
-        from discreet.tabulation.argus_microdata import read_microdata
-
-        if len(records) > 1:
-            raise RequestError("--rda describes one file of records; name one")
-        source, dimensions = read_microdata(records[0], rda, encoding=encoding).prepared(dimensions, total=total)
+    show.check_output(output, *(Path(name) for name in records), endings=(".parquet", ".csv", ".tab"))
+    said = held.said(total)
+    where, dimensions = source.opened(records, _dimensions(by), total)
+    how = {name: one for name, one in vars(source).items() if name != "rda"} | {"top": top, "total": total}
     with show.Bar() as bar:
-        result = run(
-            source,
-            dimensions,
-            value=options.names(value),
-            contributor=contributor,
-            holding=holding,
-            weight=weight,
-            estimates=estimates,
-            shadow=shadow,
-            hierarchies=trees,
-            missing_codes=codes,
-            missing=missing,  # type: ignore[arg-type]
-            outside=outside,  # type: ignore[arg-type]
-            negative=negative,  # type: ignore[arg-type]
-            margins=_margins(margins),
-            top=top,
-            total=total,
-            engine=engine,
-            table=table,
-            query=query,
-            encoding=encoding,
-            delimiter=delimiter,
-            decimal=decimal,
-            memory=memory,
-            workers=workers,
-            progress=bar,
-        )
+        result = run(where, dimensions, margins=_margins(margins), workers=workers, progress=bar, **said, **how)
     if output.suffix.lower() == ".tab":
         from discreet.tabulation.argus_tab import write_tab
 
@@ -124,36 +125,25 @@ def tabulate(
     else:
         result.write(output)
 
-    def face(console: Any) -> None:
-        console.print(f"[bold]{len(result):,} cells[/bold] in {len(result.margins)} margins")
-        console.print(result.headline, markup=False)
-        console.print()
+    def face(console: show.Console) -> None:
+        show.measured(console, f"{len(result):,} cells", f"in {len(result.margins)} margins")
+        console.print(f"{result.headline}\n")
         header, rows, _ = result.preview(8)
         show.table(console, header, rows)
-        console.print(f"\nWritten: {output}", style="dim", markup=False)
+        show.written(console, output)
 
-    show.deliver("tabulate", _Summary(result, output), json, None, face)
-
-
-class _Summary:
-    """What programs are told of a tabulation."""
-
-    def __init__(self, tabulation: Any, output: Path) -> None:
-        self.tabulation, self.output = tabulation, output
-
-    def to_dict(self) -> dict[str, Any]:
-        cells = self.tabulation
-        return {
-            "cells": len(cells),
-            "margins": [list(margin) for margin in cells.margins],
-            "dimensions": [{"name": axis.name, "codes": len(axis), "leaves": len(axis.leaves)} for axis in cells.axes],
-            "responses": [response.name for response in cells.responses],
-            "levels": list(cells.levels),
-            "top": cells.top,
-            "records": int(cells.records.max(initial=0)),
-            "dropped": cells.dropped,
-            "output": str(self.output),
-        }
+    data = {
+        "cells": len(result),
+        "margins": [list(margin) for margin in result.margins],
+        "dimensions": [{"name": axis.name, "codes": len(axis), "leaves": len(axis.leaves)} for axis in result.axes],
+        "responses": [response.name for response in result.responses],
+        "levels": list(result.levels),
+        "top": result.top,
+        "records": int(result.records.max(initial=0)),
+        "dropped": result.dropped,
+        "output": str(output),
+    }
+    show.deliver("tabulate", data, json, None, face)
 
 
 def _dimensions(by: str) -> dict[str, str | list[str]]:
@@ -167,7 +157,7 @@ def _dimensions(by: str) -> dict[str, str | list[str]]:
     return found
 
 
-def _prefixes(text: str) -> Any:
+def _prefixes(text: str) -> Prefixes | None:
     if not text.startswith("prefix:"):
         return None
     from discreet.table.hierarchy import Prefixes
@@ -175,16 +165,13 @@ def _prefixes(text: str) -> Any:
     try:
         return Prefixes(tuple(int(part) for part in text.removeprefix("prefix:").split(",")))
     except ValueError:
-        raise RequestError(f"the prefix lengths are {text!r}; give whole numbers, as prefix:1,3") from None
+        raise RequestError(f"the prefix lengths are {text!r}; give integers, as prefix:1,3") from None
 
 
-def _margins(text: str) -> Any:
+def _margins(text: str) -> str | int | list[list[str]]:
     """Read ``all``, ``2`` or ``region+activity,region``."""
     if text == "all":
         return "all"
     if text.isdecimal():
         return int(text)
     return [[name.strip() for name in part.split("+") if name.strip()] for part in text.split(",")]
-
-
-tabulate.__doc__ = options.explained(tabulate, EXAMPLES)

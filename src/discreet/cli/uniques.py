@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from discreet.cli import options, show
-from discreet.cli.compose import composed
-from discreet.cli.original_options import OriginalOptions
+from discreet.cli.compose import argument, command, option
+from discreet.cli.options import in_output
+from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
+from discreet.core.files import write_text
 
-SAMPLE_EXAMPLES = {
-    "discreet uniques sample.csv --population 46228": "a sample table: τ̃ under both priors, log-linear τ₁ and τ₂",
-    "discreet uniques people.parquet --by age,sex,area -N 46228": "the records behind it",
-    "discreet uniques people.csv --by age,sex -N 46228 --weight w --records risk.csv": "the risk of every record",
-    "discreet uniques sample.csv -N 46228 --b 30 --c 1": "missing a unique is thirty times as bad as a false alarm",
-}
-SIZE_EXAMPLES = {
-    "discreet uniques size --population 46228 --cells 1108 --bound 0.05": "the largest sample with Q below 0.05",
-    "discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve": "the same for τ̃, with the curve",
-    "discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg": "the curves as a picture",
-}
+if TYPE_CHECKING:
+    from discreet.uniques.population_uniques import PopulationUniques
+
+Priors = Annotated[
+    list[str] | None, option("uniform, multinomial or dirichlet:A; repeat it. The first two by default.")
+]
 
 
 class SampleOrCommand(TyperGroup):
-    """Takes anything that is not a command for the sample."""
+    """A group that takes anything but a command for the sample."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the name of the default command before a file."""
@@ -45,41 +43,55 @@ uniques = typer.Typer(
 )
 
 
-@composed
+@dataclass(frozen=True)
+class Estimated:
+    """What is estimated, under which priors and models."""
+
+    prior: Priors = None
+    model: Annotated[str, option("Log-linear model: select (forward), main, two-way or none.")] = "select"
+    fit: Annotated[list[str] | None, option("A margin that the log-linear model fits, as area,sex; repeat it.")] = None
+    level: Annotated[float, option("Probability of the credible intervals.")] = 0.9
+    b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0
+    c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0
+    slices: Annotated[str | None, option("Dimensions for which τ̃ is given by category; all by default.")] = None
+
+    def said(self) -> dict[str, Any]:
+        """Return it as the function takes it."""
+        plain = {name: getattr(self, name) for name in ("level", "b", "c")}
+        priors = self.prior or ("uniform", "multinomial")
+        return {**plain, "priors": priors, "model": self._model(), "slices": options.names(self.slices)}
+
+    def _model(self) -> str | tuple[tuple[str, ...], ...] | None:
+        if self.fit:
+            if self.model != "select":
+                raise RequestError("give either --model or --fit, not both")
+            return options.margins(self.fit)
+        if self.model not in ("select", "main", "two-way", "none"):
+            raise RequestError(f"--model is {self.model!r}; give select, main, two-way or none")
+        return None if self.model == "none" else self.model
+
+
+@uniques.command()
+@command(
+    {
+        "discreet uniques sample.csv --population 46228": "a sample table: τ̃ under both priors, log-linear τ₁ and τ₂",
+        "discreet uniques people.parquet --by age,sex,area -N 46228": "the records behind it",
+        "discreet uniques people.csv --by age,sex -N 46228 --weight w --records risk.csv": "the risk of every record",
+        "discreet uniques sample.csv -N 46228 --b 30 --c 1": "missing a unique is thirty times as bad as a false alarm",
+    }
+)
 def sample(
+    path: Annotated[Path, argument("A sample table, or records with --by.", "SAMPLE")],
+    population: options.Population,
+    records: Annotated[Path | None, in_output("Write the risk of every record to this .csv.")] = None,
     *,
-    path: Annotated[Path, typer.Argument(metavar="SAMPLE", help="A sample table, or records with --by.")],
-    population: Annotated[int, typer.Option("--population", "-N", help="N, the number of people in the population.")],
-    prior: Annotated[
-        list[str] | None,
-        typer.Option("--prior", help="uniform, multinomial or dirichlet:A; may be repeated. Both first ones."),
-    ] = None,
-    model: Annotated[
-        str, typer.Option("--model", help="Log-linear model: select (forward), main, two-way or none.")
-    ] = "select",
-    fit: Annotated[
-        list[str] | None,
-        typer.Option("--fit", help="A margin that the log-linear model fits, with commas; may be repeated."),
-    ] = None,
-    level: Annotated[float, typer.Option("--level", help="Probability of the credible intervals.")] = 0.9,
-    b: Annotated[float, typer.Option("--b", help="Loss when a population unique is taken for safe.")] = 1.0,
-    c: Annotated[float, typer.Option("--c", help="Loss when somebody is protected for nothing.")] = 1.0,
-    records: Annotated[
-        Path | None, options.in_output("--records", help="Write the risk of every record to this .csv.")
-    ] = None,
-    slices: Annotated[
-        str | None, typer.Option("--slices", help="Dimensions for which τ̃ is given by category; all by default.")
-    ] = None,
+    estimated: Estimated,
     read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     workers: options.Workers = None,
-    output: Annotated[
-        Path | None, options.in_output("--output", "-o", help="Also write the result: .json, .csv (cells) or .txt.")
-    ] = None,
-    top: Annotated[
-        int, options.in_output("--top", help="How many of the riskiest sample uniques to show.", min=0)
-    ] = 10,
+    output: Annotated[Path | None, in_output("Also write the result: .json, .csv (cells) or .txt.")] = None,
+    top: Annotated[int, in_output("How many of the riskiest sample uniques to show.", min=0)] = 10,
 ) -> None:
     """Estimate how many sample uniques are alone in the population, and which ones.
 
@@ -89,117 +101,89 @@ def sample(
     from discreet.reading.sample import open_sample
 
     show.check_output(output, path)
-    if records is not None and (records.suffix.lower() != ".csv" or read.by is None):
-        raise RequestError(f"{records}: the risk of records goes to a .csv file, and needs --by to tell records apart")
     if records is not None:
+        if records.suffix.lower() != ".csv" or read.by is None:
+            raise RequestError(
+                f"{records}: the risk of records goes to a .csv file, and needs --by to tell records apart"
+            )
         show.check_output(records, path)
     data = open_sample(path, read.reading())
     from discreet.uniques.population_uniques import population_uniques
 
     with show.Bar() as bar, options.about(path):
-        result = population_uniques(
-            data,
-            population,
-            priors=prior or ("uniform", "multinomial"),
-            model=_model(model, fit),
-            level=level,
-            b=b,
-            c=c,
-            slices=options.names(slices),
-            seed=seed,
-            workers=workers,
-            progress=bar,
-        )
+        result = population_uniques(data, population, seed=seed, workers=workers, progress=bar, **estimated.said())
     if records is not None:
-        show.write_columns(records, result.record_columns, result.record_risk())
-
-    def face(console: Any) -> None:
-        console.print(f"[bold]{result.sample_uniques:,} sample uniques[/bold] in {result.table.possible:,} cells")
-        console.print(result.sentence, markup=False)
-        console.print()
-        show.table(console, *result.rows())
-        if result.loglinear is not None and len(result.loglinear.path) > 1:
-            console.print("\nModels tried, until B/√v shows no underfitting:")
-            show.table(console, *result.loglinear.rows())
-        if result.sample_uniques and top:
-            console.print("\nRiskiest sample uniques:")
-            show.table(console, *result.cell_rows(top))
-            if result.priors:
-                console.print(f"\nThe test on the first: {result.riskiest(1)[0].decision}.", markup=False)
-        if result.note:
-            console.print(f"\nNote: {result.note}.", markup=False)
-
-    show.deliver("uniques", Top(result, top), json, output, face)
+        risks = ([f"{value:.10g}" for value in row] for row in result.record_risk().tolist())
+        write_text(records, show.csv_text(result.record_columns, risks))
+    show.deliver("uniques", _Top(result, top), json, output, lambda console: _face(console, result, top))
 
 
-class Top:
-    """A result whose plain data hold so many of the riskiest cells."""
+def _face(console: show.Console, result: PopulationUniques, top: int) -> None:
+    show.measured(console, f"{result.sample_uniques:,} sample uniques", f"in {result.table.possible:,} cells")
+    console.print(f"{result.sentence}\n")
+    show.table(console, *result.rows())
+    if result.loglinear is not None and len(result.loglinear.path) > 1:
+        console.print("\nModels tried, until B/√v shows no underfitting:")
+        show.table(console, *result.loglinear.rows())
+    if result.sample_uniques and top:
+        console.print("\nRiskiest sample uniques:")
+        show.table(console, *result.cell_rows(top))
+        if result.priors:
+            console.print(f"\nThe test on the first: {result.riskiest(1)[0].decision}.")
+    if result.note:
+        console.print(f"\nNote: {result.note}.")
 
-    def __init__(self, result: Any, top: int) -> None:
-        """Keep both."""
-        self.result, self.top = result, top
+
+@dataclass(frozen=True)
+class _Top:
+    """A result whose plain data hold some of the riskiest cells."""
+
+    result: PopulationUniques
+    top: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        data: dict[str, Any] = self.result.to_dict(self.top)
-        return data
+        return self.result.to_dict(self.top)
 
     def to_csv(self) -> str:
-        """Return every cell."""
-        text: str = self.result.to_csv()
-        return text
+        return self.result.to_csv()
 
     def __str__(self) -> str:
-        """Return the result's own face."""
         return str(self.result)
 
 
-def _model(name: str, fit: list[str] | None) -> Any:
-    if fit:
-        if name != "select":
-            raise RequestError("give either --model or --fit, one of the two")
-        return [tuple(options.names(margin) or ()) for margin in fit]
-    if name == "none":
-        return None
-    if name not in ("select", "main", "two-way"):
-        raise RequestError(f"the model is {name!r}; it is select, main, two-way or none")
-    return name
-
-
-@composed
+@uniques.command()
+@command(
+    {
+        "discreet uniques size --population 46228 --cells 1108 --bound 0.05": "the largest sample with Q below 0.05",
+        "discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve": "the same for τ̃, with the curve",
+        "discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg": "the curves as a picture",
+    }
+)
 def size(
+    population: options.Population,
+    bound: Annotated[float, option("The bound on Q, or on τ̃.")],
+    cells: Annotated[int | None, option("K, the number of cells that can occur.", "--cells", "-K")] = None,
+    table: Annotated[Path | None, option("A sample at hand: gives K and the sample uniques to expect.")] = None,
+    measure: Annotated[str, option("q or tau.")] = "q",
+    prior: Priors = None,
+    curve: Annotated[bool, option("Show Q and τ̃ over the sample size.")] = False,
+    plot: Annotated[Path | None, in_output("Draw the curves to a .svg or .png.")] = None,
+    points: Annotated[int, option("How many sizes the curve has.", min=2)] = 12,
     *,
-    population: Annotated[int, typer.Option("--population", "-N", help="N, the number of people in the population.")],
-    bound: Annotated[float, typer.Option("--bound", help="The bound of Q, or of τ̃.")],
-    cells: Annotated[int | None, typer.Option("--cells", "-K", help="K, the number of cells that can occur.")] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option("--table", help="A sample at hand; it gives K, and sample uniques are expected from it."),
-    ] = None,
-    measure: Annotated[str, typer.Option("--measure", help="q or tau.")] = "q",
-    prior: Annotated[
-        list[str] | None,
-        typer.Option("--prior", help="uniform, multinomial or dirichlet:A; may be repeated. Both first ones."),
-    ] = None,
-    curve: Annotated[bool, typer.Option("--curve", help="Show Q and τ̃ over the sample size.")] = False,
-    plot: Annotated[Path | None, options.in_output("--plot", help="Draw the curves to a .svg or .png.")] = None,
-    points: Annotated[int, typer.Option("--points", help="How many sizes the curve has.", min=2)] = 12,
     read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
     output: options.Output = None,
 ) -> None:
     """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it."""
-    from discreet.uniques.size_plan import plan_size
+    from discreet.uniques.sample_size import plan_size
 
     show.check_output(output, table)
     if (cells is None) == (table is None):
-        raise RequestError("give the number of cells with --cells, or a sample table with --table, one of the two")
+        raise RequestError("give the number of cells with --cells, or a sample table with --table, not both")
     if table is None and read.impossible is not None:
         raise RequestError("--impossible is about a sample table; with --cells give the number without impossible ones")
-    data = None
-    if table is not None:
-        data = read.opened(table, released=True).table()
+    data = None if table is None else read.opened(table, released=True).table()
     result = plan_size(
         prior or ("uniform", "multinomial"),
         bound,
@@ -215,19 +199,14 @@ def size(
 
         save(plot_size_curve(result), plot)
 
-    def face(console: Any) -> None:
-        console.print(result.sentence, markup=False)
-        console.print()
+    def face(console: show.Console) -> None:
+        console.print(f"{result.sentence}\n")
         show.table(console, *result.rows())
         if curve:
             for part in result.curves:
-                console.print(f"\n{part.prior} prior, sample uniques expected by {part.basis}", markup=False)
+                console.print(f"\n{part.prior} prior, sample uniques expected by {part.basis}")
                 show.table(console, *result.curve_rows(part, points), bar=1)
         if plot is not None:
-            console.print(f"\nDrawn: {plot}", style="dim", markup=False)
+            console.print(f"\nDrawn: {plot}", style="dim")
 
     show.deliver("uniques size", result, json, output, face)
-
-
-uniques.command(help=options.explained(sample, SAMPLE_EXAMPLES))(sample)
-uniques.command(help=options.explained(size, SIZE_EXAMPLES))(size)

@@ -8,27 +8,27 @@ from typing import Annotated
 import typer
 
 from discreet.cli import options
+from discreet.cli.compose import argument, command, option
 from discreet.core.errors import RequestError
 
-EXAMPLES = {
-    "discreet workbench": "open the page, then a file or a bundled example in it",
-    "discreet workbench table.csv --ledger office.ledger": "a table, and the ledger of what is published",
-    "discreet workbench review.discreet": "a saved session",
-    "discreet workbench review.discreet --replay": "run its commands again and compare the results",
-}
 
-
+@command(
+    {
+        "discreet workbench": "open the page, then a file or a bundled example in it",
+        "discreet workbench table.csv --ledger office.ledger": "a table, and the ledger of what is published",
+        "discreet workbench review.discreet": "a saved session",
+        "discreet workbench review.discreet --replay": "run its commands again and compare the results",
+    }
+)
 def workbench(
     context: typer.Context,
     files: Annotated[
-        list[Path] | None, typer.Argument(help="Tables, releases, records or hierarchies to open, or a saved session.")
+        list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.")
     ] = None,
-    ledger: Annotated[Path | None, typer.Option("--ledger", help="The ledger of what is published.")] = None,
-    port: Annotated[int, typer.Option("--port", help="Where to listen; any free one by default.", min=0)] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
-    replay: Annotated[
-        bool, typer.Option("--replay", help="Run the commands of a saved session again, and compare.")
-    ] = False,
+    ledger: Annotated[Path | None, option("The ledger of what is published.")] = None,
+    port: Annotated[int, option("Where to listen; any free port by default.", min=0)] = 0,
+    browser: Annotated[bool, option("Open the page in the browser.", "--browser/--no-browser")] = True,
+    replay: Annotated[bool, option("Run the commands of a saved session again, and compare.")] = False,
     json: options.Json = False,
 ) -> None:
     """Open the workbench: see the risk, try a protection, sign the release, in the browser.
@@ -61,6 +61,3 @@ def workbench(
             webbrowser.open(address)
 
     serve(context.find_root().command, perform, given, port=port, ledger=ledger and ledger.resolve(), ready=ready)
-
-
-workbench.__doc__ = options.explained(workbench, EXAMPLES)

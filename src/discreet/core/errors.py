@@ -4,6 +4,8 @@ Every message names the offender, shows both figures where two disagree, and end
 The command line prints the message on one line and exits with code 2; no traceback reaches a user.
 """
 
+from collections.abc import Collection, Iterable
+
 
 class DiscreetError(Exception):
     """Anything that discreet refuses to do, with the reason and the remedy in its message."""
@@ -23,6 +25,13 @@ class InfeasibleError(DiscreetError):
 
 class LimitError(DiscreetError):
     """The work would exceed a limit of size, time or precision: raise the limit or ask for less."""
+
+
+def require(wanted: Iterable[str], known: Collection[str], missing: str) -> None:
+    """Refuse the first name that is not known: say what is missing, what there is, and what was probably meant."""
+    for name in wanted:
+        if name not in known:
+            raise RequestError(f"{missing} {name!r}; {nearest(name, list(known))}")
 
 
 def nearest(name: str, available: list[str] | tuple[str, ...]) -> str:

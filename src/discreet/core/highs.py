@@ -36,7 +36,7 @@ class Program:
         whole: bool | IntArray = False,
         options: dict[str, Any] | None = None,
     ) -> None:
-        """State a program; ``whole`` says that all columns, or which ones, take whole numbers."""
+        """State a program; ``whole`` says that all columns, or which ones, take integers."""
         import highspy
 
         self._kinds = highspy

@@ -30,6 +30,15 @@ def xlogy(x: FloatArray, y: FloatArray) -> FloatArray:
     return x * np.log(np.where(x > 0, y, 1.0))
 
 
+def first_true(mask: BoolArray) -> int | None:
+    """Return the place of the first true entry, None if there is none.
+
+    >>> first_true(np.array([False, True, True])), first_true(np.zeros(2, bool))
+    (1, None)
+    """
+    return int(np.argmax(mask)) if mask.any() else None
+
+
 def sorted_union(a: IntArray, b: IntArray) -> IntArray:
     """Return the values of two sorted arrays without repeats, still sorted.
 
@@ -53,7 +62,7 @@ def disclosure_risk(bits: FloatArray | float) -> FloatArray:
 
 
 def fewest_values(risk: float) -> int:
-    """Return how many values, all alike, must be left to keep the disclosure risk at most this: 2^(1/DR).
+    """Return how many equally likely values must be left to keep the disclosure risk at most this: 2^(1/DR).
 
     >>> fewest_values(0.5), fewest_values(0.7)
     (4, 3)

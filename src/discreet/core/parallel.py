@@ -29,7 +29,7 @@ def run(
 ) -> list[Result]:
     """Apply a function to every item and return the results in the items' order.
 
-    Items must carry their own random streams, so that the result does not depend on the number of workers.
+    Items carry their own random streams: the result does not depend on the number of workers.
 
     >>> run(lambda x: x * x, [1, 2, 3], workers=2)
     [1, 4, 9]

@@ -1,10 +1,10 @@
 """Random streams that are explicit, independent and reproducible.
 
-A seed goes in; every work item gets a stream of its own, so that the number of workers, and the order in
-which they finish, never change a result.
+A seed goes in; every work item gets a stream of its own: the number of workers, and the order in which they finish,
+never change a result.
 
-Who knows the seed of a release can undo it, and who can try all seeds finds it. So a seed that is not given is drawn
-from the operating system, and one that is short makes trials only.
+Anyone who knows the seed of a release can undo it, and anyone who can try all seeds finds it. A seed that is not given
+is therefore drawn from the operating system, and a short one makes trials only.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def release_seed(seed: int | None, *, trial: bool) -> int:
     _sequence(seed)
     if not trial and is_short(seed):
         raise RequestError(
-            f"seed {seed} is short, below 2**96: who tries all of them undoes the release. Leave the seed out, and one "
-            f"of {BITS} bits is drawn, or say that nothing of this is published (trial=True, --trial)"
+            f"seed {seed} is short, below 2**96: all of them can be tried to undo the release. Leave the seed out to "
+            f"have one of {BITS} bits drawn, or say that nothing of this is published (trial=True, --trial)"
         )
     return int(seed)
 
@@ -71,7 +71,7 @@ def _sequence(seed: int | np.random.SeedSequence | None) -> np.random.SeedSequen
     if isinstance(seed, np.random.SeedSequence):
         return seed
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
-        raise RequestError(f"seed is {seed!r}; give a whole number that is 0 or more")
+        raise RequestError(f"seed is {seed!r}; give an integer, 0 or more")
     return np.random.SeedSequence(drawn_seed() if seed is None else seed)
 
 

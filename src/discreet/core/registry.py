@@ -61,7 +61,7 @@ class Registry(Mapping[str, T]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names, those of other packages last."""
+        """Yield the names, those of other packages last."""
         yield from dict.fromkeys([*self._own, *sorted(point.name for point in entry_points(group=self.group))])
 
     def __contains__(self, name: object) -> bool:

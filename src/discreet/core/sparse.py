@@ -1,4 +1,4 @@
-"""Sparse rows: which row an entry stands in, sums, parts that share no row, and rows told apart.
+"""Sparse rows: which row an entry is in, sums, parts that share no row, and rows told apart.
 
 Row e of compressed rows holds the entries from ``starts[e]`` up to ``starts[e + 1]``. Whoever states equations shares
 this bookkeeping; how they are solved is not here.
@@ -32,7 +32,7 @@ class Rows(NamedTuple):
         return row_of(self.starts)
 
     def sums(self, x: IntArray) -> IntArray:
-        """Return the sum of every row over whole numbers x."""
+        """Return the sum of every row over integers x."""
         total = np.zeros(self.starts.size - 1, np.int64)
         np.add.at(total, self.of, self.values * x[self.columns])
         return total
@@ -90,14 +90,8 @@ def parts(row: IntArray, column: IntArray, rows: int, columns: int) -> tuple[int
 def digests(of: IntArray, at: IntArray, values: IntArray, size: int, *, seed: int) -> npt.NDArray[np.uint64]:
     """Return a random linear combination of the entries of each row: equal rows have equal digests, opposite opposite.
 
-    Different rows share a digest of 64 bits with a probability of about 2⁻⁶².
-
-    Args:
-        of: the row of every entry.
-        at: its place in the row.
-        values: its value.
-        size: how many rows there are.
-        seed: of the combination; the same places have the same weights.
+    Different rows share a digest of 64 bits with a probability of about 2⁻⁶². Entries are given by their row, their
+    place in it and their value; with the same seed the same places have the same weights.
 
     >>> one, other, opposite = digests(np.array([0, 1, 2]), np.array([4, 4, 4]), np.array([1, 1, -1]), 3, seed=0)
     >>> bool(one == other), bool(np.negative([opposite])[0] == one)

@@ -1,9 +1,10 @@
-"""Plain-text and HTML faces for results: aligned columns and short figures."""
+"""What results show of themselves: plain data for programs, aligned columns in a terminal, HTML in a notebook."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 
 def figure(value: float | None, digits: int = 4) -> str:
@@ -63,3 +64,37 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     body = "".join(line("td", row) for row in rows)
     return f"<table>{title}<thead>{line('th', header)}</thead><tbody>{body}</tbody></table>"
+
+
+class Face(NamedTuple):
+    """A table that shows a result, and the sentence above it."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    sentence: str = ""
+    left: int = 1
+
+
+class Result:
+    """Base of results: data classes that show themselves as a table, in text and in HTML."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
+        return dict(vars(self))
+
+    def face(self, most: int) -> Face:
+        """Return what is shown; a long list is cut to its first or worst rows."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the sentence and the table as text."""
+        header, rows, sentence, left = self.face(10)
+        return f"{sentence}\n{columns(header, rows, left)}" if sentence else columns(header, rows, left)
+
+    def __repr__(self) -> str:
+        """Return the same text."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        header, rows, sentence, left = self.face(20)
+        return html_table(header, rows, left, sentence)

@@ -25,11 +25,10 @@ from discreet.feasible.candidates import Candidates
 from discreet.measures.result import Risk
 from discreet.measures.risk import risk
 from discreet.rules.sensitivity import Sensitivity, sensitivity
-from discreet.table.additive_axis import WHOLE
 from discreet.table.figures import Figures
 from discreet.table.grid import locate, recode
 from discreet.table.release import Release
-from discreet.table.space import space_of
+from discreet.table.space import WHOLE, space_of
 from discreet.utility.loss import InformationLoss, information_loss
 
 PROOFS = 200

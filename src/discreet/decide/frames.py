@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import RequestError
-from discreet.table.arrow_writer import frame_from_arrow
+from discreet.table.arrow_files import frame_from_arrow
 from discreet.table.figures import Figures
 from discreet.table.release import Release
 

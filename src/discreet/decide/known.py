@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.auditing.findings import BoolArray
 from discreet.auditing.limits import FAULTS
-from discreet.core.numerics import FloatArray, IntArray, disclosure_risk
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
 
 STATES = ("exact", "determined", "unfinished", "interval")
 """What a reader knows of a sensitive cell, the worst first; unfinished is also what the audit says nothing of."""

@@ -77,7 +77,6 @@ class Suppressed:
         return f"{self.pattern.sentence} {safe_against(self.pattern)}"
 
     def __str__(self) -> str:
-        """Say what was done."""
         return self.sentence
 
     __repr__ = __str__

@@ -22,6 +22,7 @@ from discreet.core.statistics import Moments
 from discreet.core.text import columns, figure, html_table
 from discreet.measures.entropy import (
     DEFAULT_WEIGHTS,
+    MATRIX_LIMIT,
     WHOLE,
     Form,
     Grouping,
@@ -30,11 +31,10 @@ from discreet.measures.entropy import (
     entropy,
     r1_terms,
     r2_terms,
+    transition_entropy,
 )
 from discreet.measures.result import change
 from discreet.measures.risk import check_measurable, risk
-from discreet.measures.transition import LIMIT as MATRIX_LIMIT
-from discreet.measures.transition import transition_entropy
 from discreet.protect.base import EnumerableMethod, RandomMethod
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
@@ -145,7 +145,6 @@ class ExpectedRisk:
         return [[name, figure(r.mean), figure(r.sd), figure(r.mc_error, 5), figure(h.mean)] for name, r, h in lines]
 
     def __str__(self) -> str:
-        """Return the sentence and the worst slices."""
         return f"{self.sentence}\n{columns(HEADER, self.rows()[:11])}"
 
     __repr__ = __str__

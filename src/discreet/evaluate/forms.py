@@ -84,6 +84,6 @@ def _filled(
         figures,
         values=np.where(shown, low, figures.values),
         kind=np.where(shown, len(figures.kinds) + figures.kind, figures.kind),
-        kinds=(*figures.kinds, *(kind(least=mark.floor, most=mark.ceiling) for mark in figures.kinds)),
+        kinds=(*figures.kinds, *(kind(*mark.said) for mark in figures.kinds)),
         upper=np.where(shown, high, rest) if kind.spans else figures.upper,
     )

@@ -8,23 +8,21 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.numerics import IntArray
-from discreet.feasible.group_program import GroupProgram, NothingFitsError, RangeProgram, sparse_bounds
-from discreet.feasible.reduction import Group
-from discreet.feasible.tableau.condensing import NothingError, StuckError
-from discreet.feasible.tableau.solver import NOT_SEEN, Found, Solver
+from discreet.feasible.group_program import GroupProgram, RangeProgram, sparse_bounds, widen
+from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, StuckError
+from discreet.feasible.tableau.solver import Solver
 from discreet.table.kinds import UNBOUNDED
 
 LARGEST = 100_000_000
-"""The most entries, equations times unknowns, that are solved on a tableau."""
+"""The most entries, equations times unknowns, that are solved on a tableau: 800 MB."""
 EFFORT = 1_000_000
-"""Entries of moves that may be looked at to round one solution."""
+"""Entries of moves that may be looked at to round one solution: some milliseconds."""
 NODES = (100, 1000)
-"""Branches to look for a table of whole numbers: at first, and with ranges that whole numbers have narrowed."""
-PATIENCE = 20.0
-"""Seconds that an integer program for one bound may take."""
-
-HOPELESS = 3
-"""After so many integer programs in a row that found nothing in time, no more are tried."""
+"""Branches to look for a table of integers, at first and with ranges that integers have narrowed: a round choice, most
+bounds of the benchmarks need none."""
+PATIENCE, HOPELESS = 20.0, 3
+"""Seconds that an integer program for one bound may take, and how many in a row may find nothing in time before no more
+are tried: a minute at most is lost on a hopeless group."""
 
 
 def solve_group(
@@ -38,16 +36,11 @@ def solve_group(
 ) -> Found:
     """Bound the wanted unknowns of a group, or look for tables that attain goals.
 
-    Args:
-        group: the equations.
-        wanted: which unknowns matter.
-        goal: for both sides, the value at which a search may end; bounds are looked for without one.
-        whole: branch where corners are not whole.
-        clock: says when the rest is left as it is.
-        tick: told how many unknowns were looked at.
+    Without ``goal`` (for both sides, the value at which a search may end) bounds are looked for; ``whole`` says to
+    branch where corners are not integers. ``tick`` is told how many unknowns were looked at.
 
     Raises:
-        NothingError: no table fits.
+        NothingFitsError: no table fits.
         LateError: the clock rang before anything was found.
     """
     clock = clock or Clock()
@@ -56,7 +49,7 @@ def solve_group(
             raise StuckError
         solver = Solver(group, wanted, goal, clock)
         if whole and not solver.has_table:
-            table = _best(GroupProgram(group, whole=True), np.zeros(group.variables.size), True, clock)
+            table = _best(GroupProgram(group, whole=True), None, True, clock)
             if table is not None:
                 solver.give(table)
         solver.run(NODES[0] if whole else 0, tick)
@@ -66,7 +59,9 @@ def solve_group(
             solver.run(NODES[1], hard=True)
         found = solver.found()
     except StuckError:
-        found = _by_highs(group, wanted, goal, clock, tick)
+        found = sparse_bounds(group, wanted, clock, tick)
+        found.settled[:, wanted == 0] = 1
+        _judge(found, goal)
     if whole and not found.settled.all():
         _close(group, found, goal, clock)
     return found
@@ -75,7 +70,7 @@ def solve_group(
 def reach(group: Group, solver: Solver, goal: IntArray, clock: Clock) -> None:
     """Look for tables that attain goals by linear programs, whose solutions are rounded."""
     model = RangeProgram(group)
-    for side, k in zip(*np.nonzero(solver.open()), strict=True):
+    for side, k in np.argwhere(solver.open()).tolist():
         if clock.late:
             return
         if solver.open()[side, k]:
@@ -93,37 +88,18 @@ def seconds(clock: Clock) -> float:
     return PATIENCE if left is None else min(left, PATIENCE)
 
 
-def _best(model: GroupProgram, costs: np.ndarray, upper: bool, clock: Clock) -> IntArray | None:
-    """Return a best table of whole numbers, None where time ran out."""
+def _best(model: GroupProgram, k: int | None, upper: bool, clock: Clock) -> IntArray | None:
+    """Return a table of integers with unknown k at its end, None where time ran out."""
     left = seconds(clock)
-    if left <= 0:
-        return None
-    try:
-        x = model.best(costs, upper, left)
-    except NothingFitsError:
-        raise NothingError from None
+    x = model.extreme(k, upper, left) if left > 0 else None
     return None if x is None else np.rint(x).astype(np.int64)
-
-
-def _by_highs(
-    group: Group, wanted: IntArray, goal: IntArray | None, clock: Clock, tick: Callable[[int], None]
-) -> Found:
-    """Bound unknowns over real numbers where the tableau cannot."""
-    try:
-        found = sparse_bounds(group, wanted, clock, tick)
-    except NothingFitsError:
-        raise NothingError from None
-    found.settled[:, wanted == 0] = 1
-    _judge(found, goal)
-    return found
 
 
 def _judge(found: Found, goal: IntArray | None) -> None:
     """Mark what tables attain, or what is proved to be out of reach."""
-    sign = np.array([[-1], [1]])
     aim = found.bound if goal is None else goal
-    done = (sign * found.seen >= sign * aim) & (np.abs(found.seen) < NOT_SEEN)
-    done |= (sign * found.bound < sign * aim) | (np.abs(aim) >= UNBOUNDED)
+    done = (SIGN * found.seen >= SIGN * aim) & (np.abs(found.seen) < NOT_SEEN)
+    done |= (SIGN * found.bound < SIGN * aim) | (np.abs(aim) >= UNBOUNDED)
     found.settled[done] = 1
 
 
@@ -131,19 +107,17 @@ def _close(group: Group, found: Found, goal: IntArray | None, clock: Clock) -> N
     """Find what is left by integer programs; each table found counts for all unknowns."""
     model: GroupProgram | None = None
     failed = 0
-    for side, k in zip(*np.nonzero(found.settled == 0), strict=True):
+    for side, k in np.argwhere(found.settled == 0).tolist():
         if found.settled[side, k]:
             continue
         if seconds(clock) <= 0 or failed == HOPELESS:
             return
         model = GroupProgram(group, whole=True) if model is None else model
-        costs = np.zeros(group.variables.size)
-        costs[k] = 1.0
-        table = _best(model, costs, bool(side), clock)
+        table = _best(model, k, bool(side), clock)
         if table is None or not group.fits(table):
             failed += 1
             continue
         failed = 0
-        found.seen[0], found.seen[1] = np.minimum(found.seen[0], table), np.maximum(found.seen[1], table)
+        widen(found.seen, table)
         found.bound[side, k] = table[k]
         _judge(found, goal)

@@ -1,7 +1,7 @@
-"""Tables that somebody says fit what is published, checked one by one.
+"""Tables that are said to fit what is published, checked one by one.
 
 Whoever hid figures knows tables that show what can still be. None of them is believed: one counts only if it keeps
-every equation and every range in whole numbers. What such tables attain needs no search.
+every equation and every range in integers. What such tables attain needs no search.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from discreet.table.equations import Equations
 from discreet.table.grid import locate
 
 AT_ONCE = 5_000_000
-"""How many pairs of a figure and what somebody knows of it are looked at at once."""
+"""How many pairs of a figure and what somebody knows of it are looked at at once: some 200 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Candidates:
 class Fitting:
     """Tables that fit: the values of one at all positions, and the values of the others where they differ from it.
 
-    Value ``value`` of table ``table`` stands at ``at``.
+    Table ``table`` has ``value`` at ``at``.
     """
 
     home: IntArray
@@ -57,14 +57,7 @@ class Fitting:
         np.maximum.at(found[1], self.at, self.value)
         return found
 
-    def doubtful(
-        self,
-        targets: IntArray,
-        lower: IntArray,
-        upper: IntArray,
-        facts: Facts,
-        people: int,
-    ) -> BoolArray:
+    def doubtful(self, targets: IntArray, lower: IntArray, upper: IntArray, facts: Facts, people: int) -> BoolArray:
         """Say of every person whether it is left open that levels of all targets are attained whatever they know.
 
         Levels are attained for somebody where some table that fits everything they know attains them. Of a target that
@@ -148,7 +141,7 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
 
     for name in ("positions", "values", "starts", "at", "by"):
         if getattr(candidates, name).dtype.kind != "i":
-            raise RequestError(f"the {name} of candidates are no whole numbers; give an array of them")
+            raise RequestError(f"the {name} of candidates are no integers; give an array of integers")
     count = candidates.starts.size - 1
     try:
         change = csc_array((candidates.by, candidates.at, candidates.starts), shape=(candidates.positions.size, count))
@@ -162,7 +155,7 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
         return None
     home = candidates.values[place]
     matrix = Rows(equations.starts, equations.columns, equations.signs).matrix(home.size)
-    # Sums of larger values could be too large for a computer's whole numbers, and come out wrong.
+    # Sums of larger values could overflow 64 bits.
     most = 2**62 // int(np.diff(equations.starts).max(initial=1))
     outside = (home < equations.lower) | (home > equations.upper) | (np.abs(home) > most)
     if outside.any() or (matrix @ home != 0).any():

@@ -1,29 +1,27 @@
 """Levels that must be attained whatever somebody knows, for thousands of people who each know a little.
 
 A table that fits what all of them know together is one that each of them must reckon with. So tables are looked for
-under everybody's knowledge at once; then under nobody's, with another one for all those together whom it contradicts,
-and only then for fewer and fewer of them. Nothing is proved here about what nobody attains: whoever is left has to be
-looked at closely.
+under everybody's knowledge at once; then under nobody's, with another table for all whom it contradicts together; and
+only then for fewer and fewer of them. A failed search proves nothing: whoever is left has to be looked at closely.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.progress import Progress
-from discreet.feasible.contradiction import explain
-from discreet.feasible.reduction import ConflictError, Group, reduce
+from discreet.feasible.contradiction import reduced
+from discreet.feasible.reduction import SIGN, Group, LateError, NothingFitsError, StuckError
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
-SIGN = np.array([[-1], [1]])
 NODES = 100
-"""Branches to look for a table of whole numbers."""
+"""Branches to look for a table of integers, as many as a first search for bounds has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,7 @@ class Facts:
 
     def chosen(self, mask: BoolArray) -> Facts:
         """Return some of the facts."""
-        return Facts(self.who[mask], self.at[mask], self.low[mask], self.high[mask], self.free[mask])
+        return Facts(*(getattr(self, item.name)[mask] for item in fields(self)))
 
 
 def doubtful(
@@ -57,18 +55,9 @@ def doubtful(
 ) -> BoolArray:
     """Say of every person whether it is left open that levels of all targets are attained in spite of what they know.
 
-    Of a target that somebody knows something of, levels count as far as that leaves room. For those who know nothing of
-    the figures that a target is linked with, nothing is said of it: they see what everybody sees.
-
-    Args:
-        equations: what is published.
-        targets: indices of the positions that matter.
-        lower: for each target, the value that it must be able to have, or less, in units of the last decimal.
-        upper: for each target, the value that it must be able to have, or more.
-        facts: what people know.
-        people: how many there are.
-        time_limit: seconds after which the rest is left open.
-        progress: told how many targets were looked at.
+    Targets and levels are those of :func:`~discreet.feasible.reach.reach_levels`. Of a target that somebody knows
+    something of, levels count as far as that leaves room. For those who know nothing of the figures that a target is
+    linked with, nothing is said of it: they see what everybody sees. After the time limit, the rest is left open.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
@@ -80,19 +69,15 @@ def doubtful(
     >>> doubtful(geurts, [cell], [4], [5], knows, 2).tolist()  # who knows a cell can work out the other
     [False, True]
     """
-    try:
-        reduced = reduce(equations, join=False)
-    except ConflictError:
-        raise explain(equations) from None
-    goal = np.stack([np.full(equations.lower.size, UNBOUNDED), np.full(equations.lower.size, -UNBOUNDED)])
+    rest = reduced(equations, join=False)
+    goal = -SIGN * np.full(equations.lower.size, UNBOUNDED)
     goal[:, np.asarray(targets, np.int64)] = np.stack([np.asarray(lower, np.int64), np.asarray(upper, np.int64)])
     left = np.zeros(people, bool)
-    # What contradicts what is published is looked at closely, to say so.
-    left[facts.who[(facts.low > reduced.upper[facts.at]) | (facts.high < reduced.lower[facts.at])]] = True
-    # So is what must not be known, and is.
-    left[facts.who[facts.free & (reduced.lower == reduced.upper)[facts.at]]] = True
+    low, high = rest.lower[facts.at], rest.upper[facts.at]
+    # What contradicts what is published is looked at closely, and so is what must not be known, and is.
+    left[facts.who[(facts.low > high) | (facts.high < low) | (facts.free & (low == high))]] = True
     place = np.full(equations.lower.size, -1)
-    todo = [group for group in reduced.groups if np.isin(facts.at, group.variables).any()]
+    todo = [group for group in rest.groups if np.isin(facts.at, group.variables).any()]
     total = sum(int((np.abs(goal[:, group.variables]) < UNBOUNDED).sum()) for group in todo)
     done = 0
 
@@ -132,7 +117,6 @@ class _Crowd:
         """Return who is left."""
         from discreet.feasible.any_shape import LARGEST, reach
         from discreet.feasible.group_program import RangeProgram
-        from discreet.feasible.tableau.condensing import LateError, NothingError, StuckError
         from discreet.feasible.tableau.solver import Solver
 
         group, facts = self.group, self.facts
@@ -141,25 +125,24 @@ class _Crowd:
             return everybody
         low, high = self.common
         inner = replace(group, lower=low, upper=high, least=low, most=high)
-        # What lies beyond what somebody knows of the figure itself comes later.
-        near = np.stack([np.maximum(self.goal[0], low), np.minimum(self.goal[1], high)])
         asked = np.abs(self.goal) < UNBOUNDED
-        near[~asked] = self.goal[~asked]
+        # What lies beyond what somebody knows of the figure itself comes later.
+        near = np.where(asked, [np.maximum(self.goal[0], low), np.minimum(self.goal[1], high)], self.goal)
         try:
             self.solver = Solver(inner, np.maximum(*asked.astype(np.int64)), near, self.clock)
             if not self.solver.has_table:
                 return everybody
             self.solver.run(NODES)
             reach(inner, self.solver, near, self.clock)
-        except (LateError, NothingError, StuckError):
+        except (LateError, NothingFitsError, StuckError):
             return everybody
         seen = self.solver.found().seen
         self.model = RangeProgram(inner)
         left = self.concerned & False
-        for side, k in zip(*np.nonzero(asked), strict=True):
+        for side, k in np.argwhere(asked).tolist():
             if self.clock.late:
                 return everybody
-            self._level(int(side), int(k), seen, left)
+            self._level(side, k, seen, left)
             tick()
         for i in np.flatnonzero(facts.free & (seen[0] == seen[1])[facts.at]).tolist():
             k, value, only = int(facts.at[i]), int(seen[0, facts.at[i]]), facts.who == facts.who[i]
@@ -207,7 +190,7 @@ class _Crowd:
         todo &= excluded | (sign * level > sign * table[k])
 
     def _search(self, side: int, k: int, level: int, used: BoolArray) -> IntArray | None:
-        """Return a table of whole numbers that attains a level and fits some of the facts, if one is found."""
+        """Return a table of integers that attains a level and fits some of the facts, if one is found."""
         from discreet.feasible.any_shape import EFFORT, seconds
 
         ranges = self.ranges(used)

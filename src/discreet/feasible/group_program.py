@@ -1,7 +1,7 @@
-"""Bounds of unknown values in large groups, and over whole numbers, by HiGHS.
+"""Bounds of unknown values in large groups, and over integers, by HiGHS.
 
 One model serves all unknowns of a group: only the objective changes, and the primal simplex method goes on from the
-last corner. Every corner is used for all unknowns, so that most bounds need no search of their own.
+last corner. Every corner is used for all unknowns: most bounds need no search of their own.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.highs import Program
-from discreet.core.numerics import FloatArray, IntArray, as_fractions
-from discreet.feasible.reduction import Group
-from discreet.feasible.tableau.solver import NOT_SEEN, Found
+from discreet.core.numerics import FloatArray, IntArray, NumberArray, as_fractions
+from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, NothingFitsError
 from discreet.table.kinds import UNBOUNDED
 
 CLOSE = 1e-6
+"""How far from an integer a value may be: about ten times the tolerance of HiGHS."""
 CORNERS = {
     "presolve": "off",
     "simplex_strategy": 4,
@@ -29,11 +29,7 @@ CORNERS = {
 }
 INTEGERS = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.5}
 LARGE = 10**9
-"""Numbers from here on are beyond the tolerances of floating-point solvers: that nothing fits is not believed."""
-
-
-class NothingFitsError(Exception):
-    """No table fits the equations of a group."""
+"""Numbers from here on exceed the tolerances of floating-point solvers: that nothing fits is not believed of them."""
 
 
 class GroupProgram:
@@ -56,7 +52,8 @@ class GroupProgram:
     def best(self, costs: FloatArray, largest: bool, seconds: float | None = None) -> FloatArray | None:
         """Return a best solution, or None where the objective has no bound, time ran out, or none was found.
 
-        Of large numbers the solver cannot tell that none exists.
+        Raises:
+            NothingFitsError: none exists; of large numbers the solver cannot tell.
         """
         self.program.set_costs(costs, largest=largest)
         outcome = self.program.run(seconds)
@@ -64,15 +61,23 @@ class GroupProgram:
             raise NothingFitsError
         return self.program.point if outcome == "optimal" else None
 
+    def extreme(self, k: int | None, upper: bool, seconds: float | None = None) -> FloatArray | None:
+        """Return a solution in which unknown k is as small or as large as it can be; any one without k."""
+        costs = np.zeros(self.group.variables.size)
+        if k is not None:
+            costs[k] = 1.0
+        return self.best(costs, upper, seconds)
+
 
 class RangeProgram:
     """A group over real numbers, in ranges that change from one question to the next.
 
-    Values keep a little away from the ends of their ranges where they can, so that rounding them leaves them inside.
+    Values keep a little away from the ends of their ranges where they can: then rounding leaves them inside.
     """
 
     MARGIN = 8
-    """The most that a value keeps from either end of its range; a narrow range leaves an eighth of its width."""
+    """The most that a value keeps from either end of its range, a round choice; a narrow range leaves an eighth of its
+    width."""
 
     def __init__(self, group: Group) -> None:
         # One model for each width of the margin: from one question to the next, little changes in either.
@@ -95,8 +100,14 @@ class RangeProgram:
         return None
 
 
+def widen(ends: NumberArray, values: NumberArray) -> None:
+    """Let the least (row 0) and the largest values seen (row 1) reach some more values."""
+    np.minimum(ends[0], values, out=ends[0])
+    np.maximum(ends[1], values, out=ends[1])
+
+
 def proved(group: Group, y: FloatArray, k: int, upper: bool) -> int | None:
-    """Return the whole-number bound on an unknown that multipliers of the equations prove, whatever they are."""
+    """Return the integer bound on an unknown that multipliers of the equations prove, whatever they are."""
     small = as_fractions(y)
     if small is None:
         return None
@@ -132,26 +143,23 @@ class _Corners:
         self.group, self.clock = group, clock
         self.bound = np.stack([group.least, group.most])
         self.relaxed = self.bound.astype(np.float64)
-        self.seen = np.stack([np.full(n, NOT_SEEN), np.full(n, -NOT_SEEN)])
-        self.reached = np.stack([np.full(n, np.inf), np.full(n, -np.inf)])
+        self.seen = -SIGN * np.full(n, NOT_SEEN)
+        self.reached = -SIGN * np.full(n, np.inf)
         self.model = GroupProgram(group)
         self.at: FloatArray | None = None
         self.bases: list[Any] = []
         self.nearest = np.full((2, n), -1)
 
     def note(self, x: FloatArray) -> None:
-        """Learn from a corner: how far it goes for every unknown, and whether its values are whole."""
-        further = (x < self.reached[0] - CLOSE, x > self.reached[1] + CLOSE)
-        np.minimum(self.reached[0], x, out=self.reached[0])
-        np.maximum(self.reached[1], x, out=self.reached[1])
-        if further[0].any() or further[1].any():
+        """Learn from a corner: how far it goes for every unknown, and whether its values are integers."""
+        further = SIGN * x > SIGN * self.reached + CLOSE
+        widen(self.reached, x)
+        if further.any():
             self.bases.append(self.model.program.solver.getBasis())
-            for side in (0, 1):
-                self.nearest[side, further[side]] = len(self.bases) - 1
+            self.nearest[further] = len(self.bases) - 1
         table = np.rint(x).astype(np.int64)
         if np.abs(x - table).max() <= CLOSE and self.group.fits(table):
-            np.minimum(self.seen[0], table, out=self.seen[0])
-            np.maximum(self.seen[1], table, out=self.seen[1])
+            widen(self.seen, table)
 
     def sweep(self) -> None:
         """Visit corners at which many unknowns attain their outer bounds at once."""
@@ -178,9 +186,7 @@ class _Corners:
             near = int(self.nearest[side, k])
             if near >= 0 and (self.at is None or sign * (self.reached[side, k] - self.at[k]) > 0.5):
                 self.model.program.solver.setBasis(self.bases[near])
-            costs = np.zeros(self.group.variables.size)
-            costs[k] = 1.0
-            x = self.model.best(costs, bool(side), self.clock.left)
+            x = self.model.extreme(k, bool(side), self.clock.left)
             if x is None:
                 continue
             self.at = x

@@ -1,11 +1,11 @@
-"""Goes through all groups of unknown values, each by the method that suits its shape, on threads."""
+"""The search through all groups of unknown values, each by the method that suits its shape, on threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,18 +15,17 @@ from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.parallel import available_cores
 from discreet.core.progress import Progress
 from discreet.feasible.contradiction import explain
-from discreet.feasible.reduction import Group
+from discreet.feasible.reduction import Found, Group, LateError, NothingFitsError
 from discreet.table.equations import Equations
 
 if TYPE_CHECKING:
-    from discreet.feasible.network.batch import Edges
-    from discreet.feasible.tableau.solver import Found
+    from discreet.feasible.network.orientation import Edges
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
-Network: TypeAlias = "tuple[Group, Edges]"
 BATCH = 20_000
-"""How many entries of equations of networks are handed to a thread at once."""
+"""How many entries of equations of networks are handed to a thread at once: milliseconds of work, far more than the
+handing over takes."""
 
 
 class GroupSearch:
@@ -54,20 +53,22 @@ class GroupSearch:
     def run(self, *, goal: IntArray | None = None, whole: bool = True) -> list[tuple[Group, Found | None]]:
         """Return what is found of every group, None where time ran out before.
 
-        Args:
-            goal: for both sides of every position, the value at which a search may end; bounds are looked for without.
-            whole: look for tables of whole numbers where corners show none.
+        A search may end at a ``goal`` (for both sides of every position); bounds are looked for without one. ``whole``
+        asks for tables of integers where corners show none.
         """
         with self.clock:
-            return self._run(goal, whole)
+            self._report()
+            try:
+                return self._run(goal, whole)
+            except NothingFitsError:
+                raise explain(self.equations) from None
 
     def _run(self, goal: IntArray | None, whole: bool) -> list[tuple[Group, Found | None]]:
         from discreet.feasible.any_shape import solve_group
-        from discreet.feasible.network.batch import oriented
-        from discreet.feasible.tableau.condensing import LateError, NothingError
+        from discreet.feasible.network.flow import network_batch
+        from discreet.feasible.network.orientation import oriented
 
-        self._report()
-        batches: list[list[Network]] = []
+        batches: list[list[tuple[Group, Edges]]] = []
         general: list[Group] = []
         size = BATCH
         for group in self.groups:
@@ -81,57 +82,34 @@ class GroupSearch:
             batches[-1].append((group, edges))
             size += group.columns.size
 
+        def networks(batch: list[tuple[Group, Edges]]) -> list[Found] | list[None]:
+            if self.clock.late:
+                return [None] * len(batch)
+            wanted = [self.wanted[group.variables].astype(np.int64) for group, _ in batch]
+            goals = None if goal is None else [goal[:, group.variables] for group, _ in batch]
+            found = network_batch(batch, wanted, goals, self.clock)
+            self._tick(sum(int(mine.sum()) for mine in wanted))
+            return found
+
         def any_shape(group: Group) -> Found | None:
             if self.clock.late:
                 return None
+            wanted = self.wanted[group.variables].astype(np.int64)
             aim = None if goal is None else goal[:, group.variables]
-            asked = self.wanted[group.variables].astype(np.int64)
             try:
-                return solve_group(group, asked, goal=aim, whole=whole, clock=self.clock, tick=self._tick)
+                return solve_group(group, wanted, goal=aim, whole=whole, clock=self.clock, tick=self._tick)
             except LateError:
                 return None
 
-        found: list[tuple[Group, Found | None]] = []
-        for batch, results in zip(
-            batches, self._spread(lambda batch: self._networks(batch, goal), batches), strict=True
-        ):
-            found += [(group, result) for (group, _), result in zip(batch, results, strict=True)]
-        # Large groups first, so that no thread is left with one at the end.
+        bounded = self._spread(networks, batches)
+        # Large groups first: no thread is left with one at the end.
         general.sort(key=lambda group: -group.columns.size)
-        try:
-            return found + list(zip(general, self._spread(any_shape, general), strict=True))
-        except NothingError:
-            raise explain(self.equations) from None
-
-    def _networks(self, batch: list[Network], goal: IntArray | None) -> list[Found | None]:
-        from discreet.feasible.network.batch import network_batch
-        from discreet.feasible.tableau.condensing import NothingError
-        from discreet.feasible.tableau.solver import NOT_SEEN, Found
-
-        if self.clock.late:
-            return [None] * len(batch)
-        wanted = [self.wanted[group.variables].astype(np.int64) for group, _ in batch]
-        goals = None if goal is None else [goal[:, group.variables] for group, _ in batch]
-        results: list[Found | None] = []
-        sign = np.array([[-1], [1]])
-        answers = network_batch(batch, wanted, goals, self.clock)
-        for place, (answer, (group, _)) in enumerate(zip(answers, batch, strict=True)):
-            if answer is None:
-                raise explain(self.equations) from NothingError()
-            bound, settled = answer
-            open_ = np.broadcast_to(settled == 0, bound.shape)
-            outer = bound
-            if goals is not None:
-                # Where the goal was met, nothing is known of what lies beyond.
-                open_ = open_ | (sign * bound >= sign * goals[place])
-                outer = np.where(open_, np.stack([group.least, group.most]), bound)
-            seen = np.where(settled > 0, bound, -sign * NOT_SEEN)
-            results.append(Found(outer, outer.astype(np.float64), seen, np.stack([settled, settled])))
-        self._tick(sum(int(asked.sum()) for asked in wanted))
-        return results
+        in_order = [group for batch in batches for group, _ in batch] + general
+        found = [one for results in bounded for one in results] + self._spread(any_shape, general)
+        return list(zip(in_order, found, strict=True))
 
     def _spread(self, work: Callable[[Item], Outcome], items: list[Item]) -> list[Outcome]:
-        """Do all work on threads, and tell how far it is from this one."""
+        """Do all work on threads, and report progress from this one."""
         count = min(self.workers, len(items))
         if count <= 1:
             results = []

@@ -1,4 +1,4 @@
-"""What is left of the attacker's equations once exact figures are put in: independent groups of unknown values."""
+"""What is left of an attacker's equations once exact figures are put in: independent groups of unknown values."""
 
 from __future__ import annotations
 
@@ -6,21 +6,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.sparse import Rows, digests, parts, row_of, starts_of
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 PASSES = 60
-"""Rounds of narrowing before the search for bounds begins; they only save work."""
+"""Rounds of narrowing before the search for bounds begins. A round choice: narrowing only saves work, and most tables
+need fewer than ten rounds."""
+SIGN = np.array([[-1], [1]])
+"""Turns both sides of a comparison: row 0 is about lower ends, where less is further, row 1 about upper ones."""
+NOT_SEEN = np.iinfo(np.int64).max
+"""The value, or its negative, of what no table has shown."""
 
 
-class ConflictError(Exception):
-    """Some equation cannot hold; the position or the equation where this showed."""
+class NothingFitsError(Exception):
+    """No table fits the equations."""
 
-    def __init__(self, equation: int) -> None:
-        super().__init__(equation)
-        self.equation = equation
+
+class StuckError(Exception):
+    """A search on the tableau went wrong; another solver has to take over."""
+
+
+class LateError(Exception):
+    """Time ran out before anything was found about a group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +57,7 @@ class Group:
 
     @property
     def is_tree(self) -> bool:
-        """True where no cycle links the equations, so that single equations bound every value exactly."""
+        """True where no cycle links the equations: then single equations bound every value exactly."""
         return self.columns.size == self.variables.size + self.rhs.size - 1
 
     def fits(self, table: IntArray) -> bool:
@@ -58,18 +67,31 @@ class Group:
 
     def dense(self) -> IntArray:
         """Return the equations as a matrix."""
-        A = np.zeros((self.rhs.size, self.variables.size), np.int64)
-        A[row_of(self.starts), self.columns] = self.signs
-        return A
+        matrix: IntArray = self.rows.matrix(self.variables.size).toarray()
+        return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What is known of the unknowns of a group; row 0 is about lower, row 1 about upper ends.
+
+    ``bound`` is proved over integers, ``relaxed`` over real numbers; ``seen`` is the furthest value in any table of
+    integers that was found, and ``settled`` says that nothing further is to be looked for.
+    """
+
+    bound: IntArray
+    relaxed: FloatArray
+    seen: IntArray
+    settled: IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
     """Equations after every value that one equation alone determines was put in, and again, until none is left.
 
-    Unknowns that stand in exactly the same equations are one: ``leader`` names the one that speaks for all of them,
-    with their sum. ``low`` and ``high`` are ranges of leaders, narrowed by each equation alone; they always contain the
-    truth. ``derived`` lists determined values in order, with the equation that gave each.
+    Unknowns in exactly the same equations become one: ``leader`` names the one that speaks for all of them, with their
+    sum. ``low`` and ``high`` are ranges of leaders, narrowed by each equation alone; they always contain the truth.
+    ``derived`` lists determined values in order, with the equation that gave each.
     """
 
     lower: IntArray
@@ -80,28 +102,21 @@ class Reduction:
     derived: tuple[tuple[int, int], ...]
     groups: tuple[Group, ...]
 
+    def others(self, side: int) -> IntArray:
+        """Return for every position the sum of the ends of those joined with it, without end where one has none."""
+        ends = (self.lower, self.upper)[side]
+        total, free = _added(self.leader, ends)
+        unbound = np.abs(ends) >= UNBOUNDED
+        rest = total[self.leader] - np.where(unbound, 0, ends)
+        return np.where(free[self.leader] > unbound, SIGN[side] * UNBOUNDED, rest)
+
     def members(self, low: IntArray, high: IntArray) -> tuple[IntArray, IntArray]:
         """Return the bounds of every position from those of the leaders' sums."""
-        size = np.bincount(self.leader, minlength=self.leader.size)
-        several = np.flatnonzero(size[self.leader] > 1)
-        lower, upper = np.maximum(low, self.lower), np.minimum(high, self.upper)
-        if several.size:
-            chief = self.leader[several]
-            sums = {}
-            for name, ends, free in (("low", self.lower, -UNBOUNDED), ("high", self.upper, UNBOUNDED)):
-                unbound = np.abs(ends[several]) >= UNBOUNDED
-                finite = np.zeros(low.size, np.int64)
-                np.add.at(finite, chief, np.where(unbound, 0, ends[several]))
-                others = np.bincount(chief, weights=unbound, minlength=low.size)[chief] - unbound
-                rest = finite[chief] - np.where(unbound, 0, ends[several])
-                sums[name] = np.where(others > 0, free, rest)
-            least = np.where(sums["high"] >= UNBOUNDED, -UNBOUNDED, low[chief] - sums["high"])
-            most = np.where(
-                (sums["low"] <= -UNBOUNDED) | (high[chief] >= UNBOUNDED), UNBOUNDED, high[chief] - sums["low"]
-            )
-            lower[several] = np.maximum(self.lower[several], least)
-            upper[several] = np.minimum(self.upper[several], most)
-        return lower, upper
+        others_low, others_high = self.others(0), self.others(1)
+        low, high = low[self.leader], high[self.leader]
+        least = np.where(others_high >= UNBOUNDED, -UNBOUNDED, low - others_high)
+        most = np.where((others_low <= -UNBOUNDED) | (high >= UNBOUNDED), UNBOUNDED, high - others_low)
+        return np.maximum(self.lower, least), np.minimum(self.upper, most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +130,11 @@ class _Rows:
 
 
 def reduce(equations: Equations, *, join: bool = True) -> Reduction:
-    """Put in what is known, join what cannot be told apart if asked to, and split the rest into independent groups."""
+    """Put in what is known, join what cannot be told apart if asked to, and split the rest into independent groups.
+
+    Raises:
+        NothingFitsError: some equation cannot hold.
+    """
     starts, columns, signs = equations.starts, equations.columns, equations.signs
     lower, upper = equations.lower.copy(), equations.upper.copy()
     alone = np.arange(lower.size)
@@ -127,18 +146,16 @@ def reduce(equations: Equations, *, join: bool = True) -> Reduction:
         open_ = lower[columns] != upper[columns]
         left = np.add.reduceat(open_.astype(np.int64), starts[:-1])
         rhs = -np.add.reduceat(np.where(open_, 0, lower[columns]) * signs, starts[:-1])
-        broken = np.flatnonzero((left == 0) & (rhs != 0))
-        if broken.size:
-            raise ConflictError(int(broken[0]))
+        if ((left == 0) & (rhs != 0)).any():
+            raise NothingFitsError
         last = np.flatnonzero(open_ & (left[row] == 1))
         if not last.size:
             break
         variable, value = columns[last], rhs[row[last]] * signs[last]
         variable, once = np.unique(variable, return_index=True)
         value, equation = value[once], row[last][once]
-        out = np.flatnonzero((value < lower[variable]) | (value > upper[variable]))
-        if out.size:
-            raise ConflictError(int(equation[out[0]]))
+        if ((value < lower[variable]) | (value > upper[variable])).any():
+            raise NothingFitsError
         lower[variable] = upper[variable] = value
         derived += zip(variable.tolist(), equation.tolist(), strict=True)
     kept = np.flatnonzero(open_ & (left[row] > 1))
@@ -153,7 +170,7 @@ def reduce(equations: Equations, *, join: bool = True) -> Reduction:
 
 
 def _leaders(rows: _Rows, size: int) -> IntArray:
-    """Return for every position the first one that stands in the same equations with the same signs."""
+    """Return for every position the first one that is in the same equations with the same signs."""
     digest = digests(rows.column, rows.of, rows.sign, size, seed=1)
     found = np.unique(rows.column)
     _, first, which = np.unique(digest[found], return_index=True, return_inverse=True)
@@ -167,14 +184,19 @@ def _joined(rows: _Rows, leader: IntArray, lower: IntArray, upper: IntArray) -> 
     if (leader == np.arange(leader.size)).all():
         return rows, lower, upper
     sums = []
-    for ends, free in ((lower, -UNBOUNDED), (upper, UNBOUNDED)):
-        unbound = np.abs(ends) >= UNBOUNDED
-        total = np.zeros_like(ends)
-        np.add.at(total, leader, np.where(unbound, 0, ends))
-        total[np.bincount(leader, weights=unbound, minlength=ends.size) > 0] = free
-        sums.append(total)
+    for side, ends in enumerate((lower, upper)):
+        total, free = _added(leader, ends)
+        sums.append(np.where(free > 0, SIGN[side] * UNBOUNDED, total))
     kept = leader[rows.column] == rows.column
     return _Rows(rows.column[kept], rows.sign[kept], rows.of[kept], rows.rhs), sums[0], sums[1]
+
+
+def _added(leader: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the sum of the ends of all that each leader leads, and how many of them have no end."""
+    unbound = np.abs(ends) >= UNBOUNDED
+    total = np.zeros_like(ends)
+    np.add.at(total, leader, np.where(unbound, 0, ends))
+    return total, np.bincount(leader, weights=unbound, minlength=ends.size).astype(np.int64)
 
 
 def _narrow(rows: _Rows, lower: IntArray, upper: IntArray) -> tuple[IntArray, IntArray]:
@@ -193,22 +215,17 @@ def _narrow(rows: _Rows, lower: IntArray, upper: IntArray) -> tuple[IntArray, In
         # Least and largest of each term, with terms that have no bound counted apart.
         least = np.where(plus, low[column], -high[column])
         most = np.where(plus, high[column], -low[column])
-        free_low, free_high = least <= -UNBOUNDED, most >= UNBOUNDED
-        sum_low = np.add.reduceat(np.where(free_low, 0, least), begins)[group]
-        sum_high = np.add.reduceat(np.where(free_high, 0, most), begins)[group]
-        any_low = np.add.reduceat(free_low.astype(np.int64), begins)[group] - free_low
-        any_high = np.add.reduceat(free_high.astype(np.int64), begins)[group] - free_high
-        others_low = np.where(any_low > 0, -UNBOUNDED, sum_low - np.where(free_low, 0, least))
-        others_high = np.where(any_high > 0, UNBOUNDED, sum_high - np.where(free_high, 0, most))
-        term_low = np.where(any_high > 0, -UNBOUNDED, target - others_high)
-        term_high = np.where(any_low > 0, UNBOUNDED, target - others_low)
+        ends = []
+        for term, free, none in ((most, most >= UNBOUNDED, -UNBOUNDED), (least, least <= -UNBOUNDED, UNBOUNDED)):
+            finite = np.where(free, 0, term)
+            rest = target - np.add.reduceat(finite, begins)[group] + finite
+            ends.append(np.where(np.add.reduceat(free.astype(np.int64), begins)[group] > free, none, rest))
+        term_low, term_high = ends
         new_low, new_high = low.copy(), high.copy()
         np.maximum.at(new_low, column, np.where(plus, term_low, -term_high))
         np.minimum.at(new_high, column, np.where(plus, term_high, -term_low))
-        crossed = new_low > new_high
-        if crossed.any():
-            where = int(np.flatnonzero(crossed)[0])
-            raise ConflictError(int(of[np.flatnonzero(column == where)[0]]))
+        if (new_low > new_high).any():
+            raise NothingFitsError
         if np.array_equal(new_low, low) and np.array_equal(new_high, high):
             break
         low, high = new_low, new_high
@@ -232,22 +249,13 @@ def _groups(rows: _Rows, lower: IntArray, upper: IntArray, low: IntArray, high: 
     entry_ends = np.cumsum(np.bincount(by_equation[equation], minlength=count))
     lengths = np.bincount(equation, minlength=equations.size)
     groups = []
-    v0 = e0 = n0 = 0
-    for v1, e1, n1 in zip(variable_ends.tolist(), equation_ends.tolist(), entry_ends.tolist(), strict=True):
-        mine, chosen, entries = variables[variable_order[v0:v1]], equation_order[e0:e1], entry_order[n0:n1]
-        groups.append(
-            Group(
-                mine,
-                equations[chosen],
-                starts_of(lengths[chosen]),
-                place[variable[entries]],
-                sign[entries],
-                rhs[equations[chosen]],
-                lower[mine],
-                upper[mine],
-                low[mine],
-                high[mine],
-            )
-        )
-        v0, e0, n0 = v1, e1, n1
+    for mine, chosen, entries in zip(
+        np.split(variables[variable_order], variable_ends[:-1]),
+        np.split(equation_order, equation_ends[:-1]),
+        np.split(entry_order, entry_ends[:-1]),
+        strict=True,
+    ):
+        compressed = starts_of(lengths[chosen]), place[variable[entries]], sign[entries]
+        ends = (side[mine] for side in (lower, upper, low, high))
+        groups.append(Group(mine, equations[chosen], *compressed, rhs[equations[chosen]], *ends))
     return tuple(groups)

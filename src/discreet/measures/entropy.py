@@ -1,8 +1,8 @@
 """Array kernels of the entropy risk: H(X), H(X|Y) and the three terms of R1 and R2.
 
-Kernels take counts on the last axis, in any number of draws before it, and group cells by code, so that one
-kernel serves whole tables, slices, and thousands of perturbed tables at once. Cells that are empty in both
-tables are never needed: only their number matters.
+Kernels take counts on the last axis, in any number of draws before it, and group cells by code: one kernel serves whole
+tables, slices, and thousands of perturbed tables at once. Of cells that are empty in both tables only the number
+matters.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import DataError, LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray, NumberArray, xlogx, xlogy
 
 Form: TypeAlias = Literal["2014", "2015"]
 DEFAULT_WEIGHTS = (0.1, 0.8, 0.1)
+"""w1, w2 and w3 of both papers."""
+MATRIX_LIMIT = 5_000
+"""The largest number of cells for which a square matrix is laid out: a round choice, 200 MB."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,7 @@ class Grouping:
         """Add up the last axis by group."""
         figures = values.astype(np.float64, copy=False)
         if self.codes is None:
-            whole: FloatArray = figures.sum(axis=-1, keepdims=True)
-            return whole
+            return np.asarray(figures.sum(axis=-1, keepdims=True))
         if figures.ndim == 1:
             return np.bincount(self.codes, weights=figures, minlength=self.groups).astype(np.float64)
         flat = figures.reshape(-1, figures.shape[-1])
@@ -61,7 +63,7 @@ def check_weights(weights: tuple[float, float, float]) -> FloatArray:
     if not np.isfinite(w).all() or (w < 0).any():
         raise RequestError(f"weights are {w.tolist()}; every one must be 0 or more")
     if abs(w.sum() - 1) > 1e-9:
-        raise RequestError(f"weights {w.tolist()} sum to {w.sum():.6g}, not to 1; scale them so that they do")
+        raise RequestError(f"weights {w.tolist()} sum to {w.sum():.6g}, not to 1; scale them")
     return w
 
 
@@ -117,8 +119,7 @@ def conditional_entropy(F: NumberArray, G: NumberArray, groups: Grouping = WHOLE
 def size_term(N: FloatArray) -> FloatArray:
     """Return (1/√N)·(1 + ½·log N), which falls from 1 for one person towards 0; antal2014 section 3.2."""
     people = np.where(N > 0, N, 1.0)
-    term: FloatArray = (1 + 0.5 * np.log(people)) / np.sqrt(people)
-    return term
+    return (1 + 0.5 * np.log(people)) / np.sqrt(people)
 
 
 def r1_terms(N: FloatArray, H: FloatArray, filled: FloatArray, K: NumberArray) -> FloatArray:
@@ -137,18 +138,13 @@ def r1_terms(N: FloatArray, H: FloatArray, filled: FloatArray, K: NumberArray) -
 
 
 def r2_terms(
-    F: NumberArray,
-    G: NumberArray,
-    K: NumberArray,
-    groups: Grouping = WHOLE,
-    form: Form = "2015",
+    F: NumberArray, G: NumberArray, K: NumberArray, groups: Grouping = WHOLE, form: Form = "2015"
 ) -> FloatArray:
     """Return the three unweighted terms of R2 on a new last axis; antal2014 section 3.3, antal2015 (4).
 
-    Zeros: (|D|/K)^(|D∪E|/|D∩E|), 0 when D∩E is empty. Concentration: that of R1 times 1 − H(X|Y)/H(X) in
-    the form of 2015, times H(X|Y)/H(X) in that of 2014. Where the release is empty the term is 0, since
-    nothing is learned; where H(X) = 0 the ratio is 0, so that R2(F, F) = R1(F) in the form of 2015. The
-    size term is that of R1.
+    Zeros: (|D|/K)^(|D∪E|/|D∩E|), 0 when D∩E is empty. Concentration: that of R1 times 1 − H(X|Y)/H(X) in the form of
+    2015, times H(X|Y)/H(X) in that of 2014. If the release is empty the term is 0, since nothing is learned; if
+    H(X) = 0 the ratio is 0, which makes R2(F, F) = R1(F) in the form of 2015. The size term is that of R1.
     """
     N, M, H = groups.sum(F), groups.sum(G), entropy(F, groups)
     filled = groups.sum(F > 0)
@@ -166,3 +162,52 @@ def r2_terms(
     second = concentration * (1 - share if form == "2015" else share)
     result = np.stack(np.broadcast_arrays(first, second, size), axis=-1)
     return np.where(np.isnan(terms), np.nan, result)
+
+
+def expected_transition(
+    F: npt.ArrayLike, G: npt.ArrayLike, choice: Literal["closest", "uniform"] = "closest"
+) -> FloatArray:
+    """Return E(Z_ij), the expected share of the people of cell i that the released table shows in cell j.
+
+    The released figures do not say who moved: Z is averaged over every assignment of people to cells that fits them.
+    With ``choice="closest"`` every assignment that leaves as many people as possible where they are is equally
+    likely; antal2014 Theorem 2, and Theorem 4 for N ≠ M. With p = F/N, q = G/M, m = min(p, q), R = Σ(p − m):
+    E(Z_ii) = m_i/p_i and E(Z_ij) = (p_i − m_i)(q_j − m_j)/(p_i·R). With ``choice="uniform"`` every assignment is
+    equally likely, E(Z_ij) = G_j/M (Theorems 1 and 3), and the release tells nothing. Rows of empty cells are 0.
+
+    >>> expected_transition([3, 1], [2, 2]).round(3).tolist()
+    [[0.667, 0.333], [0.0, 1.0]]
+    """
+    p, q = _shares(F, "original"), _shares(G, "released")
+    if p.shape != q.shape:
+        raise DataError(f"the original has {p.size} cells, the released table {q.size}; give the same cells")
+    if p.size > MATRIX_LIMIT:
+        raise LimitError(
+            f"{p.size:,} cells need a matrix of {p.size:,} × {p.size:,}; at most {MATRIX_LIMIT:,} are laid out"
+        )
+    if choice == "uniform":
+        return np.where(p[:, None] > 0, q[None, :], 0.0)
+    if choice != "closest":
+        raise RequestError(f"choice is {choice!r}; it is 'closest' or 'uniform'")
+    m = np.minimum(p, q)
+    R = (p - m).sum()
+    filled = np.where(p > 0, p, 1.0)
+    moved = np.outer((p - m) / filled, (q - m) / (R if R > 0 else 1.0))
+    return moved + np.diag(m / filled)
+
+
+def transition_entropy(F: npt.ArrayLike, Z: FloatArray) -> float:
+    """Return H(X|Y) in nats from a transition matrix; antal2014 (3.2).
+
+    >>> round(transition_entropy([1, 1], np.full((2, 2), 0.5)), 6)
+    0.693147
+    """
+    joint = _shares(F, "original")[:, None] * Z
+    return float(xlogx(joint.sum(axis=0)).sum() - xlogx(joint).sum())
+
+
+def _shares(counts: npt.ArrayLike, which: str) -> FloatArray:
+    figures = np.asarray(counts, dtype=np.float64).ravel()
+    if not np.isfinite(figures).all() or (figures < 0).any() or figures.sum() <= 0:
+        raise DataError(f"the {which} table has negative, missing or no counts; give counts of 0 or more, not all 0")
+    return np.asarray(figures / figures.sum())

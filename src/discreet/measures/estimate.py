@@ -18,7 +18,7 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
 from discreet.core.statistics import Moments
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights, r2_terms
 from discreet.measures.lookup import SampleLookup
 from discreet.measures.result import TERMS
@@ -48,12 +48,13 @@ class EstimatedSlice:
         return {**vars(self), "value": self.mean}
 
 
-@dataclass(frozen=True, repr=False)
-class Estimate:
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Estimate(Result):
     """Estimated R2 of a sample table.
 
     Attributes:
         model: the population model's name; ``details`` says how it was fitted.
+        fit: how well a log-linear model fits the sample; None if it was not tested.
         mean: the estimate, the mean of R2 over the population tables drawn.
         sd: the deviation of R2 from draw to draw.
         mc_error: the Monte Carlo error of the mean.
@@ -61,11 +62,11 @@ class Estimate:
         terms: the means of the three weighted terms.
         population: N, and the sample's n in ``sample``.
         slices: the same figures for every slice.
-        fit: how well a log-linear model fits the sample; None where it was not tested.
     """
 
     model: str
     details: dict[str, object]
+    fit: Goodness | None = None
     mean: float
     sd: float
     mc_error: float
@@ -75,7 +76,6 @@ class Estimate:
     sample: int
     form: Form
     slices: tuple[EstimatedSlice, ...]
-    fit: Goodness | None = None
 
     @property
     def sentence(self) -> str:
@@ -98,23 +98,11 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as ``--json`` prints it."""
-        return {
-            "measure": "R2",
-            "model": self.model,
-            "details": self.details,
-            "fit": None if self.fit is None else self.fit.to_dict(),
-            "mean": self.mean,
-            "value": self.mean,
-            "sd": self.sd,
-            "mc_error": self.mc_error,
-            "draws": self.draws,
-            "terms": self.terms,
-            "population": self.population,
-            "sample": self.sample,
-            "form": self.form,
-            "sentence": self.sentence,
-            "slices": [item.to_dict() for item in self.slices],
-        }
+        fit = None if self.fit is None else self.fit.to_dict()
+        head = {"measure": "R2", "model": self.model, "details": self.details, "fit": fit, "mean": self.mean}
+        rest = {name: value for name, value in vars(self).items() if name not in (*head, "slices")}
+        told = {"sentence": self.sentence, "slices": [item.to_dict() for item in self.slices]}
+        return {**head, "value": self.mean, **rest, **told}
 
     def rows(self) -> list[list[str]]:
         """Return whole table and slices, worst first, as rows of text."""
@@ -124,14 +112,9 @@ class Estimate:
             *([f"{s.dimension}={s.category}", figure(s.mean), figure(s.sd), figure(s.mc_error, 5)] for s in worst),
         ]
 
-    def __str__(self) -> str:
+    def face(self, most: int) -> Face:
         """Return the sentence and the worst slices."""
-        return f"{self.sentence}\n{columns(['', 'risk', 'deviation', 'MC error'], self.rows()[:11])}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["", "risk", "deviation", "MC error"], self.rows()[:21], caption=self.sentence)
+        return Face(["", "risk", "deviation", "MC error"], self.rows()[: most + 1], self.sentence)
 
 
 def estimate(
@@ -195,9 +178,9 @@ def estimate(
     for part in parts[1:]:
         moments = moments.join(part)
     # Only log-linear models have a test against the sample.
-    tested = (
-        goodness_of_fit(model, sample, seed=seed, workers=workers) if test and isinstance(model, LogLinear) else None
-    )
+    fit = None
+    if test and isinstance(model, LogLinear):
+        fit = goodness_of_fit(model, sample, seed=seed, workers=workers)
     return Estimate(
         model=model.name,
         details=model.details(sample, fitted),
@@ -210,7 +193,7 @@ def estimate(
         sample=sample.total,
         form=form,
         slices=_slices(sample, along, moments),
-        fit=tested,
+        fit=fit,
     )
 
 
@@ -250,9 +233,8 @@ class _Judge:
 
 def _slices(sample: Table, along: tuple[str, ...], moments: Moments) -> tuple[EstimatedSlice, ...]:
     labels = [(name, category) for name in along for category in sample.dimensions[sample.axis(name)].categories]
-    found = []
-    figures = zip(moments.mean[4:].tolist(), moments.sd[4:].tolist(), moments.error[4:].tolist(), strict=True)
-    for (name, category), values in zip(labels, figures, strict=True):
-        mean, sd, error = (None if np.isnan(value) else value for value in values)
-        found.append(EstimatedSlice(name, category, mean, sd, error))
-    return tuple(found)
+    figures = np.stack([moments.mean, moments.sd, moments.error], axis=1)[4:].tolist()
+    return tuple(
+        EstimatedSlice(*label, *(None if np.isnan(value) else value for value in values))
+        for label, values in zip(labels, figures, strict=True)
+    )

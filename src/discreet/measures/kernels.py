@@ -17,8 +17,8 @@ def r2_by_lookup(
     """Return R2's unweighted terms for each table (row of F), from tabulated parts of both entropies.
 
     Compiled twin of ``entropy.r2_terms`` for a sample f that every table contains. The unmatched mass
-    R = Σ max(0, n·F − N·f)/(n·N) is added up in whole numbers, so that it is exactly 0 for proportional tables.
-    `rising` asks for the form of 2014.
+    R = Σ max(0, n·F − N·f)/(n·N) is added up in integers: for proportional tables it is exactly 0. `rising` asks for
+    the form of 2014.
     """
     terms = np.empty((F.shape[0], 3))
     scale = 1.0 / (float(n) * float(N))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure, html_table
 from discreet.measures.entropy import Form
 
 TERMS = ("zeros", "concentration", "size")
@@ -54,14 +55,7 @@ class SliceRisk:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the slice as plain data."""
-        return {
-            "dimension": self.dimension,
-            "category": self.category,
-            "value": self.value,
-            "terms": self.terms,
-            "people": self.people,
-            "cells": self.cells,
-        }
+        return dict(vars(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +74,7 @@ class Slices:
     @property
     def values(self) -> FloatArray:
         """The risk of each slice."""
-        total: FloatArray = self.terms.sum(axis=-1)
-        return total
+        return np.asarray(self.terms.sum(axis=-1))
 
     def __len__(self) -> int:
         """Return the number of slices."""
@@ -101,34 +94,44 @@ class Slices:
         )
 
     def __iter__(self) -> Iterator[SliceRisk]:
-        """Go through the slices in the order of the categories."""
+        """Yield the slices in the order of the categories."""
         return (self[i] for i in range(len(self)))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Risk:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Risk(Result):
     """The attribute-disclosure risk of a table, before (R1) or after (R2) protection.
 
-    ``terms`` are weighted and add up to ``value``, which lies between 0 and 1. ``before`` is R1 of the original
-    when this is R2; where the release merges categories, ``merged`` is R1 of the original on the merged ones, which R2
-    never exceeds, though it may exceed ``before``. ``empty`` counts the original's empty cells, ``empty_released`` the
-    release's. ``entropy`` and ``conditional_entropy`` are in nats.
+    Attributes:
+        measure: ``"R1"`` or ``"R2"``.
+        value: the risk, from 0 to 1.
+        terms: its three weighted terms, which add up to it.
+        weights: w1, w2, w3.
+        form: the form of R2.
+        before: R1 of the original when this is R2.
+        merged: R1 of the original on the categories that the release merges; R2 never exceeds it, though it may exceed
+            ``before``.
+        people: N.
+        cells: K.
+        empty: the original's empty cells; ``empty_released`` the release's.
+        entropy: H(X) in nats; ``conditional_entropy`` is H(X|Y).
+        slices: the risk of every slice, by dimension.
     """
 
     measure: str
     value: float
     terms: dict[str, float]
     weights: tuple[float, float, float]
+    form: Form | None = None
+    before: float | None = None
+    merged: float | None = None
     people: int
     cells: int
     empty: int
-    entropy: float
-    slices: tuple[Slices, ...]
-    before: float | None = None
-    merged: float | None = None
-    form: Form | None = None
-    conditional_entropy: float | None = None
     empty_released: int | None = None
+    entropy: float
+    conditional_entropy: float | None = None
+    slices: tuple[Slices, ...]
 
     @property
     def driver(self) -> str:
@@ -163,9 +166,11 @@ class Risk:
     def sentence(self) -> str:
         """What drives the risk, and which slices are worst, in words."""
         share = self.terms[self.driver] / self.value if self.value > 0 else 0.0
+        released = "" if self.empty_released is None else f", {self.empty_released:,} in the release"
+        evenness = self.entropy / math.log(self.cells)
         facts = {
-            "zeros": f"{self.empty:,} of {self.cells:,} cells are empty{self._also_empty}",
-            "concentration": f"the table's entropy is {self._evenness:.0%} of what an even spread would give",
+            "zeros": f"{self.empty:,} of {self.cells:,} cells are empty{released}",
+            "concentration": f"the table's entropy is {evenness:.0%} of what an even spread would give",
             "size": f"the table counts {self.people:,} people",
         }
         text = f"Driven by {DRIVERS[self.driver]}, {share:.0%} of the value: {facts[self.driver]}."
@@ -196,34 +201,11 @@ class Risk:
             text += " " + _told("Protection of the merged table", self.merged, self.value)
         return text
 
-    @property
-    def _also_empty(self) -> str:
-        return "" if self.empty_released is None else f", {self.empty_released:,} in the release"
-
-    @property
-    def _evenness(self) -> float:
-        return self.entropy / math.log(self.cells)
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as ``--json`` prints it."""
-        return {
-            "measure": self.measure,
-            "value": self.value,
-            "terms": dict(self.terms),
-            "weights": list(self.weights),
-            "form": self.form,
-            "before": self.before,
-            "merged": self.merged,
-            "people": self.people,
-            "cells": self.cells,
-            "empty": self.empty,
-            "empty_released": self.empty_released,
-            "entropy": self.entropy,
-            "conditional_entropy": self.conditional_entropy,
-            "driver": self.driver,
-            "sentence": self.sentence,
-            "slices": [item.to_dict() for part in self.slices for item in part],
-        }
+        slices = [item.to_dict() for part in self.slices for item in part]
+        told = {"weights": list(self.weights), "driver": self.driver, "sentence": self.sentence}
+        return {**{name: value for name, value in vars(self).items() if name != "slices"}, **told, "slices": slices}
 
     def rows(self, n: int | None = None) -> list[list[str]]:
         """Return the slices as rows of text: all in order, or the n worst."""
@@ -244,27 +226,17 @@ class Risk:
 
     def whole(self) -> list[str]:
         """Return the whole table's figures as a row of text."""
-        return [
-            "whole table",
-            figure(self.value),
-            *(figure(self.terms[t]) for t in TERMS),
-            f"{self.people:,}",
-        ]
+        return ["whole table", figure(self.value), *(figure(self.terms[t]) for t in TERMS), f"{self.people:,}"]
 
-    def _table(self, n: int) -> tuple[list[str], list[list[str]]]:
-        return ["", "risk", *TERMS, "people"], [self.whole(), *self.rows(n)]
-
-    def __str__(self) -> str:
+    def face(self, most: int) -> Face:
         """Return the number, what drives it, and the worst slices."""
-        return f"{self._headline()}\n{self.sentence}\n{columns(*self._table(10))}"
-
-    __repr__ = __str__
+        rows = [self.whole(), *self.rows(most)]
+        return Face(["", "risk", *TERMS, "people"], rows, f"{self._headline()}\n{self.sentence}")
 
     def _repr_html_(self) -> str:
-        import html
-
-        body = html_table(*self._table(20))
-        return f"<p><b>{html.escape(self._headline())}</b><br>{html.escape(self.sentence)}</p>{body}"
+        header, rows, _, _ = self.face(20)
+        head = f"<p><b>{html.escape(self._headline())}</b><br>{html.escape(self.sentence)}</p>"
+        return head + html_table(header, rows)
 
 
 def _told(what: str, before: float, after: float) -> str:

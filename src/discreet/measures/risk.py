@@ -14,24 +14,14 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, xlogx
-from discreet.measures.entropy import (
-    DEFAULT_WEIGHTS,
-    WHOLE,
-    Form,
-    Grouping,
-    check_form,
-    check_weights,
-    conditional_entropy,
-    entropy,
-    r1_terms,
-    r2_terms,
-)
+from discreet.measures import entropy
+from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights
 from discreet.measures.result import TERMS, Risk, Slices
 from discreet.reading.original import open_original, open_released
 from discreet.reading.reading import Reading
 from discreet.table import Table
 from discreet.table.coarsen import coarsened_table, recoding_of
-from discreet.table.pair import Pair, pair
+from discreet.table.guess import Pair, pair
 
 
 def check_measurable(table: Table, which: str = "table") -> None:
@@ -64,14 +54,13 @@ def risk(
 
     Args:
         table: the original table F: a table, a tabulation, a file or a frame.
-        released: the released table G on the same categories, in any order, or a release whose ``recoding`` says
-            how categories were merged; both are then compared on the merged ones, so that R2 is at most R1 of the
-            original on those. Merging can raise R1: it may make an even table uneven. A file or frame is read as the
-            original is.
+        released: the released table G on the same categories, in any order, or a release whose ``recoding`` says how
+            categories were merged. Both are then compared on the merged ones, and R2 is at most R1 of the original on
+            those. Merging can raise R1: it may make an even table uneven. A file or frame is read like the original.
         weights: w1, w2, w3 for zeros, concentration and size; they sum to 1.
         form: ``"2015"`` or ``"2014"``.
         slices: the dimensions along which every slice is measured; by default all of them.
-        sampled: the released table is a sample from the original, so that no cell may be larger in it.
+        sampled: the released table is a sample from the original; no cell may be larger in it.
         reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
@@ -116,50 +105,51 @@ def _before(table: Table, w: FloatArray, along: tuple[str, ...]) -> Risk:
     inner = xlogx(F)
     people, cells = np.array([float(table.total)]), np.array([table.possible])
     H = np.maximum(np.log(people) - inner.sum() / people, 0.0)
-    terms = w * r1_terms(people, H, np.array([float(F.size)]), cells)[0]
+    terms = w * entropy.r1_terms(people, H, np.array([float(F.size)]), cells)[0]
     parts = []
     sums = (table.sums(along, F), table.sums(along, inner), table.sums(along))
     for name, N, logs, filled in zip(along, *sums, strict=True):
         some = np.maximum(N, 1.0)
         slice_entropy = np.maximum(np.log(some) - logs / some, 0.0)
-        parts.append(_slices(table, name, w * r1_terms(N, slice_entropy, filled, table.slice_cells(name)), N))
-    return Risk(
-        measure="R1",
-        value=float(terms.sum()),
-        terms=dict(zip(TERMS, terms.tolist(), strict=True)),
-        weights=tuple(w.tolist()),
-        people=table.total,
-        cells=table.possible,
-        empty=table.possible - F.size,
-        entropy=float(H[0]),
-        slices=tuple(parts),
-    )
+        parts.append(_slices(table, name, w * entropy.r1_terms(N, slice_entropy, filled, table.slice_cells(name)), N))
+    return _risk("R1", table, terms, w, filled=F.size, entropy=float(H[0]), slices=tuple(parts))
 
 
 def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before: float, merged: float | None) -> Risk:
     table, F, G = both.table, both.original, both.released
-    terms = w * r2_terms(F, G, np.array([table.possible]), WHOLE, form)[0]
+    terms = w * entropy.r2_terms(F, G, np.array([table.possible]), form=form)[0]
     parts = []
     for name in along:
         groups = Grouping(table.codes(name, both.cells), len(table.dimensions[table.axis(name)]))
-        sliced = w * r2_terms(F, G, table.slice_cells(name), groups, form)
+        sliced = w * entropy.r2_terms(F, G, table.slice_cells(name), groups, form)
         parts.append(_slices(table, name, sliced, groups.sum(F)))
-    remaining = float(conditional_entropy(F, G)[0])
-    return Risk(
-        measure="R2",
-        value=float(terms.sum()),
-        terms=dict(zip(TERMS, terms.tolist(), strict=True)),
-        weights=tuple(w.tolist()),
-        people=table.total,
-        cells=table.possible,
-        empty=table.possible - int(np.count_nonzero(F)),
+    remaining = float(entropy.conditional_entropy(F, G)[0])
+    return _risk(
+        "R2",
+        table,
+        terms,
+        w,
+        filled=int(np.count_nonzero(F)),
         empty_released=table.possible - int(np.count_nonzero(G)),
-        entropy=float(entropy(F)[0]),
+        entropy=float(entropy.entropy(F)[0]),
         slices=tuple(parts),
         before=before,
         merged=merged,
         form=form,
         conditional_entropy=None if np.isnan(remaining) else remaining,
+    )
+
+
+def _risk(measure: str, table: Table, terms: FloatArray, w: FloatArray, *, filled: int, **rest: Any) -> Risk:
+    return Risk(
+        measure=measure,
+        value=float(terms.sum()),
+        terms=dict(zip(TERMS, terms.tolist(), strict=True)),
+        weights=tuple(w.tolist()),
+        people=table.total,
+        cells=table.possible,
+        empty=table.possible - filled,
+        **rest,
     )
 
 

@@ -3,9 +3,8 @@
 from discreet.core.registry import Registry
 from discreet.models.goodness import Goodness, goodness_of_fit
 from discreet.models.loglinear import FittedLogLinear, LogLinear
-from discreet.models.model import PopulationModel
 from discreet.models.polya import PolyaUrn
-from discreet.models.population import Population
+from discreet.models.population import Population, PopulationModel
 
 MODELS: Registry[type[PopulationModel]] = Registry(
     "discreet.models", "population model", {LogLinear.name: LogLinear, PolyaUrn.name: PolyaUrn}

@@ -1,30 +1,32 @@
-"""Iterative proportional fitting: the table closest to a start that has given margins."""
+"""Iterative proportional fitting: the table closest to a start that has given margins.
+
+Guesses of hidden figures (:mod:`discreet.table.guess`) and the first values of suppressed cells fit sums of only some
+cells, and sums that may contradict each other. They share the formula, but not this code, which needs whole axes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.numerics import FloatArray
-from discreet.models.support import fillable
+from discreet.table.grid import Grid
 
 Margin = tuple[tuple[int, ...], npt.ArrayLike]
 """The axes that are kept, and the sums wanted over all others as an array with these axes in this order."""
 
-TOLERANCE = 1e-8
-MAX_ITERATIONS = 2_000
+TOLERANCE, MAX_ITERATIONS = 1e-8, 2_000
 
-# After so many cycles a fit is slow enough to ask whether cells must be empty, if they are not too many to ask.
-_PATIENCE = 100
-_LARGEST_PROGRAM = 8_000
+_PATIENCE, _LARGEST_PROGRAM = 100, 8_000
+"""After so many cycles a fit is slow enough to ask which cells must be empty, if they are few enough for a program."""
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(NamedTuple):
     """A fitted array, the cycles it took, and the largest relative gap between a margin and its target."""
 
     values: FloatArray
@@ -44,7 +46,7 @@ def generating_class(margins: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """One margin, laid out so that runs of kept axes and runs of summed axes are one axis each."""
+    """One margin; runs of kept axes and runs of summed axes are one axis each."""
 
     axes: tuple[int, ...]
     runs: tuple[int, ...]
@@ -195,3 +197,50 @@ def _scale(values: FloatArray, step: _Step, label: str, tolerance: float) -> flo
     view = values.reshape(step.runs)
     view *= target / np.where(sums > 0, sums, 1.0)
     return gap
+
+
+def fillable(
+    support: npt.NDArray[np.bool_], margins: Sequence[tuple[tuple[int, ...], FloatArray]]
+) -> npt.NDArray[np.bool_]:
+    """Return which cells of a support are positive in some non-negative table with the given margins.
+
+    Zeros of a sample can leave other cells no choice but to be empty: in [[5, 0], [–, 2]] with a structural zero,
+    the first row and the first column both add up to 5, so the empty cell must be. A log-linear model's fit is 0
+    there too, but proportional fitting approaches such a 0 without end.
+
+    Tables with margins proportional to the given ones form a cone, so one linear program answers for all cells:
+    maximise Σz with 0 ≤ z ≤ 1, z ≤ x and margins of x equal to λ times the given ones. At the optimum z is 1
+    where a cell can be filled and 0 where it cannot.
+    A margin is given by the axes that are kept, in ascending order, and the sums over all others.
+
+    >>> support = np.array([[True, True], [False, True]])
+    >>> fillable(support, [((0,), np.array([5.0, 2.0])), ((1,), np.array([5.0, 2.0]))]).tolist()
+    [[True, False], [False, True]]
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array, hstack, vstack
+
+    filled = np.flatnonzero(support)
+    cells = filled.size
+    # One factor for all margins keeps the figures within a range that suits the solver.
+    largest = max(float(target.max()) for _, target in margins)
+    blocks: list[Any] = []
+    for axes, target in margins:
+        row = Grid(support.shape).project(filled, axes)
+        sums = coo_array((np.ones(cells), (row, np.arange(cells))), shape=(target.size, cells))
+        scale = coo_array(-target.reshape(-1, 1) / largest)
+        # The columns are z, s and λ, with x = z + s.
+        blocks.append(hstack([sums, sums, scale]))
+    matrix = vstack(blocks).tocsr()
+    solved = linprog(
+        np.concatenate([np.full(cells, -1.0), np.zeros(cells + 1)]),
+        A_eq=matrix,
+        b_eq=np.zeros(matrix.shape[0]),
+        bounds=np.column_stack([np.zeros(2 * cells + 1), np.repeat([1.0, np.inf], [cells, cells + 1])]),
+        method="highs",
+    )
+    if solved.status != 0:
+        raise LimitError(f"which cells can be filled could not be decided ({solved.message}); fit fewer margins")
+    result = np.zeros(support.shape, bool)
+    result.flat[filled] = solved.x[:cells] > 0.5
+    return result

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray
@@ -92,33 +94,15 @@ class LogLinear:
         if not table.total:
             raise DataError("the sample is empty; a model cannot be fitted to nobody")
         names = tuple((name,) for name in table.names) if self.margins is None else self.margins
-        axes = ipf.generating_class([tuple(table.axis(name) for name in margin) for margin in names] or [()])
-        counts = table.to_array()
-        start = np.ones(table.size)
-        start[table.impossible] = 0.0
-        everything = range(counts.ndim)
-        fitted = ipf.fit(
-            start.reshape(table.shape),
-            [(kept, counts.sum(axis=tuple(axis for axis in everything if axis not in kept))) for kept in axes],
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
-            names=table.names,
-        )
+        fitted, margins = fit_margins(table, names, table.to_array(), 1.0, self.tolerance, self.max_iterations)
         expected = fitted.values
         probabilities = expected.ravel() / expected.sum()
         for array in (expected, probabilities):
             array.flags.writeable = False
-        margins = tuple(tuple(table.names[axis] for axis in kept) for kept in axes)
         return FittedLogLinear(expected, probabilities, margins, fitted.iterations, fitted.gap)
 
     def population(self, sample: Table, population: int, *, probabilities: FloatArray | None = None) -> Population:
-        """Return the population F = f + Multinomial(N − n; p̂).
-
-        Args:
-            sample: f.
-            population: N.
-            probabilities: known cell probabilities in row-major order, used in place of the fit.
-        """
+        """Return the population F = f + Multinomial(N − n; p̂), or with known probabilities in row-major order."""
         check_size(sample, population)
         if probabilities is None:
             probabilities = self.fit(sample).probabilities
@@ -127,3 +111,25 @@ class LogLinear:
     def details(self, sample: Table, fitted: Population) -> dict[str, Any]:
         """Return the margins that are fitted."""
         return {"margins": [list(margin) for margin in self.margins or ((name,) for name in sample.names)]}
+
+
+def fit_margins(
+    table: Table,
+    margins: Sequence[Sequence[str]],
+    target: npt.NDArray[np.int64] | FloatArray,
+    offset: FloatArray | float = 1.0,
+    tolerance: float = ipf.TOLERANCE,
+    max_iterations: int = ipf.MAX_ITERATIONS,
+) -> tuple[ipf.Fitted, tuple[tuple[str, ...], ...]]:
+    """Fit the margins of an array over the cells of a table, and return them without those contained in others.
+
+    The fit starts from the offset in every cell that can occur.
+    """
+    axes = ipf.generating_class([tuple(table.axis(name) for name in margin) for margin in margins] or [()])
+    start = np.ones(table.size) * offset
+    start[table.impossible] = 0.0
+    everything = range(len(table.shape))
+    sums = [(kept, target.sum(axis=tuple(axis for axis in everything if axis not in kept))) for kept in axes]
+    shaped = start.reshape(table.shape)
+    fitted = ipf.fit(shaped, sums, tolerance=tolerance, max_iterations=max_iterations, names=table.names)
+    return fitted, tuple(tuple(table.names[axis] for axis in kept) for kept in axes)

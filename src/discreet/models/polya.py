@@ -18,9 +18,9 @@ from discreet.table import Table
 class PolyaUrn:
     """An urn that starts with the sample and θ black balls (antal2015, section 5.2).
 
-    A ball is drawn N − n times. A coloured ball goes back with another of its colour, a black one with a
-    ball of a new colour; a new colour is a sample zero that somebody fills. θ is chosen so that the expected
-    number of new colours is |E| − |D|, the sample zeros that are none in the population:
+    A ball is drawn N − n times. A coloured ball goes back with another of its colour, a black one with a ball of a new
+    colour; a new colour is a sample zero that somebody fills. θ makes the expected number of new colours |E| − |D|, the
+    sample zeros that are none in the population:
 
     - |D| known: (5), θ·(ψ(N + θ) − ψ(n + θ)) = |E| − |D|;
     - |D| unknown: (6), the same with |D̂| = Σ(1 − p̂ᵢ)ᴺ, where p̂ is a log-linear fit; by default that of independence,
@@ -102,17 +102,12 @@ class PolyaUrn:
         if self.theta is not None:
             return float(self.theta)
         if population == sample.total and self.population_zeros is None:
-            # Nobody is left to draw, so that nothing has to be estimated.
+            # Nobody is left to draw: nothing has to be estimated.
             return 0.0
         return float(solve_theta(self.new_cells(sample, population), sample.total, population))
 
     def population(self, sample: Table, population: int) -> Population:
-        """Return the population that the urn makes of a sample.
-
-        Args:
-            sample: f.
-            population: N.
-        """
+        """Return the population that the urn makes of a sample."""
         return Population(sample, population, theta=self.solve(sample, population))
 
     def details(self, sample: Table, fitted: Population) -> dict[str, Any]:

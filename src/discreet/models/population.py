@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from discreet.core.errors import DataError, LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed, generator
-from discreet.models import multinomial, urn_draws
+from discreet.models.draws import draw_multinomial, draw_urn
 from discreet.table import Table
 
 LARGEST_RESULT = 2**29
@@ -67,13 +68,9 @@ class Population:
     def draw(self, seed: Seed = None, size: int = 1) -> IntArray:
         """Draw population tables.
 
-        Every row is one table, its columns all cells in row-major order: never below the sample, 0 at
-        structural zeros, adding up to N. The same seed and size give the same rows. Small problems go through
-        compiled look-up tables, large ones through NumPy, which follow the same law.
-
-        Args:
-            seed: a whole number, a seed sequence or a generator.
-            size: number of tables.
+        Every row is one table, its columns all cells in row-major order: never below the sample, 0 at structural
+        zeros, adding up to N. The same seed and size give the same rows. Small problems use compiled look-up tables,
+        large ones NumPy, which follow the same law.
         """
         cells = self.sample.size
         if size < 0:
@@ -88,9 +85,21 @@ class Population:
             return np.tile(base, (size, 1))
         source = generator(seed)
         if self.probabilities is not None:
-            return multinomial.draw(base, self.probabilities, self.unseen, size, source)
+            return draw_multinomial(base, self.probabilities, self.unseen, size, source)
         assert self.theta is not None
-        return urn_draws.draw(base, sample_zeros(self.sample), float(self.theta), self.unseen, size, source)
+        return draw_urn(base, sample_zeros(self.sample), float(self.theta), self.unseen, size, source)
+
+
+class PopulationModel(Protocol):
+    """A model with its parameters: it draws the people outside a sample."""
+
+    name: ClassVar[str]
+
+    def population(self, sample: Table, population: int) -> Population:
+        """Return the law of the population of N people that a sample is from."""
+
+    def details(self, sample: Table, fitted: Population) -> dict[str, Any]:
+        """Say how the model was fitted, as plain data."""
 
 
 def sample_zeros(sample: Table) -> IntArray:
@@ -108,7 +117,7 @@ def sample_zeros(sample: Table) -> IntArray:
 def check_size(sample: Table, population: int) -> None:
     """Check that a sample of somebody fits into the population."""
     if isinstance(population, bool) or not isinstance(population, int | np.integer):
-        raise RequestError(f"the population is {population!r}; give a whole number of people")
+        raise RequestError(f"the population is {population!r}; give an integer")
     if not sample.total:
         raise DataError("the sample is empty; a population cannot be estimated from nobody")
     if population < sample.total:

@@ -1,9 +1,9 @@
 """Compiled samplers of population tables; imported only when a population is drawn.
 
 All kernels are in this one file because Numba's cache notices a change of a kernel's own file only. They
-release the interpreter lock, keep no state, and read random numbers from the four words of an SFC64 generator
-(:mod:`discreet.models.sfc64`), which they advance exactly as ``Generator.random()`` would. They are plain
-loops over arrays that are made ready outside, because array expressions take seconds to compile.
+release the interpreter lock, keep no state, and read random numbers from the four words of an SFC64 generator, which
+they advance exactly as ``Generator.random()`` would. They are plain loops over arrays that are made ready outside,
+because array expressions take seconds to compile.
 
 Small distributions are drawn from alias tables (Walker 1977): one uniform number, one comparison and no
 search, whatever the distribution. A uniform number has 53 bits, so values whose weight is below 1e-17 of the
@@ -12,7 +12,9 @@ mode's are left out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,30 @@ Words = npt.NDArray[np.uint64]
 Short = npt.NDArray[np.int32]
 
 NEGLIGIBLE = 1e-17
+
+
+@contextmanager
+def lent(generator: np.random.Generator) -> Iterator[Words]:
+    """Hand out the four words of an SFC64 generator and take them back advanced.
+
+    A kernel that steps the words itself draws a uniform number in 2 ns; through ``Generator.random()`` it takes 7 ns.
+    Generators of another kind seed an SFC64 stream of their own, and so move on as well.
+
+    >>> generator = np.random.Generator(np.random.SFC64(1))
+    >>> with lent(generator) as words:
+    ...     words.size
+    4
+    """
+    bits: Any = generator.bit_generator
+    if not isinstance(bits, np.random.SFC64):
+        bits = np.random.SFC64(generator.integers(0, 2**32, size=8, dtype=np.uint32))
+    state = bits.state
+    words = np.array(state["state"]["state"], dtype=np.uint64)
+    try:
+        yield words
+    finally:
+        state["state"]["state"] = words
+        bits.state = state
 
 
 class Tables(NamedTuple):
@@ -49,13 +75,6 @@ def uniform(words: Words) -> float:
     words[1] = words[2] + (words[2] << np.uint64(3))
     words[2] = ((words[2] << np.uint64(24)) | (words[2] >> np.uint64(40))) + result
     return float((result >> np.uint64(11)) * (1.0 / 9007199254740992.0))
-
-
-@compiled
-def fill_uniform(words: Words, out: FloatArray) -> None:
-    """Fill an array with the generator's next doubles."""
-    for i in range(out.size):
-        out[i] = uniform(words)
 
 
 @compiled
@@ -162,6 +181,13 @@ def pick(words: Words, tables: Tables, i: int) -> int:
     return int(tables.lows[i] + (slot if u < tables.cut[at] else tables.alias[at]))
 
 
+class Weighted(NamedTuple):
+    """Cells, and the weights by which one of them is drawn; a sampler uses the weights up."""
+
+    cells: IntArray
+    weights: FloatArray
+
+
 @compiled
 def multinomial(
     words: Words,
@@ -169,25 +195,22 @@ def multinomial(
     draws: int,
     means: FloatArray,
     heavy: IntArray,
-    rest: IntArray,
-    rest_weights: FloatArray,
-    cells: IntArray,
-    weights: FloatArray,
+    rest: Weighted,
+    every: Weighted,
     out: IntArray,
 ) -> None:
     """Fill every row of `out` with base + Multinomial(draws; p).
 
-    The cells in `heavy` get independent Poisson counts with the given means, proportional to p, and the cells
-    in `rest` together one. Given its sum t, such a vector is Multinomial(t; p). A vector whose sum exceeds
-    `draws` is thrown away; what is missing from any other is drawn one by one from `cells` by their weights,
-    and so is the split of the rest. Rows are exact for every scale of the means; it decides only how much is
-    thrown away and how much is missing.
+    The cells in `heavy` get independent Poisson counts with the given means, proportional to p, and the cells in `rest`
+    together one. Given its sum t, such a vector is Multinomial(t; p). A vector whose sum exceeds `draws` is thrown
+    away; what is missing from any other is drawn one by one from all cells by their weights, and so is the split of the
+    rest. Rows are exact for every scale of the means; it decides only how much is thrown away and how much is missing.
     """
     tables = tabulate(np.zeros(means.size), means)
-    cut, alias = np.empty(cells.size), np.empty(cells.size, np.int32)
-    fill_alias(weights, cells.size, 0, cut, alias, np.empty(cells.size, np.int64))
-    rest_cut, rest_alias = np.empty(rest.size), np.empty(rest.size, np.int32)
-    fill_alias(rest_weights, rest.size, 0, rest_cut, rest_alias, np.empty(rest.size, np.int64))
+    cut, alias = np.empty(every.cells.size), np.empty(every.cells.size, np.int32)
+    fill_alias(every.weights, cut.size, 0, cut, alias, np.empty(cut.size, np.int64))
+    rest_cut, rest_alias = np.empty(rest.cells.size), np.empty(rest.cells.size, np.int32)
+    fill_alias(rest.weights, rest_cut.size, 0, rest_cut, rest_alias, np.empty(rest_cut.size, np.int64))
     added = np.empty(means.size, np.int64)
     for row in range(out.shape[0]):
         total = draws + 1
@@ -200,15 +223,18 @@ def multinomial(
             out[row, i] = base[i]
         for i in range(heavy.size):
             out[row, heavy[i]] += added[i]
-        if rest.size > 0:
-            for _ in range(added[heavy.size]):
-                u = uniform(words) * rest.size
-                slot = int(u)
-                out[row, rest[slot if u < rest_cut[slot] else rest_alias[slot]]] += 1
-        for _ in range(draws - total):
-            u = uniform(words) * cells.size
-            slot = int(u)
-            out[row, cells[slot if u < cut[slot] else alias[slot]]] += 1
+        if rest.cells.size > 0:
+            scatter(words, rest.cells, rest_cut, rest_alias, added[heavy.size], out, row)
+        scatter(words, every.cells, cut, alias, draws - total, out, row)
+
+
+@compiled
+def scatter(words: Words, cells: IntArray, cut: FloatArray, alias: Short, balls: int, out: IntArray, row: int) -> None:
+    """Drop balls one by one on cells, by their alias table."""
+    for _ in range(balls):
+        u = uniform(words) * cells.size
+        slot = int(u)
+        out[row, cells[slot if u < cut[slot] else alias[slot]]] += 1
 
 
 @compiled
@@ -221,15 +247,24 @@ def lay(owner: Short, start: int, balls: int, colour: int) -> int:
     return start + balls
 
 
+class Start(NamedTuple):
+    """An urn before the draws: n balls of the sample, the colours that they have, and θ black ones.
+
+    ``kind`` is the table from which the balls of each colour are drawn: colours of equal counts share one.
+    """
+
+    base: IntArray
+    colours: IntArray
+    kind: IntArray
+    n: int
+    theta: float
+
+
 @compiled
 def urn(
     words: Words,
-    base: IntArray,
-    colours: IntArray,
-    kind: IntArray,
+    start: Start,
     cells: IntArray,
-    theta: float,
-    n: int,
     draws: int,
     slack: int,
     shapes: FloatArray,
@@ -245,7 +280,7 @@ def urn(
     New colours go to `cells`, chosen uniformly without replacement. If there are more new colours than cells,
     see :func:`cap`.
     """
-    size = base.size
+    base, colours, n, size = start.base, start.colours, start.n, start.base.size
     tables = tabulate(shapes, ratios)
     # owner[j] is the colour of ball j: a cell, or a number from `size` on for a new colour. The first n balls
     # are the sample's and stay from row to row.
@@ -261,13 +296,13 @@ def urn(
         if shapes.size > 0:
             balls = -1
             while balls < 0:
-                balls, last = leap(words, colours, kind, base, n + draws + slack, theta, tables, count)
+                balls, last = leap(words, start, n + draws + slack, tables, count)
             balls = n
             for i in range(colours.size):
                 balls = lay(owner, balls, count[colours[i]] - base[colours[i]], colours[i])
             for i in range(size, last):
                 balls = lay(owner, balls, count[i], i)
-        last = settle(words, owner, count, n, balls, n + draws, last, theta)
+        last = settle(words, owner, count, n, balls, n + draws, last, start.theta)
         fresh = 0
         for i in range(size, last):
             if count[i] > 0:
@@ -285,16 +320,7 @@ def urn(
 
 
 @compiled
-def leap(
-    words: Words,
-    colours: IntArray,
-    kind: IntArray,
-    base: IntArray,
-    most: int,
-    theta: float,
-    tables: Tables,
-    count: IntArray,
-) -> tuple[int, int]:
+def leap(words: Words, start: Start, most: int, tables: Tables, count: IntArray) -> tuple[int, int]:
     """Draw the urn's contents after a random number of draws.
 
     Colour i gets a negative binomial number of balls with shape baseᵢ, and Poisson(−θ·log(1 − ratio)) new
@@ -307,11 +333,12 @@ def leap(
     Returns:
         the number of balls, or −1 when it exceeds `most`, and the number after the last new colour.
     """
-    balls, last = 0, base.size
-    for i in range(colours.size):
-        count[colours[i]] = base[colours[i]] + pick(words, tables, kind[i])
-        balls += count[colours[i]]
-    if theta > 0.0:
+    balls, last = 0, start.base.size
+    for i in range(start.colours.size):
+        colour = start.colours[i]
+        count[colour] = start.base[colour] + pick(words, tables, start.kind[i])
+        balls += count[colour]
+    if start.theta > 0.0:
         table = tables.lengths.size - 2
         for _ in range(pick(words, tables, table)):
             count[last] = pick(words, tables, table + 1)
@@ -326,7 +353,7 @@ def leap(
 def settle(
     words: Words, owner: Short, count: IntArray, n: int, balls: int, wanted: int, last: int, theta: float
 ) -> int:
-    """Take out or add single balls until there are as many as wanted.
+    """Take out or add single balls until their number is the one wanted.
 
     Taking out added balls at random is exact because their colours are exchangeable; adding is the urn's way.
 

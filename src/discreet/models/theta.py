@@ -16,14 +16,14 @@ from discreet.core.numerics import FloatArray
 _SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
 _START = 30
 _STEPS = 200
+"""Newton steps before halving alone would have reached the last digit: a few are needed."""
 
 
 def reciprocal_sums(start: npt.ArrayLike, terms: int) -> tuple[FloatArray, FloatArray]:
     """Return Σ 1/(start + z) and Σ 1/(start + z)² over z = 0, …, terms − 1, to full precision.
 
-    The first is ψ(start + terms) − ψ(start). Terms are added one by one until start + z reaches 30; the rest
-    is the difference of two asymptotic series, written so that nothing cancels, however few or many terms
-    there are.
+    The first is ψ(start + terms) − ψ(start). Terms are added one by one until start + z reaches 30; the rest is the
+    difference of two asymptotic series, in a form in which nothing cancels, however few or many terms there are.
 
     >>> first, second = reciprocal_sums(2.0, 3)
     >>> bool(np.isclose(first, 1 / 2 + 1 / 3 + 1 / 4)), bool(np.isclose(second, 1 / 4 + 1 / 9 + 1 / 16))
@@ -68,14 +68,9 @@ def expected_new_cells(theta: npt.ArrayLike, sample: int, population: int) -> Fl
 def solve_theta(new_cells: npt.ArrayLike, sample: int, population: int) -> FloatArray:
     """Return the θ for which the urn is expected to fill a given number of sample zeros.
 
-    Solves |E| − |D| = θ·(ψ(N + θ) − ψ(n + θ)), antal2015 (5), for one target or many; a target of 0 or less
-    gives θ = 0. As a function of 1/θ the reciprocal of the right-hand side is increasing, concave and nearly
-    a straight line, so that Newton's method from an upper bound of θ falls monotonically to the solution.
-
-    Args:
-        new_cells: |E| − |D|, the number of sample zeros that are filled in the population.
-        sample: n, at least 1.
-        population: N.
+    Solves |E| − |D| = θ·(ψ(N + θ) − ψ(n + θ)), antal2015 (5), for one target or many; a target of 0 or less gives
+    θ = 0. As a function of 1/θ the reciprocal of the right-hand side is increasing, concave and nearly a straight line:
+    Newton's method from an upper bound of θ falls monotonically to the solution.
 
     Raises:
         InfeasibleError: when more cells are to be filled than people are left to fill them.
@@ -117,10 +112,10 @@ def _newton(wanted: FloatArray, sample: int, population: int) -> FloatArray:
         low, high = np.where(value <= wanted, theta, low), np.where(value >= wanted, theta, high)
         with np.errstate(all="ignore"):
             step = theta / (1 - (wanted - value) * value / (wanted * slope))
-        # Rounding can spoil the slope when nearly everybody fills a cell of his own; halving cannot fail.
+        # Rounding can spoil the slope when nearly everybody fills a cell of their own; halving cannot fail.
         inside = (step >= low) & (step <= high)
         step = np.where(inside, step, np.sqrt(low) * np.sqrt(high))
-        # A solution that stands is left alone, so that it does not depend on what else is solved for.
+        # A solution once found is left alone: it must not depend on what else is solved for.
         still = np.abs(step - theta) > 4e-16 * theta
         theta = np.where(moving, step, theta)
         moving &= still

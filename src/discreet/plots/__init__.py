@@ -1,4 +1,7 @@
-"""Plots of results, for people who would rather look than read; needs matplotlib (the extra ``plots``)."""
+"""Plots of results, for people who would rather look than read; needs matplotlib (the extra ``plots``).
+
+Each function returns a matplotlib figure, which :func:`discreet.plots.figure.save` writes.
+"""
 
 from discreet.plots.heat_map import plot_heat_map
 from discreet.plots.risk_terms import plot_risk_terms

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import RequestError
 from discreet.core.files import write_whole
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 FORMATS = (".svg", ".png")
 
 
-def new_figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure that belongs to no window."""
     try:
         from matplotlib.figure import Figure
@@ -20,7 +23,7 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(figure: Any, path: str | Path) -> None:
+def save(figure: Figure, path: str | Path) -> None:
     """Write a figure as SVG or PNG, by the file's ending, whole or not at all; the same figure gives the same bytes."""
     import matplotlib as mpl
 

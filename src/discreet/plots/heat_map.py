@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.plots.figure import new_figure
 from discreet.plots.palette import KNOWN_FILLS, KNOWN_INKS, UNTOLD
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def plot_heat_map(
@@ -19,22 +22,19 @@ def plot_heat_map(
     names: Sequence[str] = (),
     title: str = "",
     note: str = "",
-) -> Any:
+) -> Figure:
     """Draw a table of figures.
 
     Args:
         rows: labels of the rows.
         columns: labels of the columns.
         texts: the figures as they are published, row by row; an empty text draws nothing.
-        steps: how much is known of each, as numbers of :data:`~discreet.plots.palette.KNOWN_FILLS`; -1 where it is
-            not told.
+        steps: how much is known of each, as numbers of :data:`~discreet.plots.palette.KNOWN_FILLS`; -1 if it is not
+            stated.
         marked: true for cells that get a corner.
         names: what the steps are called, for a legend.
         title: what is above the drawing.
         note: what is below it.
-
-    Returns:
-        a matplotlib figure; ``discreet.plots.figure.save`` writes it.
     """
     figure = new_figure(min(2.2 + 0.62 * len(columns), 16), min(1.3 + 0.3 * len(rows), 22))
     axes = figure.add_subplot()

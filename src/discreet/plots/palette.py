@@ -7,7 +7,7 @@ KNOWN_FILLS = ("#ffffff", "#fdf3df", "#f9d9a6", "#f0a961", "#dd6f36", "#8a1c1c")
 KNOWN_INKS = ("#1b2530", "#1b2530", "#1b2530", "#1b2530", "#160c06", "#ffffff")
 """The colour of text on each of them."""
 UNTOLD = "#eceef0"
-"""Protected figures of which nothing is told."""
+"""Protected figures of which no interval is stated."""
 TERM_COLOURS = {"zeros": "#7a8794", "concentration": "#0f6b8f", "size": "#e0a526"}
 """The three terms of R1 and R2."""
 MEETS, FAILS, FRONTIER, LIMIT = "#0f6b8f", "#b9481f", "#4a5a68", "#8a1c1c"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.plots.figure import new_figure
 from discreet.plots.palette import TERM_COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def plot_risk_terms(
@@ -15,7 +18,7 @@ def plot_risk_terms(
     *,
     before: Sequence[float | None] | None = None,
     title: str = "",
-) -> Any:
+) -> Figure:
     """Draw a stacked bar for every slice, the first on top.
 
     Args:
@@ -23,9 +26,6 @@ def plot_risk_terms(
         terms: the parts of the risk by name: zeros, concentration and size.
         before: the risk before protection, drawn as a line across each bar.
         title: what is above the drawing.
-
-    Returns:
-        a matplotlib figure; ``discreet.plots.figure.save`` writes it.
     """
     figure = new_figure(7.5, 1.1 + 0.28 * len(slices))
     axes = figure.add_subplot()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.plots.figure import new_figure
 from discreet.plots.palette import FAILS, FRONTIER, LIMIT, MEETS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def plot_risk_utility_map(
@@ -19,7 +22,7 @@ def plot_risk_utility_map(
     recommended: int | None = None,
     limit: float | None = None,
     risk_name: str = "risk R2",
-) -> Any:
+) -> Figure:
     """Draw methods by what they keep and what they give away.
 
     Args:
@@ -29,11 +32,8 @@ def plot_risk_utility_map(
         meets: whether each meets the policy.
         frontier: the numbers of the efficient methods, from low to high utility.
         recommended: the number of the method to take.
-        limit: the largest risk that the policy allows; left out where it is far from all points.
-        risk_name: what stands on the axis of risk.
-
-    Returns:
-        a matplotlib figure; ``discreet.plots.figure.save`` writes it.
+        limit: the largest risk that the policy allows; left out if it is far from all points.
+        risk_name: what the axis of risk is called.
     """
     figure = new_figure(8.0, 5.0)
     axes = figure.add_subplot()

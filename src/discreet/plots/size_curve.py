@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.plots.figure import new_figure
-from discreet.uniques.size_plan import SizePlan
+from discreet.uniques.sample_size import SizePlan
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-"""Four colours that colour-blind people tell apart, each with a line style of its own."""
+"""Four colours that colour-blind people can tell apart, each with a line style of its own."""
 STYLES = ("-", "--", "-.", ":")
 
 
-def plot_size_curve(plan: SizePlan) -> Any:
-    """Draw Q and τ̃ over the sample size, with the bound and where each prior's curve reaches it.
-
-    Returns:
-        a matplotlib figure; ``discreet.plots.figure.save`` writes it.
-    """
+def plot_size_curve(plan: SizePlan) -> Figure:
+    """Draw Q and τ̃ over the sample size, with the bound and where each prior's curve reaches it."""
     figure = new_figure(9.0, 3.8)
     left, right = figure.subplots(1, 2)
     for axes, title, values in (

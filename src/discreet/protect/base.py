@@ -15,7 +15,7 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
 from discreet.core.text import html_table
 from discreet.table import Release, Table
-from discreet.table.decimals import decimal_text
+from discreet.table.figures import decimal_text
 from discreet.table.release import TRIAL
 from discreet.table.tabulation import Tabulation
 

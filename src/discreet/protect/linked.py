@@ -23,7 +23,7 @@ from discreet.table import Release, Table
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, locate, recode
 from discreet.table.tabulation import Tabulation
-from discreet.table.unit_levels import Level
+from discreet.table.units import Level
 
 if TYPE_CHECKING:
     from discreet.table.axis import Axis

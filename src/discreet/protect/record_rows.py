@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
-from discreet.table.arrow_writer import frame_from_arrow
+from discreet.table.arrow_files import frame_from_arrow
 from discreet.table.columns import coded_arrow
 from discreet.table.frames import to_arrow
 

@@ -28,8 +28,7 @@ from discreet.reading.reads import reads_original
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
-from discreet.table.decimals import decimal_text
-from discreet.table.figures import Figures, units_of
+from discreet.table.figures import Figures, decimal_text, units_of
 from discreet.table.kinds import EXACT, Perturbed
 from discreet.table.tabulation import Tabulation
 

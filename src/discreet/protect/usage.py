@@ -24,13 +24,19 @@ class Usage:
     linked: bool = False
 
 
-def option(help: str, flag: str = "") -> Mapping[str, str]:
+def option(help: str, flag: str = "", panel: str = "") -> Mapping[str, str]:
     """Return the metadata of a field that is an option, named as the field unless a flag is given.
+
+    Args:
+        help: what the option does.
+        flag: its name on the command line.
+        panel: the title under which help shows it.
 
     >>> option("The largest change.")["help"]
     'The largest change.'
     """
-    return MappingProxyType({"help": help, **({"flag": flag} if flag else {})})
+    given = {"help": help, "flag": flag, "panel": panel}
+    return MappingProxyType({name: text for name, text in given.items() if text})
 
 
 UNLISTED: Mapping[str, str] = MappingProxyType({"flag": "none"})

@@ -17,8 +17,8 @@ from discreet.table.tabulation import Tabulation
 class Opened:
     """An original, the file that it came from, and how that was read.
 
-    ``counts`` are the inner counts where the original is a table with groups. ``said`` is how it was read, beyond the
-    defaults; ``note`` says what was assumed where the user did not say it; ``backend`` which frames the user works
+    ``counts`` are the inner counts if the original is a table with groups. ``said`` is how it was read, beyond the
+    defaults; ``note`` is what was assumed because the user did not say it; ``backend`` which frames the user works
     with; ``others`` are further files, by role.
     """
 
@@ -49,21 +49,15 @@ class Opened:
         return Tabulation.from_table(self.original, total=self.said.get("total") or "Total")
 
     def published(self) -> Table | Tabulation:
-        """Return the original with the magnitude alone that is published, where one is named."""
+        """Return the original with only the magnitude that is published, if one is named."""
         found = self.original
         if self.response is None or isinstance(found, Table) or not found.responses:
             return found
         at = found.response(self.response)
 
-        def alone(level: Any) -> Any:
-            return None if level is None else replace(level, largest=(level.largest[at],))
-
-        return replace(
-            found,
-            responses=(found.responses[at],),
-            contributors=alone(found.contributors),
-            holdings=alone(found.holdings),
-        )
+        levels = {"contributors": found.contributors, "holdings": found.holdings}
+        alone: Any = {n: replace(one, largest=(one.largest[at],)) for n, one in levels.items() if one is not None}
+        return replace(found, responses=(found.responses[at],), **alone)
 
     def with_files(self, others: Mapping[str, Path]) -> Opened:
         """Return the same with further files that were read."""

@@ -1,4 +1,4 @@
-"""What a user hands over, a file, a frame or a table, as the original that rules, measures and methods take."""
+"""What a user hands over (a file, a frame or a table) as the original that rules, measures and methods take."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from typing import Any
 from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
 from discreet.reading.opened import Opened
-from discreet.reading.part_totals import part_totals, trees_of_part
 from discreet.reading.reading import COLUMNS, TABLES, TEXT, Reading
 from discreet.table import Table
-from discreet.table.hierarchy import Hierarchy, Prefixes
+from discreet.table.arrow_files import read_arrow
+from discreet.table.hierarchy import Hierarchy, Prefixes, part_tree
 from discreet.table.roles import FIGURES, PUBLISHED_AS
 from discreet.table.tabulation import Tabulation
 
 FRAMES = ("pandas", "polars", "pyarrow")
+"""Libraries whose frames are known."""
 
 
 def open_original(
@@ -35,7 +36,7 @@ def open_original(
         original: a file, a pandas, polars or Arrow frame, a table or a tabulation; None for a bundled example.
         reading: how it is read.
         name: what it is called; by default by its file.
-        released: whether a release will do, as where the table is a sample that was drawn.
+        released: whether a release will do, as for a table that is a sample.
         progress: told how far records are tabulated.
 
     >>> import pyarrow as pa
@@ -52,9 +53,14 @@ def open_original(
         return Opened(original, name or "table", response=how.response)
     if original is None:
         return _example(how, name)
-    if isinstance(original, str | Path):
-        return _file(Path(original), how, name or Path(original).stem, released, progress)
-    return _frame(original, how, name or "table", released, progress)
+    path = Path(original) if isinstance(original, str | Path) else None
+    about: dict[str, Any] = {"said": how.said(), "others": how.companions(), "path": path}
+    about |= {"name": name or ("table" if path is None else path.stem), "backend": _library(original)}
+    if path is not None and (how.rda is not None or describes_itself(path)):
+        return replace(_described(path, how), **about)
+    if not released:
+        _refuse_release(path or original)
+    return _opened(path or original, how, about, progress)
 
 
 def open_linked(original: Any, reading: Reading) -> Table | Tabulation:
@@ -66,7 +72,7 @@ def open_linked(original: Any, reading: Reading) -> Table | Tabulation:
         if describes_itself(Path(original)):
             return open_original(original, replace(how, hierarchies=None)).published()
         _refuse_release(Path(original))
-    tops = part_totals(original, how)
+    tops = _part_totals(original, how)
     return _grouped(_counts(original, how, tops), how, tops, some=True).original
 
 
@@ -81,33 +87,44 @@ def open_released(released: Any, reading: Reading) -> Any:
 
     A Parquet file that says so is a release, with what was merged or hidden in it.
     """
-    from discreet.table.release_parquet import method_of
     from discreet.table.release_reader import read_release
+    from discreet.table.table_reader import method_of
 
-    if not isinstance(released, str | Path) and not is_frame(released):
+    if not is_read(released):
         return released
     if isinstance(released, str | Path) and Path(released).suffix.lower() == ".parquet" and method_of(Path(released)):
         return read_release(released)
     return _counts(released, reading)
 
 
-def is_frame(given: Any) -> bool:
+def is_read(given: object) -> bool:
+    """Say whether something is read: a file, or a frame of a known library."""
+    return isinstance(given, str | Path) or is_frame(given)
+
+
+def is_frame(given: object) -> bool:
     """Say whether something is a frame of a known library."""
-    return type(given).__module__.partition(".")[0] in FRAMES
+    return _library(given) is not None
+
+
+def _library(given: object) -> str | None:
+    library = type(given).__module__.partition(".")[0]
+    return library if library in FRAMES else None
 
 
 def describes_itself(path: Path) -> bool:
     """Say whether a file holds cells with all that belongs to them: a tabulation, or a table of τ-ARGUS."""
-    from discreet.table.tabulation_reader import is_tabulation
+    from discreet.table.table_reader import note_in
 
     suffix = path.suffix.lower()
-    return suffix == ".tab" or (suffix == ".parquet" and os.path.isfile(path) and is_tabulation(path))
+    return suffix == ".tab" or (
+        suffix == ".parquet" and os.path.isfile(path) and note_in(path, "tabulation") is not None
+    )
 
 
 def _refuse(how: Reading, why: str, *, allowed: Sequence[str] = ()) -> None:
-    """Refuse what is said of a file or frame where there is none."""
-    strange = next((name for name in how.said() if name not in allowed), None)
-    if strange is not None:
+    """Refuse what is said of a file or frame if there is none."""
+    if strange := how.beyond(allowed):
         raise RequestError(f"{strange} says how a file or frame is read, but {why}; leave it out")
 
 
@@ -123,53 +140,36 @@ def _example(how: Reading, name: str | None) -> Opened:
     return replace(_grouped(table, how, {}), name=name or how.example, said=said, others=how.companions())
 
 
-def _file(path: Path, how: Reading, name: str, released: bool, progress: Progress | None) -> Opened:
-    about: dict[str, Any] = {"name": name, "path": path, "said": how.said(), "others": how.companions()}
-    if how.rda is not None or describes_itself(path):
-        return replace(_described(path, how), **about)
-    if not released:
-        _refuse_release(path)
-    return _opened(path, how, about, progress)
-
-
-def _refuse_release(path: Path) -> None:
+def _refuse_release(given: Any) -> None:
     """Refuse what was published in place of the original."""
-    from discreet.table.release_parquet import method_of
-
-    if os.path.isfile(path) and (method := method_of(path)) is not None:
-        raise RequestError(
-            f"{path} holds a release ({method}), not the original; name the original, and this as its release "
-            f"(--release {path.name}), or see what the release alone gives away (discreet audit {path.name})"
-        )
-
-
-def _frame(frame: Any, how: Reading, name: str, released: bool, progress: Progress | None) -> Opened:
+    from discreet.table.table_reader import method_of
     from discreet.tabulation.sources import columns_of
 
-    if not released and PUBLISHED_AS in columns_of(frame):
+    if not isinstance(given, Path):
+        if PUBLISHED_AS in columns_of(given):
+            raise RequestError(
+                "the frame holds a release (its figures say how they were made), not the original; hand over the "
+                "original, or see what the release alone gives away (discreet.audit)"
+            )
+    elif os.path.isfile(given) and (method := method_of(given)) is not None:
         raise RequestError(
-            "the frame holds a release (its figures say how they were made), not the original; hand over the original, "
-            "or see what the release alone gives away (discreet.audit)"
+            f"{given} holds a release ({method}), not the original; name the original, and this as its release "
+            f"(--release {given.name}), or see what the release alone gives away (discreet audit {given.name})"
         )
-    backend = type(frame).__module__.partition(".")[0]
-    about: dict[str, Any] = {"name": name, "said": how.said(), "others": how.companions()}
-    about["backend"] = backend if backend in FRAMES else None
-    return _opened(frame, how, about, progress)
 
 
 def _described(path: Path, how: Reading) -> Opened:
-    """Return the cells of a file that says by itself how they are laid out."""
+    """Return the cells of a file that itself says how they are laid out."""
     tab = path.suffix.lower() == ".tab" or how.rda is not None
     if how.hierarchies:
         raise RequestError("a tabulation has its own hierarchies; leave --hierarchy out, or tabulate anew")
-    allowed = (*TEXT, "value", "response", "top", "parts", "dimensions", *(("rda",) if tab else ()))
-    strange = next((key for key in how.said() if key not in allowed), None)
+    strange = how.beyond((*TEXT, "value", "response", "top", "parts", "dimensions", *(("rda",) if tab else ())))
     if tab:
         from discreet.tabulation.argus_tab import read_tab
 
         found = read_tab(path, how.rda, encoding=how.encoding, check=how.margins == "check").tabulation
     else:
-        from discreet.table.tabulation_reader import read_tabulation
+        from discreet.table.table_reader import read_tabulation
 
         found = read_tabulation(path)
     if how.dimensions is not None and found.responses:
@@ -197,7 +197,7 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
             f"value {how.value!r} names a magnitude of records or of a tabulation; a table holds counts: name the "
             "columns that classify records (by=, --by), or leave value out"
         )
-    tops = part_totals(source, how)
+    tops = _part_totals(source, how)
     try:
         table = _counts(source, how, tops)
     except (DataError, RequestError) as error:
@@ -210,7 +210,6 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
 def _guessed(source: Any, how: Reading, about: Mapping[str, Any], error: Any, progress: Progress | None) -> Opened:
     """Count the rows of what is no table, if they can only be records; otherwise say why it is no table."""
     from discreet.reading.record_guess import columns_of_records, note_of
-    from discreet.table.arrow_files import read_arrow
     from discreet.table.frames import to_arrow
 
     arrow = read_arrow(source, **how.text) if isinstance(source, Path) else to_arrow(source)
@@ -282,12 +281,35 @@ def _grouped(table: Table, how: Reading, tops: Mapping[str, str], *, some: bool 
     """Return a table with the groups of its hierarchies as cells."""
     trees = {name: _trees(table, name, given, how.total_code) for name, given in (how.hierarchies or {}).items()}
     for name, codes in (how.parts or {}).items():
-        trees[name] = trees_of_part(name, tops.get(name), trees.pop(name, []), codes)
+        found = trees.pop(name, [])
+        if name in tops:
+            trees[name] = [part_tree(name, [tops[name]], found)] if found else []
+        else:
+            trees[name] = [tree for tree in found if not set(codes) & set(tree.codes)]
     trees = {name: found for name, found in trees.items() if found and (name in table.names or not some)}
     if not trees and not tops:
         return Opened(table)
     laid = Tabulation.from_table(table, hierarchies=trees, total=how.total_code).as_part(tops)
     return Opened(laid, counts=table)
+
+
+def _part_totals(source: Any, how: Reading) -> dict[str, str]:
+    """Return which totals of some categories only a long file has, by dimension."""
+    if not how.parts:
+        return {}
+    if not isinstance(source, str | Path):
+        raise RequestError("totals of parts are looked for in files; give a table of its own (Tabulation.as_part)")
+    columns = read_arrow(source, **how.text)
+    found = {}
+    for name, codes in how.parts.items():
+        labels = set(map(str, columns[name].to_pylist())) if name in columns.column_names else set()
+        here = [code for code in codes if code in labels]
+        if here and (len(here) > 1 or how.total in labels):
+            both = " and ".join(repr(code) for code in [*here, how.total][:2])
+            raise RequestError(f"{source}: dimension {name!r} has the totals {both}; a table has one")
+        if here:
+            found[name] = here[0]
+    return found
 
 
 def _trees(table: Table, name: str, given: Any, total: str) -> list[Hierarchy]:

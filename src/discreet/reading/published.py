@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from discreet.reading.original import describes_itself, is_frame, open_original
+import numpy as np
+
+from discreet.core.errors import DataError
+from discreet.reading.original import describes_itself, is_frame, is_read, open_original
 from discreet.reading.reading import Reading
-from discreet.reading.tab_release import read_tab_release
+from discreet.table.figures import Figures, units_of
+from discreet.table.kinds import Marked
+from discreet.table.release import Release
 from discreet.table.release_reader import read_release, release_from_frame
+from discreet.tabulation.argus_tab import HIDDEN, read_tab
 
 
 def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> Any:
@@ -34,11 +40,11 @@ def open_truth(original: Any, reading: Mapping[str, Any] | None = None, *, judge
     Args:
         original: a file or a frame.
         reading: how releases are read, and so the truth behind them.
-        judged: whether rules judge it, which needs cells with all their margins; of a file that describes itself these
-            are always read.
+        judged: whether rules judge it, which needs cells with all their margins; a file that describes itself always
+            gives these.
     """
     given = dict(reading or {})
-    if not isinstance(original, str | Path) and not is_frame(original):
+    if not is_read(original):
         return original
     own = isinstance(original, str | Path) and describes_itself(Path(original))
     if not judged and not own:
@@ -49,3 +55,31 @@ def open_truth(original: Any, reading: Mapping[str, Any] | None = None, *, judge
         return open_original(original, Reading.of({**how, "dimensions": None})).tabulation()
     how["hierarchies"] = given.get("hierarchies") or None
     return open_original(original, Reading.of({**how, "count": given.get("value")})).tabulation()
+
+
+def read_tab_release(
+    path: str | Path,
+    rda: str | Path | None = None,
+    *,
+    value: str | None = None,
+    parts: Mapping[str, Sequence[str]] | None = None,
+    encoding: str = "utf-8",
+) -> Release:
+    """Read what a ``.tab`` file publishes: its figures without those whose status is U or M.
+
+    Args:
+        path: the ``.tab`` file, which holds the suppressed values too; none of them is kept.
+        rda: its metadata; by default the ``.rda`` file of the same name.
+        value: the response that is published; by default the first, or the frequencies where there is none.
+        parts: for a dimension, totals that are of some categories only, if the table has one of them.
+        encoding: the encoding of both files.
+    """
+    found = read_tab(path, rda, encoding=encoding)
+    if found.status is None:
+        raise DataError(f"{path} has no column of statuses, so nothing says what is hidden; mark it <STATUS>")
+    hidden = np.array([status.upper() in HIDDEN for status in found.status], bool)
+    table = found.tabulation.as_part(found.tabulation.totals_among(parts or {}))
+    units = units_of(table, value)[0]
+    # Readers know that what is hidden is above 0, unless zeros are hidden too.
+    mark = Marked(least=int((units[hidden] > 0).all()))
+    return Release.of(Figures.of_tabulation(table, response=value, hidden=hidden, mark=mark, name=Path(path).name))

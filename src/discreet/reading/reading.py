@@ -17,22 +17,22 @@ COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "
 TABLES = ("count", "layout", "margins", "dimensions", "impossible")
 """What is said of tables alone."""
 TEXT = ("count", "layout", "total", "margins", "encoding", "delimiter")
-"""What files say themselves that hold more than text."""
+"""What files that hold more than text say themselves."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file or frame is read; what is not said is found out from the file.
+    """How a file or frame is read; what is not said is detected from it.
 
     Attributes:
         top: how many of the largest contributions of records to keep.
         count: the column of counts of a long table.
         layout: ``"long"``, ``"wide"`` or ``"auto"``.
-        total: the label of margins; empty or None where there are none.
+        total: the label of margins; empty or None if there are none.
         margins: ``"check"`` stated margins, or ``"recompute"`` them from the cells.
         encoding: the encoding of a text file.
         dimensions: the columns that classify; all but the counts by default.
-        delimiter: what separates the columns of a CSV file; found from the header by default.
+        delimiter: what separates the columns of a CSV file; detected from the header by default.
         impossible: combinations that cannot occur: a file, a frame or a list.
         by: the columns that classify records; every row is one.
         value: the magnitude: a column of records, or one of those that a tabulation has.
@@ -85,8 +85,7 @@ class Reading:
         for name in given:
             if name not in known:
                 raise RequestError(f"there is no option {name!r}; {nearest(name, known)}")
-        kept = {name: value for name, value in given.items() if value is not None or name == "total"}
-        return cls(**kept)
+        return cls(**{name: value for name, value in given.items() if value is not None or name == "total"})
 
     @classmethod
     def among(cls, options: Mapping[str, Any], own: Sequence[str] = ()) -> tuple[Reading, dict[str, Any]]:
@@ -97,13 +96,14 @@ class Reading:
 
     def said(self) -> dict[str, Any]:
         """Return what is said beyond the defaults, by name."""
-        given = {item.name: (getattr(self, item.name), item.default) for item in fields(self)}
-        # Frames do not compare with None.
-        return {
-            name: value
-            for name, (value, default) in given.items()
-            if value is not default and not (isinstance(value, str) and value == default)
-        }
+        given = {item: getattr(self, item.name) for item in fields(self)}
+        # Frames do not compare with None, so only texts are compared by value.
+        changed = {item: one for item, one in given.items() if one is not item.default}
+        return {item.name: one for item, one in changed.items() if not isinstance(one, str) or one != item.default}
+
+    def beyond(self, allowed: Sequence[str]) -> str | None:
+        """Return the first thing said that is not among those allowed."""
+        return next((name for name in self.said() if name not in allowed), None)
 
     @property
     def total_code(self) -> str:

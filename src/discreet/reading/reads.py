@@ -1,14 +1,13 @@
-"""Functions of an original that take files and frames of it as well."""
+"""Functions of an original that also take files and frames of it."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import Any, TypeVar
 
-from discreet.reading.original import is_frame, open_original, open_originals
+from discreet.reading.original import is_read, open_original, open_originals
 from discreet.reading.reading import Reading
 
 Made = TypeVar("Made")
@@ -24,14 +23,10 @@ def reads_original(function: Callable[..., Made]) -> Callable[..., Made]:
     @wraps(function)
     def read(original: Any, *given: Any, **options: Any) -> Made:
         reading, rest = Reading.among(options, own)
-        if isinstance(original, list | tuple) and any(map(_is_read, original)):
+        if isinstance(original, list | tuple) and any(map(is_read, original)):
             return function(open_originals(original, reading), *given, **rest)
-        if _is_read(original) or reading.said():
+        if is_read(original) or reading.said():
             original = open_original(original, reading).published()
         return function(original, *given, **rest)
 
     return read
-
-
-def _is_read(given: Any) -> bool:
-    return isinstance(given, str | Path) or is_frame(given)

@@ -12,7 +12,7 @@ from discreet.core.errors import DiscreetError, RequestError
 from discreet.table.roles import FIGURES, UNNAMED, looks_like_statistic
 
 MOST_CATEGORIES = 100
-"""A column with more different entries is not taken for a dimension unless it is named."""
+"""A column with more different entries is not taken for a dimension unless it is named: a round choice."""
 
 
 def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> list[str]:
@@ -21,7 +21,7 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     Args:
         arrow: the columns of what is no table.
         shown: how messages name it.
-        error: why it is no table, which is raised where it holds no records either.
+        error: why it is no table, which is raised if it holds no records either.
     """
     names = [str(name) for name in arrow.column_names]
     plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in arrow.schema]
@@ -49,7 +49,7 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
 
 
 def _repeats(arrow: Any) -> bool:
-    """Say whether some row stands there twice, as records do and the cells of a table do not."""
+    """Say whether some row occurs twice, as among records but not among the cells of a table."""
     return bool(arrow.group_by(arrow.column_names).aggregate([]).num_rows < arrow.num_rows)
 
 

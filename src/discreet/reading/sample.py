@@ -16,7 +16,7 @@ TAKEN = ("by", "weight", "encoding", "delimiter", "impossible")
 
 
 def open_sample(sample: Any, reading: Reading) -> Table | Records:
-    """Return a sample as a table; as records where the columns are named that classify them.
+    """Return a sample as a table; as records if the columns that classify them are named.
 
     >>> import pyarrow as pa
     >>> open_sample(pa.table({"sex": ["m", "f", "f"]}), Reading(by=["sex"])).cells.tolist()
@@ -26,8 +26,7 @@ def open_sample(sample: Any, reading: Reading) -> Table | Records:
         return sample
     if reading.by is None or isinstance(sample, Table):
         return open_original(sample, reading, released=True).table()
-    strange = next((name for name in reading.said() if name not in TAKEN), None)
-    if strange is not None:
+    if strange := reading.beyond(TAKEN):
         raise RequestError(f"records of a sample are counted, which needs no {strange}; leave it out")
     if isinstance(sample, str | Path):
         found = read_records(sample, reading.by, weight=reading.weight, **reading.text)

@@ -3,7 +3,7 @@
 A report is made of plain data, the versioned ``to_dict()`` of an assessment or a comparison, and of nothing else.
 """
 
-from discreet.report.notebook import notebook
+from discreet.report.html import notebook
 from discreet.report.pictures import write_pictures
 from discreet.report.writing import write_report
 

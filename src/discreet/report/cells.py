@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from discreet.report.numbers import amount, between, measure
-from discreet.report.scale import is_shown, knowledge
+from discreet.report.numbers import amount, between, capital, measure
+from discreet.report.scale import KNOWN, is_shown, knowledge
 from discreet.report.table_pages import Details
 
 LISTED = 25
-"""How many of the worst cells are listed."""
+"""How many of the worst cells are listed: about two screens; the panel beside the map has all."""
 
 
 def panel_rows(details: Details, internal: bool, levels: bool) -> list[dict[str, Any]]:
@@ -20,21 +20,18 @@ def panel_rows(details: Details, internal: bool, levels: bool) -> list[dict[str,
 
 
 def packed(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows as JSON that can stand in an HTML document."""
+    """Return rows as JSON that is safe inside an HTML document."""
     text = json.dumps(rows, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _panel(row: Mapping[str, Any], internal: bool, levels: bool) -> dict[str, Any]:
     made = {
-        "name": name_of(row),
-        "step": knowledge(dict(row)),
-        "known": _known(row),
+        **_common(row),
         "lower": row["lower"],
         "upper": row["upper"],
         "bits": row["bits"] if is_shown(row) else "not shown",
         "dr": _risk(row),
-        "proof": proof_lines(row.get("proof"), _raw_name(row)),
     }
     if row.get("values") is not None:
         made["values"] = amount(row["values"])
@@ -42,7 +39,7 @@ def _panel(row: Mapping[str, Any], internal: bool, levels: bool) -> dict[str, An
         made["published"] = _published(row["published"])
         made["at"] = _number(row["published"])
     if internal and "original" in row:
-        made |= {"original": row["original"], "reason": _capital(row["reason"])}
+        made |= {"original": row["original"], "reason": capital(row["reason"])}
         if levels and row.get("must_reach"):
             made["reach"] = between(*row["must_reach"])
     return made
@@ -53,25 +50,27 @@ def listed(details: Details, internal: bool, n: int = LISTED) -> list[dict[str, 
     found = [row for row in details.rows if "state" in row] if internal else details.rows
     return [
         {
-            "name": name_of(row),
-            "step": knowledge(dict(row)),
+            **_common(row),
             "original": amount(row.get("original")),
             "published": _published(row.get("published", "")),
-            "known": _known(row),
-            "reason": _capital(row.get("reason", "")),
-            "proof": proof_lines(row.get("proof"), _raw_name(row)),
+            "reason": capital(row.get("reason", "")),
         }
         for row in found[:n]
     ]
 
 
-def name_of(row: Mapping[str, Any]) -> str:
-    """Return a cell by its labels.
+def _common(row: Mapping[str, Any]) -> dict[str, Any]:
+    proof = proof_lines(row.get("proof"), name_of(row, "="))
+    return {"name": name_of(row), "step": knowledge(row), "known": _known(row), "proof": proof}
+
+
+def name_of(row: Mapping[str, Any], sign: str = " ") -> str:
+    """Return a cell by its labels; proofs put the sign ``=`` before each.
 
     >>> name_of({"cell": {"area": "n", "sex": "Total"}})
     'area n'
     """
-    parts = [f"{name} {label}" for name, label in row["cell"].items() if label != "Total"]
+    parts = [f"{name}{sign}{label}" for name, label in row["cell"].items() if label != "Total"]
     return ", ".join(parts) or "total"
 
 
@@ -99,11 +98,6 @@ def proof_lines(proof: str | None, name: str = "") -> list[str]:
     return lines
 
 
-def _raw_name(row: Mapping[str, Any]) -> str:
-    """Return a cell as proofs call it."""
-    return ", ".join(f"{name}={label}" for name, label in row["cell"].items() if label != "Total") or "total"
-
-
 def _known(row: Mapping[str, Any]) -> str:
     if row.get("state") in ("exact", "determined") or row.get("determined"):
         return f"exactly {amount(row['lower'])}"
@@ -113,7 +107,7 @@ def _known(row: Mapping[str, Any]) -> str:
 
 
 def _risk(row: Mapping[str, Any]) -> str:
-    if knowledge(dict(row)) == 5:
+    if knowledge(row) == KNOWN:
         return "∞, it is known"
     if not is_shown(row):
         return "not shown"
@@ -131,7 +125,3 @@ def _number(text: str) -> float | int | None:
     except ValueError:
         return None
     return int(value) if value.is_integer() else value
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

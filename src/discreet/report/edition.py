@@ -1,25 +1,23 @@
 """Editions of a report: *internal*, with original values, and *public*, made of nothing but what is published.
 
 The public edition is not the internal one with parts blotted out. It is built anew from the release: published figures,
-the method and its public parameters, and what an outsider works out from them. The original never reaches the code that
-draws it.
+the method and its public parameters, and what an outsider works out from them. The code that draws it never sees the
+original.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from discreet.core.errors import DataError, RequestError, nearest
 
-Edition: TypeAlias = Literal["internal", "public"]
 EDITIONS = ("internal", "public")
 SCHEMA = 1
 """The version of the plain data of assessments and comparisons that is read."""
 KINDS = ("assessment", "sample", "comparison")
 FROM_AUDIT = ("cell", "lower", "upper", "values", "bits", "dr", "basis", "determined", "proof", "finished")
 """What an audit says of a figure without the original."""
-_FROM_RECORD = ("versions",)
 
 
 def edition_of(data: Mapping[str, Any], edition: str) -> dict[str, Any]:
@@ -43,7 +41,7 @@ def public(data: Mapping[str, Any]) -> dict[str, Any]:
             "release that was chosen"
         )
     if data["verdict"] == "withhold":
-        raise RequestError("there is no public edition: the verdict is not to release, so that nothing is published")
+        raise RequestError("there is no public edition: the verdict is not to release, so nothing is published")
     if data.get("release") is None:
         raise RequestError("there is no public edition of a sample's assessment: it names no release; write one first")
     release = data["release"]
@@ -55,7 +53,8 @@ def public(data: Mapping[str, Any]) -> dict[str, Any]:
         if cell.get("attacker") == "outsider"
     ]
     # An audit of some of the hidden figures would say which of them are sensitive, and in which order.
-    if sum(audit.get("counts", {}).values()) < _hidden(release):
+    hidden = sum(part["hides"][kind] for part in release["figures"] for kind in part["kind"])
+    if sum(audit.get("counts", {}).values()) < hidden:
         cells = []
     cells.sort(key=lambda cell: (cell["bits"] is None, cell["bits"], str(cell["cell"])))
     return {
@@ -68,16 +67,12 @@ def public(data: Mapping[str, Any]) -> dict[str, Any]:
         "method": release["method"],
         "release": _release(release),
         "audit": {"cells": cells},
-        "record": {name: data.get("record", {}).get(name) for name in _FROM_RECORD},
+        "record": {"versions": data.get("record", {}).get("versions")},
     }
 
 
-def _hidden(release: Mapping[str, Any]) -> int:
-    return sum(part["hides"][kind] for part in release["figures"] for kind in part["kind"])
-
-
 def _release(release: Mapping[str, Any]) -> dict[str, Any]:
-    """Return published figures; a value that stands behind a hidden figure is dropped, were it ever there."""
+    """Return published figures; a value behind a hidden figure is dropped, were it ever there."""
     parts = []
     for part in release["figures"]:
         hides = part["hides"]

@@ -1,4 +1,4 @@
-"""The last look at a public edition: no original figure that is not published may stand in it.
+"""The last look at a public edition: no original figure that is not published may be in it.
 
 Every number that can be read in the document is compared with the original values of the cells that are not published
 as they are. A number that the release itself, its labels or an outsider's intervals contain is allowed; any other that
@@ -51,7 +51,7 @@ def check_public(document: str, data: Mapping[str, Any], fixed: Iterable[str]) -
 
 
 def _published(data: Mapping[str, Any]) -> Iterator[str]:
-    """Return the texts that are public whatever the edition says: the release, and what follows from it alone."""
+    """Return the texts that are public whatever the edition says: the release, and what follows from it."""
     yield from _texts(data["release"])
     for cell in (data.get("audit") or {}).get("cells", ()):
         if cell.get("attacker") == "outsider":
@@ -66,31 +66,19 @@ def _published(data: Mapping[str, Any]) -> Iterator[str]:
 
 def unpublished(data: Mapping[str, Any]) -> set[str]:
     """Return the original values of all cells that are not published as they are, as normalised texts."""
-    table = data["table"]
-    names = [dimension["name"] for dimension in table["dimensions"]]
-    labels = [dimension["labels"] for dimension in table["dimensions"]]
-    total = table["total"]
-    published: dict[tuple[tuple[str, str], ...], Any] = {}
-    for part in data["release"]["figures"]:
-        own = [dimension["name"] for dimension in part["dimensions"]]
-        texts = [dimension["labels"] for dimension in part["dimensions"]]
-        for codes, value in zip(part["codes"], part["values"], strict=True):
-            cell = {name: found[code] for name, found, code in zip(own, texts, codes, strict=True)}
-            published[_key(cell, names, part["total"])] = value
-    secret = set()
-    for codes, value in zip(table["codes"], table["values"], strict=True):
-        cell = {name: found[code] for name, found, code in zip(names, labels, codes, strict=True)}
-        if value is not None and published.get(_key(cell, names, total)) != value:
-            secret.add(_normal(value))
-    for row in data.get("cells", ()):
-        if row["original"] is not None and row["published"] != _normal(row["original"]):
-            secret.add(_normal(row["original"]))
-    return secret
+    published = {cell: value for part in data["release"]["figures"] for cell, value in _valued(part)}
+    changed = [value for cell, value in _valued(data["table"]) if value is not None and published.get(cell) != value]
+    rows = [(row["original"], row["published"]) for row in data.get("cells", ()) if row["original"] is not None]
+    listed = [original for original, shown in rows if shown != _normal(original)]
+    return {_normal(value) for value in (*changed, *listed)}
 
 
-def _key(cell: Mapping[str, str], names: Iterable[str], total: str) -> tuple[tuple[str, str], ...]:
-    """Return a cell by the dimensions that it does not sum over."""
-    return tuple((name, cell[name]) for name in names if name in cell and cell[name] != total)
+def _valued(part: Mapping[str, Any]) -> Iterator[tuple[frozenset[tuple[str, str]], Any]]:
+    """Go through figures, each by its labels along the dimensions that it does not sum over."""
+    axes = [(dimension["name"], dimension["labels"]) for dimension in part["dimensions"]]
+    for codes, value in zip(part["codes"], part["values"], strict=True):
+        cell = ((name, labels[code]) for (name, labels), code in zip(axes, codes, strict=True))
+        yield frozenset((name, label) for name, label in cell if label != part["total"]), value
 
 
 def numbers(texts: Iterable[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: styles, pictures and a little script stand inside."""
+"""The report as one HTML file that needs nothing else, and a compact face for notebooks with styles of its own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from discreet.report.cells import LISTED
+from discreet.report.edition import edition_of
 from discreet.report.scale import STEPS
 from discreet.report.table_pages import details_of, paged_tables
 from discreet.report.view import WORDS, view_of
@@ -15,7 +16,7 @@ from discreet.report.view import WORDS, view_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-TEMPLATES = ("report.html.j2", "parts.html.j2", "style.css", "script.js", "notebook.html.j2")
+TEMPLATES = ("report.html.j2", "parts.html.j2", "notebook.html.j2")
 
 
 @cache
@@ -26,11 +27,11 @@ def source(name: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """Return the templates; every text that they show is escaped, and a name that is not given is an error."""
+    """Return the templates; they escape every text that they show, and a name that is not given is an error."""
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     return Environment(
-        loader=DictLoader({name: source(name) for name in TEMPLATES if name.endswith(".j2")}),
+        loader=DictLoader({name: source(name) for name in TEMPLATES}),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -40,17 +41,24 @@ def environment() -> Environment:
 
 def html_report(data: Mapping[str, Any]) -> str:
     """Return the report on one edition's data."""
+    return _rendered("report.html.j2", view_of(data), css="style.css", js="script.js")
+
+
+def notebook(data: Mapping[str, Any]) -> str:
+    """Return a compact HTML face of an assessment or a comparison, for people who work with the original."""
+    return _rendered("notebook.html.j2", view_of(edition_of(data, "internal")), css="notebook.css")
+
+
+def _rendered(template: str, view: Mapping[str, Any], **sources: str) -> str:
     from markupsafe import Markup
 
-    view = view_of(data)
-    view["details"] = Markup(view["details"])
-    template = environment().get_template("report.html.j2")
-    return template.render(view=view, css=Markup(source("style.css")), js=Markup(source("script.js")))
+    texts = {name: Markup(source(file)) for name, file in sources.items()}
+    return environment().get_template(template).render(view=view, **texts)
 
 
 def fixed_text(data: Mapping[str, Any]) -> list[str]:
     """Return what reports say whatever the values: headings, explanations, and how many figures and parts there are."""
-    texts = [source("report.html.j2"), source("parts.html.j2"), source("notebook.html.j2"), *WORDS.values()]
+    texts = [*map(source, TEMPLATES), *WORDS.values()]
     texts += [f"{step.name} {step.meaning}" for step in STEPS]
     details = details_of(data)
     for grid in paged_tables(data, details):

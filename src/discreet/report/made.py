@@ -1,4 +1,4 @@
-"""How a result was made, for the file: policy, seed, versions and hashes as rows of text."""
+"""How a result was made: policy, seed, versions and hashes as rows of text."""
 
 from __future__ import annotations
 
@@ -8,28 +8,24 @@ from typing import Any
 
 def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what is said about the making of a result, in blocks with a title."""
-    blocks = []
-    policy = data.get("policy")
-    if policy:
-        blocks.append(
-            {"title": f"Policy: {policy['name']}", "text": policy.get("title", ""), "rows": policy_rows(policy)}
-        )
-    release = data.get("release")
-    if release:
-        rows = [("Method", release["method"])]
-        rows += [(_words(name), _text(value)) for name, value in release["parameters"].items() if value is not None]
-        for part in release["figures"]:
-            used = dict.fromkeys(part["kinds"][kind] for kind in part["kind"])
-            rows.append((f"Figures of {part['name']}" if len(release["figures"]) > 1 else "Figures", ", ".join(used)))
-        blocks.append({"title": "Release", "text": "", "rows": rows})
-    record = data.get("record") or {}
-    rows = _record_rows(record)
-    if rows:
-        blocks.append({"title": "Record", "text": "", "rows": rows})
-    versions = record.get("versions") or {}
-    if versions:
-        blocks.append({"title": "Versions", "text": "", "rows": [(k, str(v)) for k, v in versions.items()]})
-    return blocks
+    policy, release, record = (data.get(name) or {} for name in ("policy", "release", "record"))
+    versions = [(name, str(version)) for name, version in (record.get("versions") or {}).items()]
+    blocks = [
+        (f"Policy: {policy['name']}", policy.get("title", ""), policy_rows(policy)) if policy else ("", "", []),
+        ("Release", "", _release_rows(release) if release else []),
+        ("Record", "", _record_rows(record)),
+        ("Versions", "", versions),
+    ]
+    return [{"title": title, "text": text, "rows": rows} for title, text, rows in blocks if rows]
+
+
+def _release_rows(release: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = [("Method", release["method"])]
+    rows += [(_words(name), _text(value)) for name, value in release["parameters"].items() if value is not None]
+    for part in release["figures"]:
+        used = dict.fromkeys(part["kinds"][kind] for kind in part["kind"])
+        rows.append((f"Figures of {part['name']}" if len(release["figures"]) > 1 else "Figures", ", ".join(used)))
+    return rows
 
 
 def policy_rows(policy: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -64,20 +60,18 @@ def _protection(item: Mapping[str, Any]) -> str:
 
 
 def _record_rows(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    rows: list[tuple[str, str]] = []
-    request = record.get("request") or {}
-    source = record.get("input") or {}
-    rows += [("Input", str(source["name"]))] if source.get("name") else []
-    for file in source.get("files") or ():
-        rows.append((str(file.get("name") or file.get("path") or "File"), str(file.get("sha256", ""))))
-    original = source.get("original_sha256") or record.get("original_sha256")
-    rows += [("Original, SHA-256", str(original))] if original else []
-    rows += [("Policy, SHA-256", str(record["policy_sha256"]))] if record.get("policy_sha256") else []
-    rows += [("Results, SHA-256", str(record["results_sha256"]))] if record.get("results_sha256") else []
-    seed = request.get("seed", record.get("seed"))
-    rows += [("Seed", str(seed))] if seed is not None else []
-    rows += [(_words(k).capitalize(), _text(v)) for k, v in request.items() if k != "seed" and v is not None]
-    return rows
+    request, source = record.get("request") or {}, record.get("input") or {}
+    files = source.get("files") or ()
+    rows = [
+        ("Input", source.get("name") or None),
+        *((file.get("name") or file.get("path") or "File", file.get("sha256", "")) for file in files),
+        ("Original, SHA-256", source.get("original_sha256") or record.get("original_sha256")),
+        ("Policy, SHA-256", record.get("policy_sha256")),
+        ("Results, SHA-256", record.get("results_sha256")),
+        ("Seed", request.get("seed", record.get("seed"))),
+        *((_words(k).capitalize(), _text(v)) for k, v in request.items() if k != "seed" and v is not None),
+    ]
+    return [(str(name), str(value)) for name, value in rows if value is not None]
 
 
 def _words(name: str) -> str:

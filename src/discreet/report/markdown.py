@@ -10,7 +10,7 @@ from discreet.report.table_pages import PagedTable
 from discreet.report.view import view_of
 
 PAGES = 3
-"""How many parts of a large table are written."""
+"""How many parts of a large table are written, as many as are printed from the HTML report."""
 
 
 def markdown_report(data: Mapping[str, Any]) -> str:
@@ -31,37 +31,25 @@ def markdown_report(data: Mapping[str, Any]) -> str:
         lines += ["## The methods", ""]
         head = ["No.", "Method", "Utility", "Risk R2", "Worst DR", "Cells known", "Mean error", "Policy"]
         keys = ("number", "title", "utility", "r2", "worst_dr", "determined", "error", "note")
-        lines += _table(head, [[str(row[key]) for key in keys] for row in view["rows"]])
+        lines += _table(head, _columns(view["rows"], *keys))
     for grid in view["grids"]:
         lines += _grid(grid)
     if view["worst"]:
         lines += [f"## {view['worst_title']}", "", view["worst_lead"], ""]
         head = ["Cell", *(["True"] if view["internal"] else []), "Published", "A reader knows", "How it follows"]
-        rows = [
-            [
-                r["name"],
-                *([r["original"]] if view["internal"] else []),
-                r["published"],
-                r["known"],
-                "; ".join(r["proof"]),
-            ]
-            for r in view["worst"]
-        ]
-        lines += _table(head, rows)
+        worst = [{**row, "proof": "; ".join(row["proof"])} for row in view["worst"]]
+        true = ["original"] if view["internal"] else []
+        lines += _table(head, _columns(worst, "name", *true, "published", "known", "proof"))
     if view["charts"]:
         lines += ["## Where the risk sits", "", _text(view["charts_lead"]), ""]
         for chart in view["charts"]:
-            rows = [
-                [s.category, *(f"{bar.value:.4f}" if bar else "–" for bar in (s.before, s.after))]
-                for s in chart.slices[:SHOWN]
-            ]
+            slices = [(s.category, s.before, s.after) for s in chart.slices[:SHOWN]]
+            rows = [[name, *(f"{bar.value:.4f}" if bar else "–" for bar in bars)] for name, *bars in slices]
             lines += _table([chart.dimension, "before", "after"], rows)
     if view["tried"]:
         lines += ["## What was tried", ""]
-        lines += _table(
-            ["Protection", "Utility", "Risk R2", "Policy"],
-            [[row["title"], row["utility"], row["r2"], row["text"]] for row in view["tried"]],
-        )
+        rows = _columns(view["tried"], "title", "utility", "r2", "text")
+        lines += _table(["Protection", "Utility", "Risk R2", "Policy"], rows)
     for title, pairs in (("What safety costs", view["loss"]), ("What is estimated", view["estimates"])):
         if pairs:
             lines += [f"## {title}", "", *_table(["", ""], [list(pair) for pair in pairs])]
@@ -75,7 +63,7 @@ def markdown_report(data: Mapping[str, Any]) -> str:
 
 def _grid(grid: PagedTable) -> list[str]:
     lines = [f"## The table{': ' + _text(grid.name) if grid.name else ''}", ""]
-    lines += ["Hidden figures are ×; cells of which a reader knows the value are in bold.", ""]
+    lines += ["Hidden figures are ×; cells whose value a reader knows are in bold.", ""]
     for page in grid.pages[:PAGES]:
         if page.title:
             lines += [f"**{_text(page.title)}**", ""]
@@ -90,13 +78,13 @@ def _grid(grid: PagedTable) -> list[str]:
     return lines
 
 
+def _columns(rows: Sequence[Mapping[str, Any]], *keys: str) -> list[list[str]]:
+    return [[str(row[key]) for key in keys] for row in rows]
+
+
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [_row(header), "|" + "---|" * len(header), *(_row(row) for row in rows)]
-    return [*lines, ""]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_text(cell) for cell in cells) + " |"
+    first, *others = [f"| {' | '.join(map(_text, row))} |" for row in (header, *rows)]
+    return [first, "|" + "---|" * len(header), *others, ""]
 
 
 def _text(text: object) -> str:

@@ -9,7 +9,7 @@ NOTHING = "–"
 
 
 def amount(value: Any, decimals: int | None = None) -> str:
-    """Return an amount with separators; what is unknown is a dash, what has no end a sign of it.
+    """Return an amount with separators; an unknown one is a dash, an infinite one its sign.
 
     >>> amount(12345), amount(0.5), amount(None), amount(12.5, 2)
     ('12,345', '0.5', '–', '12.50')
@@ -27,7 +27,7 @@ def amount(value: Any, decimals: int | None = None) -> str:
 
 
 def measure(value: Any, digits: int = 4) -> str:
-    """Return a measure with as many decimals as it deserves.
+    """Return a measure to so many decimals.
 
     >>> measure(0.23146), measure(None)
     ('0.2315', '–')
@@ -45,7 +45,7 @@ def share(value: Any) -> str:
 
 
 def between(lower: Any, upper: Any) -> str:
-    """Return an interval in words; an end that nothing sets is left open.
+    """Return an interval in words; an end without a bound is left open.
 
     >>> between(0, 2), between(3, 3), between(5, None)
     ('0 to 2', '3', '5 or more')
@@ -57,3 +57,12 @@ def between(lower: Any, upper: Any) -> str:
     if lower is None:
         return f"{amount(upper)} or less"
     return amount(lower) if lower == upper else f"{amount(lower)} to {amount(upper)}"
+
+
+def capital(text: str) -> str:
+    """Return a text with its first letter as a capital.
+
+    >>> capital("fewer than 3 contributors")
+    'Fewer than 3 contributors'
+    """
+    return text[:1].upper() + text[1:]

@@ -22,7 +22,7 @@ FLAGS = (
     "--no-pdf-header-footer",
 )
 PATIENCE = 120
-"""Seconds that printing may take."""
+"""Seconds that printing may take, a round choice: a browser that takes longer hangs."""
 
 
 def find_chromium() -> str:
@@ -31,9 +31,7 @@ def find_chromium() -> str:
     found = shutil.which(named) if named else next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
         what = f"DISCREET_CHROMIUM names {named!r}, which is not there" if named else "Chromium was not found"
-        raise RequestError(
-            f"{what}; a PDF is printed by it: install chromium, or write .html and print it from any browser"
-        )
+        raise RequestError(f"{what}; it prints the PDF: install chromium, or write .html and print it from any browser")
     return found
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import RequestError
 from discreet.report.bars import SHOWN, TERMS, Chart, charts_of
 from discreet.report.edition import edition_of
-from discreet.report.riskmap import points_of
+from discreet.report.riskmap import frontier_of, limit_of, points_of, risk_name
 from discreet.report.scale import STEPS
-from discreet.report.table_pages import PagedTable, details_of, paged_tables
+from discreet.report.table_pages import Cell, PagedTable, details_of, paged_tables
 from discreet.report.view import CONFIDENTIAL
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FORMATS = ("svg", "png")
 
@@ -20,16 +23,15 @@ FORMATS = ("svg", "png")
 def write_pictures(
     data: Mapping[str, Any], folder: str | Path, *, format: str = "svg", edition: str = "internal"
 ) -> tuple[Path, ...]:
-    """Write the plots of a report into a folder, each whole or not at all.
+    """Write the plots of a report into a folder, each whole or not at all, and return the files.
+
+    They are heat maps, terms of the risk by dimension, and the risk–utility map, as far as there are such.
 
     Args:
         data: the ``to_dict()`` of an assessment or a comparison.
         folder: where to; it must exist.
         format: ``"svg"`` or ``"png"``.
         edition: ``"internal"`` pictures carry a mark; ``"public"`` ones are drawn from the release alone.
-
-    Returns:
-        the files: heat maps, terms of the risk by dimension, and the risk–utility map, as far as there are such.
     """
     from discreet.plots.figure import save
 
@@ -40,7 +42,7 @@ def write_pictures(
         raise RequestError(f"{target} is not a folder; make it first")
     shown = edition_of(data, edition)
     note = CONFIDENTIAL if edition == "internal" else ""
-    drawn: dict[str, Any] = {}
+    drawn: dict[str, Figure] = {}
     grids = paged_tables(shown, details_of(shown))
     for number, grid in enumerate(grids, 1):
         drawn[f"heat-map-{number}" if len(grids) > 1 else "heat-map"] = _heat_map(grid, edition == "internal", note)
@@ -56,24 +58,23 @@ def write_pictures(
     return tuple(written)
 
 
-def _heat_map(grid: PagedTable, internal: bool, note: str) -> Any:
+def _heat_map(grid: PagedTable, internal: bool, note: str) -> Figure:
     from discreet.plots.heat_map import plot_heat_map
 
     page = grid.pages[0]
+    cells = [[cell or Cell("") for cell in line.cells] for line in page.lines]
     return plot_heat_map(
         [line.label for line in page.lines],
         grid.columns,
-        [["" if cell is None else cell.text for cell in line.cells] for line in page.lines],
-        [[0 if cell is None else cell.step for cell in line.cells] for line in page.lines],
-        marked=[[cell is not None and cell.sensitive for cell in line.cells] for line in page.lines]
-        if internal
-        else None,
+        [[cell.text for cell in line] for line in cells],
+        [[cell.step for cell in line] for line in cells],
+        marked=[[cell.sensitive for cell in line] for line in cells] if internal else None,
         names=[step.name for step in STEPS],
         title=" – ".join(text for text in (grid.name, page.title, note) if text),
     )
 
 
-def _terms(chart: Chart, note: str) -> Any:
+def _terms(chart: Chart, note: str) -> Figure:
     from discreet.plots.risk_terms import plot_risk_terms
 
     slices = chart.slices[:SHOWN]
@@ -87,21 +88,19 @@ def _terms(chart: Chart, note: str) -> Any:
     )
 
 
-def _map(data: Mapping[str, Any], note: str) -> Any:
+def _map(data: Mapping[str, Any], note: str) -> Figure:
     from discreet.plots.risk_utility_map import plot_risk_utility_map
 
     points = points_of(data)
-    order = sorted((i for i, p in enumerate(points) if p.efficient), key=lambda i: points[i].utility)
-    magnitudes = bool(data.get("magnitudes"))
     figure = plot_risk_utility_map(
         [p.utility for p in points],
         [p.risk for p in points],
         [p.title for p in points],
         [p.meets for p in points],
-        frontier=order if data["kind"] == "comparison" else (),
+        frontier=frontier_of(data, points),
         recommended=next((i for i, p in enumerate(points) if p.recommended), None),
-        limit=None if magnitudes else (data.get("policy") or {}).get("limits", {}).get("r2"),
-        risk_name="sensitive cells known exactly" if magnitudes else "risk R2",
+        limit=limit_of(data),
+        risk_name=risk_name(data),
     )
     figure.suptitle(note, fontsize=8, color="#8a1c1c", x=0.01, ha="left")
     return figure

@@ -14,12 +14,14 @@ WIDTH, HEIGHT = 760, 440
 LEFT, RIGHT, TOP, BOTTOM = 64, 24, 24, 52
 """The drawing in its own units, and its margins."""
 NAMED = 8
-"""Up to how many methods are named in the drawing; more are numbered."""
+"""Up to this many methods are named in the drawing, which leaves room for titles; more are numbered."""
+MEETS = "meets the policy"
+"""What is said of a method without faults."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One method: where it stands, what to call it, and whether it meets the policy."""
+    """One method: its place, what to call it, and whether it meets the policy."""
 
     number: int
     title: str
@@ -68,41 +70,46 @@ class Map:
 
 def points_of(data: Mapping[str, Any]) -> list[Point]:
     """Return the methods that were compared, or the protections that an assessment tried."""
-    if data["kind"] == "comparison":
-        risk = "determined" if data["magnitudes"] else "r2"
-        found = []
-        for number, row in enumerate(data["points"], 1):
-            if row.get("utility") is None or row.get(risk) is None:
-                continue
-            utility, value = row["utility"], row[risk]
-            if utility["mean"] is None or value["mean"] is None:
-                continue
-            note = "; ".join(row["faults"]) or "meets the policy"
-            error = (2 * float(utility["mc_error"] or 0), 2 * float(value["mc_error"] or 0))
-            found.append(
-                Point(
-                    number,
-                    row["title"],
-                    float(utility["mean"]),
-                    float(value["mean"]),
-                    error,
-                    bool(row["meets"]),
-                    bool(row["efficient"]),
-                    bool(row["recommended"]),
-                    note,
-                )
-            )
-        return found
-    chosen = (data.get("protection") or {}).get("method"), (data.get("protection") or {}).get("parameters")
     found = []
+    if data["kind"] == "comparison":
+        for number, row in enumerate(data["points"], 1):
+            utility, risk = row.get("utility") or {}, row.get("determined" if data["magnitudes"] else "r2") or {}
+            if utility.get("mean") is None or risk.get("mean") is None:
+                continue
+            error = (2 * float(utility["mc_error"] or 0), 2 * float(risk["mc_error"] or 0))
+            meets, best, taken = (bool(row[key]) for key in ("meets", "efficient", "recommended"))
+            figures = (float(utility["mean"]), float(risk["mean"]), error)
+            note = "; ".join(row["faults"]) or MEETS
+            found.append(Point(number, row["title"], *figures, meets, best, taken, note))
+        return found
+    chosen = data.get("protection") or {}
     for number, row in enumerate(data.get("candidates", ()), 1):
-        if row["r2"] is None or row["utility"] is None:
-            continue
-        took = (row["method"], row["parameters"]) == chosen
-        found.append(
-            Point(number, row["title"], row["utility"], row["r2"], (0.0, 0.0), row["meets"], True, took, row["text"])
-        )
+        if row["r2"] is not None and row["utility"] is not None:
+            figures = (row["utility"], row["r2"], (0.0, 0.0))
+            found.append(Point(number, row["title"], *figures, row["meets"], True, is_chosen(row, chosen), row["text"]))
     return found
+
+
+def is_chosen(row: Mapping[str, Any], chosen: Mapping[str, Any]) -> bool:
+    """Say whether a protection that was tried is the one that was taken."""
+    return (row["method"], row["parameters"]) == (chosen.get("method"), chosen.get("parameters"))
+
+
+def frontier_of(data: Mapping[str, Any], points: Sequence[Point]) -> list[int]:
+    """Return the places of the efficient methods of a comparison, by rising utility."""
+    efficient = [i for i, p in enumerate(points) if p.efficient and data["kind"] == "comparison"]
+    return sorted(efficient, key=lambda i: points[i].utility)
+
+
+def limit_of(data: Mapping[str, Any]) -> float | None:
+    """Return the policy's limit on the risk that is drawn."""
+    limit: float | None = (data.get("policy") or {}).get("limits", {}).get("r2")
+    return None if data.get("magnitudes") else limit
+
+
+def risk_name(data: Mapping[str, Any]) -> str:
+    """Say which risk is drawn."""
+    return "sensitive cells known exactly" if data.get("magnitudes") else "risk R2"
 
 
 def map_of(data: Mapping[str, Any]) -> Map | None:
@@ -110,57 +117,38 @@ def map_of(data: Mapping[str, Any]) -> Map | None:
     points = points_of(data)
     if len(points) < 2:
         return None
-    magnitudes = bool(data.get("magnitudes"))
-    limit = None if magnitudes else (data.get("policy") or {}).get("limits", {}).get("r2")
-    xs, ys = [p.utility for p in points], [p.risk for p in points]
-    x_low, x_high, x_ticks = _axis(xs, 1.0)
+    limit = limit_of(data)
+    ys = [p.risk for p in points]
     near = limit is not None and min(ys) * 0.8 <= limit <= max(ys) * 1.35
+    x_low, x_high, x_ticks = _axis([p.utility for p in points], 1.0)
     y_low, y_high, y_ticks = _axis([*ys, limit] if near and limit is not None else ys, None)
+    x_scale, y_scale = (WIDTH - LEFT - RIGHT) / (x_high - x_low), (HEIGHT - TOP - BOTTOM) / (y_high - y_low)
 
     def x(value: float) -> float:
-        return round(LEFT + (value - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT), 1)
+        return round(LEFT + (value - x_low) * x_scale, 1)
 
     def y(value: float) -> float:
-        return round(HEIGHT - BOTTOM - (value - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM), 1)
+        return round(HEIGHT - BOTTOM - (value - y_low) * y_scale, 1)
 
-    def name(value: float) -> str:
-        return share(value) if magnitudes else f"{value:g}"
-
-    line = sorted((p for p in points if p.efficient), key=lambda p: p.utility) if data["kind"] == "comparison" else []
     places = [(x(p.utility), y(p.risk)) for p in points]
+    bars = [(round(p.error[0] * x_scale, 1), round(p.error[1] * y_scale, 1)) for p in points]
     named = [p.title if len(points) <= NAMED else str(p.number) for p in points]
-    bars = [
-        (
-            round(p.error[0] / (x_high - x_low) * (WIDTH - LEFT - RIGHT), 1),
-            round(p.error[1] / (y_high - y_low) * (HEIGHT - TOP - BOTTOM), 1),
-        )
-        for p in points
-    ]
     texts = _labels(places, bars, named, [p.recommended for p in points])
-    dots = tuple(
-        Dot(
-            p,
-            *places[i],
-            *bars[i],
-            named[i],
-            texts[i][0],
-            texts[i][1],
-            texts[i][2],
-        )
-        for i, p in enumerate(points)
-    )
     told = ""
     if limit is not None:
         away = "" if near else " (below this drawing)" if limit < y_low else " (above this drawing)"
         told = f"limit of the policy, R2 = {limit:g}{away}"
     return Map(
-        dots,
-        " ".join(f"{x(p.utility)},{y(p.risk)}" for p in line),
+        tuple(
+            Dot(p, *place, *bar, name, x_text, y_text, anchor)
+            for p, place, bar, name, (x_text, y_text, anchor) in zip(points, places, bars, named, texts, strict=True)
+        ),
+        " ".join(f"{places[i][0]},{places[i][1]}" for i in frontier_of(data, points)),
         y(limit) if near and limit is not None else None,
         told,
         tuple((x(t), f"{t:g}") for t in x_ticks),
-        tuple((y(t), name(t)) for t in y_ticks),
-        "sensitive cells known exactly" if magnitudes else "risk R2",
+        tuple((y(t), share(t) if data.get("magnitudes") else f"{t:g}") for t in y_ticks),
+        risk_name(data),
     )
 
 
@@ -218,21 +206,17 @@ def rows_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the compared methods as rows of text, those that meet the policy first, by falling utility."""
     rows = []
     for number, point in enumerate(data["points"], 1):
-        dr = point.get("worst_dr") or {}
+        means = {key: (point.get(key) or {}).get("mean") for key in ("worst_dr", "determined", "mean_absolute_error")}
         known = bool(point["extremes"]["known"]) if point.get("extremes") else False
         rows.append(
             {
                 "number": number,
-                "title": point["title"],
-                "r2": _with_error(point.get("r2")),
-                "utility": _with_error(point.get("utility")),
-                "worst_dr": "∞" if dr.get("mean") is None and known else measure(dr.get("mean"), 3),
-                "determined": share((point.get("determined") or {}).get("mean")),
-                "error": measure((point.get("mean_absolute_error") or {}).get("mean"), 2),
-                "meets": point["meets"],
-                "note": point["error"] or "; ".join(point["faults"]) or "meets the policy",
-                "efficient": point["efficient"],
-                "recommended": point["recommended"],
+                **{key: point[key] for key in ("title", "meets", "efficient", "recommended")},
+                **{key: _with_error(point.get(key)) for key in ("r2", "utility")},
+                "worst_dr": "∞" if means["worst_dr"] is None and known else measure(means["worst_dr"], 3),
+                "determined": share(means["determined"]),
+                "error": measure(means["mean_absolute_error"], 2),
+                "note": point["error"] or "; ".join(point["faults"]) or MEETS,
                 "rank": -((point.get("utility") or {}).get("mean") or -1.0),
             }
         )

@@ -1,4 +1,4 @@
-"""The scale of the heat maps: how much is left to guess about a cell, in six steps that words can name."""
+"""The scale of the heat maps: how much is left to guess about a cell, in six steps with names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KNOWN = len(STEPS) - 1
 
 
 def step_of(bits: float | None, known: bool) -> int:
-    """Return the step of a cell about which H(X | Y = y) bits are left to guess; no bits stand for no bound.
+    """Return the step of a cell about which H(X | Y = y) bits are left to guess; None means no bound.
 
     >>> step_of(0.0, False), step_of(1.0, False), step_of(1.585, False), step_of(4.0, False), step_of(None, False)
     (5, 4, 3, 2, 1)
@@ -38,17 +38,16 @@ def step_of(bits: float | None, known: bool) -> int:
         return KNOWN
     if bits is None:
         return 1
-    # A hair of slack, so that log2 of a whole number of values falls on its own side.
+    # A hair of slack keeps log2 of an integer on its own side.
     return 4 if bits <= 1 + 1e-9 else 3 if bits <= 2 + 1e-9 else 2 if bits <= 4 + 1e-9 else 1
 
 
 def knowledge(row: Mapping[str, Any]) -> int:
     """Return the step of a row of the worst cells, or of an audit."""
-    if "state" in row:
-        if row["state"] == "unpublished":
-            return 1
-        return step_of(bits_of(row), row["state"] in ("exact", "determined"))
-    return step_of(bits_of(row), bool(row["determined"]))
+    if row.get("state") == "unpublished":
+        return 1
+    known = row["state"] in ("exact", "determined") if "state" in row else bool(row["determined"])
+    return step_of(bits_of(row), known)
 
 
 def is_shown(row: Mapping[str, Any]) -> bool:

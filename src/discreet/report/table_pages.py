@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,22 +14,23 @@ from discreet.core.numerics import IntArray
 from discreet.report.numbers import amount
 from discreet.report.scale import knowledge
 from discreet.table.grid import Grid
+from discreet.table.kinds import EXACT, INTERVAL
 
 ROWS = 40
-"""The most rows of a page."""
+"""The most rows of a page: what fits on printed A4."""
 WIDE = 12
-"""The most columns that are looked for; more are shown where every dimension has more."""
+"""The most columns looked for, which fit across A4; more are shown if every dimension has more."""
 CELLS = 20_000
-"""The most cells that are drawn; the slices about which least is known are left out first."""
+"""The most cells drawn, about 1.6 MB of HTML; the slices about which least is known are left out first."""
 HIDDEN = "×"
-"""What stands in place of a hidden figure."""
+"""What is shown instead of a hidden figure."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """One figure as it is drawn: its text, its step on the scale, and its number among the details, -1 for none.
 
-    The step is -1 where a figure is protected, but not among those of which an interval is told.
+    The step is -1 if a figure is protected, but its interval is not stated.
     """
 
     text: str
@@ -41,7 +43,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A row: its label, how deep it stands in its hierarchy, and its cells."""
+    """A row: its label, its depth in its hierarchy, whether it is the total, and its cells."""
 
     label: str
     depth: int
@@ -55,7 +57,6 @@ class Page:
 
     slice: tuple[tuple[str, str], ...]
     lines: tuple[Line, ...]
-    worst: int
     marked: int
     part: str = ""
 
@@ -68,18 +69,21 @@ class Page:
 
 @dataclass(frozen=True)
 class PagedTable:
-    """A published table in pages, the worst first."""
+    """A published table in pages, the slices of which most is known first.
+
+    So many cells are ``left`` undrawn; ``untold`` says whether some are protected without a stated interval.
+    """
 
     name: str
     row: str
     column: str
     columns: tuple[str, ...]
-    totals: tuple[bool, ...]
+    total: str
     pages: tuple[Page, ...]
-    left: int = 0
-    figures: int = 0
-    hidden: int = 0
-    untold: bool = False
+    left: int
+    figures: int
+    hidden: int
+    untold: bool
 
 
 @dataclass
@@ -97,118 +101,72 @@ def details_of(data: Mapping[str, Any]) -> Details:
     for row in [*data.get("cells", ()), *((data.get("audit") or {}).get("cells", ()))]:
         if row.get("attacker", "outsider") != "outsider":
             continue
-        key = key_of(row["cell"], total)
+        # A cell by the dimensions that it does not sum over.
+        key = tuple(sorted((name, label) for name, label in row["cell"].items() if label not in (total, "Total")))
         if key not in found.place:
             found.place[key] = len(found.rows)
             found.rows.append(dict(row))
     return found
 
 
-def key_of(cell: Mapping[str, str], total: str) -> tuple[tuple[str, str], ...]:
-    """Return a cell by the dimensions that it does not sum over."""
-    return tuple(sorted((name, label) for name, label in cell.items() if label not in (total, "Total")))
-
-
 def paged_tables(data: Mapping[str, Any], details: Details) -> list[PagedTable]:
     """Return every published table in pages."""
-    release = data.get("release")
-    table = data.get("table")
-    if release is None:
-        return []
-    return [_grid(part, table, details, name) for part, name in zip(release["figures"], _names(release), strict=True)]
+    parts = (data.get("release") or {}).get("figures", ())
+    return [_paged(part, data.get("table"), details, part["name"] if len(parts) > 1 else "") for part in parts]
 
 
-def _names(release: Mapping[str, Any]) -> list[str]:
-    several = len(release["figures"]) > 1
-    return [part["name"] if several else "" for part in release["figures"]]
-
-
-def _grid(part: Mapping[str, Any], table: Mapping[str, Any] | None, details: Details, name: str) -> PagedTable:
-    dims = part["dimensions"]
-    codes = np.array(part["codes"], np.int64).reshape(len(part["codes"]), len(dims))
-    texts, hidden = _texts(part)
-    step, at = _known(part, codes, details)
-    for i in np.flatnonzero(at >= 0).tolist():
-        details.rows[int(at[i])].setdefault("published", "hidden" if hidden[i] else texts[i])
-    grid = Grid(tuple(len(d["labels"]) for d in dims))
-    marked = np.zeros(len(texts), bool) if table is None else _sensitive(part, codes, table)
-    order = [_ordered(d["labels"], part["total"], _tree(table, d["name"])) for d in dims]
-    row, column, rest = _roles([len(d["labels"]) for d in dims])
+def _paged(part: Mapping[str, Any], table: Mapping[str, Any] | None, details: Details, name: str) -> PagedTable:
+    names = [str(d["name"]) for d in part["dimensions"]]
+    labels = [d["labels"] for d in part["dimensions"]]
+    codes = np.array(part["codes"], np.int64).reshape(len(part["codes"]), len(names))
+    row, column, rest = _roles([len(found) for found in labels])
+    cells = _cells(part, codes, table, details, [k for k in (row, column) if k is not None])
+    rows = _ordered(labels[row], part["total"], _tree(table, names[row]))
+    columns = [(0, 0)] if column is None else _ordered(labels[column], part["total"], _tree(table, names[column]))
+    step, marked = np.array([c.step for c in cells], np.int64), np.array([c.sensitive for c in cells], bool)
+    grid = Grid(tuple(len(found) for found in labels))
     page_of = grid.project(grid.encode(codes.T), rest)
-    weight = np.where(marked, 1000, 1) * np.maximum(step, 0).astype(np.int64) ** 3
-    labels = _Labels(dims, order, row, column, rest, part["total"])
-    slices = np.unique(page_of)
-    score = np.bincount(np.searchsorted(slices, page_of), weights=weight, minlength=slices.size)
+    slices, which = np.unique(page_of, return_inverse=True)
+    score = np.bincount(which, np.where(marked, 1000, 1) * np.maximum(step, 0) ** 3, minlength=slices.size)
     pages: list[Page] = []
-    drawn, left = 0, 0
-    inner = [code for code, _ in order[row]]
+    drawn = left = 0
     for s in np.lexsort((slices, -score)).tolist():
-        members = np.flatnonzero(page_of == slices[s])
+        members = np.flatnonzero(which == s)
         if drawn + members.size > CELLS and pages:
             left += members.size
             continue
         drawn += members.size
-        matrix = _matrix(codes[members], members, labels)
-        for start in range(0, len(inner), ROWS):
-            end = min(start + ROWS, len(inner))
-            lines = tuple(_line(labels, i, matrix[i], texts, hidden, step, at, marked) for i in range(start, end))
-            lines = tuple(line for line in lines if any(cell is not None for cell in line.cells))
-            if not lines:
-                continue
-            here = matrix[start:end]
-            here = here[here >= 0]
-            span = f"rows {start + 1} to {end} of {len(inner)}" if len(inner) > ROWS else ""
-            where = labels.slice(codes[members[0]])
-            pages.append(Page(where, lines, int(step[here].max(initial=0)), int(marked[here].sum()), span))
-    # A stable order by what is known keeps the parts of a slice together where they are alike.
-    pages.sort(key=lambda page: (-page.marked * (page.worst >= 4), -page.worst) if len(pages) > 1 else (0, 0))
+        at = _places(columns)[codes[members, column]] if column is not None else 0
+        matrix = np.full((len(rows), len(columns)), -1, np.int64)
+        matrix[_places(rows)[codes[members, row]], at] = members
+        where = tuple((names[k], str(labels[k][codes[members[0], k]])) for k in rest)
+        for start in range(0, len(rows), ROWS):
+            here = matrix[start : start + ROWS]
+            lines = tuple(
+                Line(str(labels[row][code]), depth, labels[row][code] == part["total"], line)
+                for (code, depth), found in zip(rows[start : start + ROWS], here.tolist(), strict=True)
+                if any(line := tuple(cells[m] if m >= 0 else None for m in found))
+            )
+            span = f"rows {start + 1} to {start + len(here)} of {len(rows)}" if len(rows) > ROWS else ""
+            if lines:
+                pages.append(Page(where, lines, int(marked[here[here >= 0]].sum()), span))
     return PagedTable(
         name,
-        labels.names[row],
-        labels.names[column] if column is not None else "",
-        tuple(labels.column_labels),
-        tuple(labels.column_totals),
+        names[row],
+        "" if column is None else names[column],
+        ("figure",) if column is None else tuple(str(labels[column][c]) for c, _ in columns),
+        part["total"],
         tuple(pages),
         left,
-        len(texts),
-        int(sum(hidden)),
+        len(cells),
+        sum(cell.hidden for cell in cells),
         bool((step < 0).any()),
     )
 
 
-class _Labels:
-    """Names of rows, columns and slices, in the order in which they are drawn."""
-
-    def __init__(
-        self,
-        dims: Sequence[Mapping[str, Any]],
-        order: Sequence[Sequence[tuple[int, int]]],
-        row: int,
-        column: int | None,
-        rest: Sequence[int],
-        total: str,
-    ) -> None:
-        self.dims, self.order, self.row, self.column, self.rest, self.total = dims, order, row, column, rest, total
-        self.names = [str(d["name"]) for d in dims]
-        self.rows = order[row]
-        self.columns = order[column] if column is not None else [(0, 0)]
-        self.column_labels = (
-            [self._label(column, code) for code, _ in self.columns] if column is not None else ["figure"]
-        )
-        self.column_totals = [label == total for label in self.column_labels]
-
-    def _label(self, k: int, code: int) -> str:
-        return str(self.dims[k]["labels"][code])
-
-    def line(self, i: int) -> tuple[str, int, bool]:
-        """Return the label of a row, its depth, and whether it is the total."""
-        code, depth = self.rows[i]
-        label = self._label(self.row, code)
-        return label, depth, label == self.total
-
-    def slice(self, codes: IntArray) -> tuple[tuple[str, str], ...]:
-        """Return the labels of the dimensions that are neither rows nor columns."""
-        return tuple((self.names[k], self._label(k, int(codes[k]))) for k in self.rest)
+def _places(order: Sequence[tuple[int, int]]) -> IntArray:
+    """Return the place of every code in an order."""
+    return np.argsort([code for code, _ in order])
 
 
 def _roles(sizes: Sequence[int]) -> tuple[int, int | None, list[int]]:
@@ -247,47 +205,56 @@ def _tree(table: Mapping[str, Any] | None, name: str) -> dict[str, int]:
     return dict(zip(found["labels"][: len(parents)], levels, strict=True))
 
 
-def _texts(part: Mapping[str, Any]) -> tuple[list[str], list[bool]]:
+def _cells(
+    part: Mapping[str, Any], codes: IntArray, table: Mapping[str, Any] | None, details: Details, shown: Sequence[int]
+) -> list[Cell]:
+    """Return every figure as it is drawn; those in the details get what is published of them."""
+    hidden = [part["hides"][kind] for kind in part["kind"]]
+    texts = [HIDDEN if covered else text for text, covered in zip(_texts(part), hidden, strict=True)]
+    step, at = _known(part, codes, details)
+    marked = np.zeros(len(texts), bool) if table is None else _sensitive(part, codes, table)
+    sums = [np.array([label == part["total"] for label in part["dimensions"][k]["labels"]], bool) for k in shown]
+    total = np.any([found[codes[:, k]] for k, found in zip(shown, sums, strict=True)], axis=0)
+    for i in np.flatnonzero(at >= 0).tolist():
+        details.rows[int(at[i])].setdefault("published", "hidden" if hidden[i] else texts[i])
+    figures = (texts, step.tolist(), at.tolist(), marked.tolist(), hidden, total.tolist())
+    return [Cell(*figure) for figure in zip(*figures, strict=True)]
+
+
+def _texts(part: Mapping[str, Any]) -> list[str]:
     """Return the figures as they are published."""
-    hides = part["hides"]
     decimals = part["decimals"] or None
-    hidden = [hides[kind] for kind in part["kind"]]
-    uppers = part["upper"] or [None] * len(hidden)
-    spans = ["interval" in phrase for phrase in part["kinds"]]
+    spans = [phrase.startswith(INTERVAL.phrase) for phrase in part["kinds"]]
     scale = 10 ** part["decimals"]
     texts = []
-    for value, upper, kind, covered in zip(part["values"], uppers, part["kind"], hidden, strict=True):
-        if covered or value is None:
-            texts.append(HIDDEN)
-        elif spans[kind] and upper is not None:
-            texts.append(f"{amount(value, decimals)}–{amount(upper / scale if scale > 1 else upper, decimals)}")
-        else:
-            texts.append(amount(value, decimals))
-    return texts, hidden
+    for value, upper, kind in zip(part["values"], part["upper"] or itertools.repeat(None), part["kind"], strict=False):
+        text = HIDDEN if value is None else amount(value, decimals)
+        if spans[kind] and upper is not None and value is not None:
+            text += f"–{amount(upper / scale if scale > 1 else upper, decimals)}"
+        texts.append(text)
+    return texts
 
 
-def _known(part: Mapping[str, Any], codes: IntArray, details: Details) -> tuple[npt.NDArray[np.int8], IntArray]:
+def _known(part: Mapping[str, Any], codes: IntArray, details: Details) -> tuple[IntArray, IntArray]:
     """Return the step of every figure, and its number among the details."""
     names = [d["name"] for d in part["dimensions"]]
     place = [{label: i for i, label in enumerate(d["labels"])} for d in part["dimensions"]]
-    exact = np.array([phrase == "exact" for phrase in part["kinds"]])
-    step = np.where(exact[np.array(part["kind"], np.int64)], 0, -1).astype(np.int8)
+    exact = np.array([phrase == EXACT.phrase for phrase in part["kinds"]])
+    step = np.where(exact[np.array(part["kind"], np.int64)], 0, -1)
     at = np.full(len(codes), -1, np.int64)
     where = {tuple(row): i for i, row in enumerate(codes.tolist())}
-    total = part["total"]
     for key, number in details.place.items():
         cell = dict(key)
-        if any(name not in names for name in cell):
+        if not cell.keys() <= set(names):
             continue
-        found = tuple(place[k].get(cell.get(name, total), -1) for k, name in enumerate(names))
-        i = where.get(found)
+        i = where.get(tuple(place[k].get(cell.get(name, part["total"]), -1) for k, name in enumerate(names)))
         if i is not None:
             at[i], step[i] = number, knowledge(details.rows[number])
     return step, at
 
 
 def _sensitive(part: Mapping[str, Any], codes: IntArray, table: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
-    """Return which figures stand for sensitive cells."""
+    """Return which figures are those of sensitive cells."""
     names = [d["name"] for d in part["dimensions"]]
     wanted = set()
     labels = [d["labels"] for d in table["dimensions"]]
@@ -299,36 +266,3 @@ def _sensitive(part: Mapping[str, Any], codes: IntArray, table: Mapping[str, Any
     texts = [d["labels"] for d in part["dimensions"]]
     cells = [tuple(found[c] for found, c in zip(texts, row, strict=True)) for row in codes.tolist()]
     return np.array([cell in wanted for cell in cells], bool)
-
-
-def _matrix(codes: IntArray, members: IntArray, labels: _Labels) -> IntArray:
-    """Return the figures of a slice as numbers in rows and columns, -1 where there is none."""
-    row_of = {code: i for i, (code, _) in enumerate(labels.rows)}
-    matrix = np.full((len(labels.rows), len(labels.columns)), -1, np.int64)
-    rows = np.array([row_of[c] for c in codes[:, labels.row].tolist()], np.int64)
-    columns = np.zeros(members.size, np.int64)
-    if labels.column is not None:
-        column_of = {code: j for j, (code, _) in enumerate(labels.columns)}
-        columns = np.array([column_of[c] for c in codes[:, labels.column].tolist()], np.int64)
-    matrix[rows, columns] = members
-    return matrix
-
-
-def _line(
-    labels: _Labels,
-    i: int,
-    members: IntArray,
-    texts: Sequence[str],
-    hidden: Sequence[bool],
-    step: npt.NDArray[np.int8],
-    at: IntArray,
-    marked: npt.NDArray[np.bool_],
-) -> Line:
-    label, depth, is_total = labels.line(i)
-    cells = tuple(
-        None
-        if m < 0
-        else Cell(texts[m], int(step[m]), int(at[m]), bool(marked[m]), hidden[m], is_total or labels.column_totals[j])
-        for j, m in enumerate(members.tolist())
-    )
-    return Line(label, depth, is_total, cells)

@@ -1,4 +1,4 @@
-"""Turns an assessment or a comparison into what a page shows: every text and figure, and nothing else."""
+"""What a page shows of an assessment or a comparison: every text and figure, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
-from discreet.report.cells import listed, packed, panel_rows
+from discreet.report.cells import LISTED, listed, packed, panel_rows
 from discreet.report.made import made_blocks
-from discreet.report.numbers import amount, measure
-from discreet.report.riskmap import map_of, rows_of
+from discreet.report.numbers import amount, capital, measure
+from discreet.report.riskmap import is_chosen, map_of, rows_of
 from discreet.report.scale import STEPS
 from discreet.report.table_pages import PagedTable, details_of, paged_tables
 
@@ -26,15 +26,23 @@ PUBLIC = "Public edition"
 WORDS = {
     "R1, R2": "The risk of the table before and after protection, between 0 and 1: what empty cells, people in few "
     "cells, and small size give away together.",
-    "Sensitive": "A cell that a rule of the policy forbids to publish as it is.",
+    "Sensitive": "A cell that a rule of the policy does not allow to be published as it is.",
     "A reader knows": "The smallest and the largest value that fit everything published. It is worked out by "
     "arithmetic on published figures alone; the proof names them.",
-    "DR": "Disclosure risk of a cell, 1/H, where H is what is left to guess in bits: 1 where two values are possible, "
-    "0.5 where four are, without end where the value is known.",
+    "DR": "Disclosure risk of a cell, 1/H, where H is what is left to guess in bits: 1 if two values are possible, "
+    "0.5 if four are, infinite if the value is known.",
     "Utility": "How much of the original is kept, from 0 to 1: 1 less the Hellinger distance of the published counts "
     "from the true ones, over the root of their number.",
 }
 """Words that the page explains."""
+LOSSES = {
+    "utility": ("Utility, 1 − HD/√N", 4),
+    "hellinger": ("Hellinger distance on counts", 4),
+    "mean_absolute_error": ("Mean error of a figure", 3),
+    "mean_squared_error": ("Mean squared error", 3),
+    "kl": ("Kullback–Leibler divergence", 5),
+}
+"""Measures of information loss, what they are called, and their decimals."""
 
 
 def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,15 +58,15 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
         "internal": internal,
         "title": data["name"],
         "subject": "comparison of protections" if comparison else "disclosure assessment",
-        "over": "comparison of protections" if comparison else "disclosure assessment",
         "headline": data.get("headline") or (data.get("table") or {}).get("headline", ""),
         "mark": CONFIDENTIAL if internal else PUBLIC,
-        "running": _css_text(data["name"]),
+        # It appears between quotes in a style sheet.
+        "running": "".join(c if c.isalnum() or c in " .,-_()" else " " for c in data["name"])[:60],
         "version": (record.get("versions") or {}).get("discreet", ""),
         "results_hash": record.get("results_sha256", ""),
         "verdict": _verdict(data, internal),
-        "checks": [{**c, "text": _capital(c["text"])} for c in data.get("checks", ())] if internal else [],
-        "figures": _figures(data, grids, internal),
+        "checks": [{**c, "text": capital(c["text"])} for c in data.get("checks", ())] if internal else [],
+        "figures": _compared(data) if comparison else _figures(data, grids, internal),
         "grids": grids,
         "steps": [{"number": k, "name": step.name, "meaning": step.meaning} for k, step in enumerate(STEPS)],
         "details": packed(panel_rows(details, internal, _levels(data))) if grids else "",
@@ -68,23 +76,24 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
         "worst_lead": _worst_lead(data, internal, len(details.rows)),
         "charts": charts,
         "charts_lead": _charts_lead(data),
-        "shown_slices": SHOWN,
-        "shown_cells": SHOWN,
+        "shown": SHOWN,
         "terms": TERMS,
         "with_terms": any(len(s.bar.terms) > 1 for c in charts for s in c.slices),
         "untold": any(grid.untold for grid in grids),
         "whole": whole(data),
         "map": map_of(data) if internal else None,
         "rows": rows_of(data) if comparison else (),
-        "loss": _loss(data),
-        "loss_sentence": _loss_sentence(data),
+        "loss": _loss(data.get("utility") or {}),
+        "loss_sentence": _said(data, "protection") or _said(data, "utility"),
         "tried": _tried(data),
-        "estimates": _estimates(data),
+        "estimates": _estimates(data.get("sample")),
         "made": made_blocks(data),
     }
-    view["words"] = _words(view)
-    view["sections"] = _sections(view)
-    return view
+    return {**view, "words": _words(view), "sections": _sections(view)}
+
+
+def _said(data: Mapping[str, Any], part: str) -> str:
+    return str((data.get(part) or {}).get("sentence", ""))
 
 
 def _levels(data: Mapping[str, Any]) -> bool:
@@ -94,22 +103,22 @@ def _levels(data: Mapping[str, Any]) -> bool:
 
 
 def _verdict(data: Mapping[str, Any], internal: bool) -> dict[str, str]:
+    text = data.get("sentence", "")
     if data["kind"] == "comparison":
-        best = data["recommended"]
-        key = "withhold" if best is None else "release" if data["points"][best]["method"] == "none" else "protect"
-        phrase = "No method meets the policy" if best is None else f"Take {data['points'][best]['title']}"
-        return {"key": key, "phrase": phrase, "text": data["sentence"], "path": VERDICTS[key][1]}
-    key = data["verdict"]
-    phrase, path = VERDICTS[key]
-    if not internal:
+        best = None if data["recommended"] is None else data["points"][data["recommended"]]
+        key = "withhold" if best is None else "release" if best["method"] == "none" else "protect"
+        phrase = "No method meets the policy" if best is None else f"Take {best['title']}"
+    elif internal:
+        key = data["verdict"]
+        phrase = VERDICTS[key][0]
+    else:
+        key = "release"
+        phrase = "Published as it is" if data["release"]["method"] in AS_IT_IS else f"Published: {_method(data)}"
         text = (
             "This edition is made of what is published and of nothing else: the figures, how they were made, and what "
             "anybody can work out from them."
         )
-        plain = data["release"]["method"] in AS_IT_IS
-        phrase = "Published as it is" if plain else f"Published: {_method(data)}"
-        return {"key": "release", "phrase": phrase, "text": text, "path": path}
-    return {"key": key, "phrase": phrase, "text": data["sentence"], "path": path}
+    return {"key": key, "phrase": phrase, "text": text, "path": VERDICTS[key][1]}
 
 
 def _method(data: Mapping[str, Any]) -> str:
@@ -119,19 +128,18 @@ def _method(data: Mapping[str, Any]) -> str:
     return ", ".join([release["method"], *parts])
 
 
+def _compared(data: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the few figures that decide between methods."""
+    points = data["points"]
+    fit = sum(point["meets"] for point in points)
+    found = [_figure("Methods compared", amount(len(points))), _figure("Meet the policy", amount(fit))]
+    chosen = {} if data["recommended"] is None else points[data["recommended"]]
+    kept = [(name, chosen[key]) for name, key in (("Utility kept", "utility"), ("Risk R2", "r2")) if chosen.get(key)]
+    return [*found, *(_figure(name, measure(one["mean"]), "of the one to take") for name, one in kept)]
+
+
 def _figures(data: Mapping[str, Any], grids: list[PagedTable], internal: bool) -> list[dict[str, str]]:
-    """Return the few figures that decide."""
-    if data["kind"] == "comparison":
-        points = data["points"]
-        fit = sum(point["meets"] for point in points)
-        found = [_figure("Methods compared", amount(len(points))), _figure("Meet the policy", amount(fit))]
-        best = data["recommended"]
-        if best is not None:
-            chosen = points[best]
-            for name, key in (("Utility kept", "utility"), ("Risk R2", "r2")):
-                if chosen.get(key) is not None:
-                    found.append(_figure(name, measure(chosen[key]["mean"]), "of the one to take"))
-        return found
+    """Return the few figures that decide about a table."""
     shown = sum(grid.figures for grid in grids)
     hidden = sum(grid.hidden for grid in grids)
     public = [_figure("Figures published", amount(shown - hidden)), _figure("Figures hidden", amount(hidden))]
@@ -145,19 +153,16 @@ def _figures(data: Mapping[str, Any], grids: list[PagedTable], internal: bool) -
         merged = after.get("merged")
         note = "" if merged is None else f"on merged categories, where R1 is {measure(merged)}"
         found.append(_figure("Risk after, R2", measure(after["value"]), note))
-    sample = data.get("sample")
-    if sample is not None:
+    if (sample := data.get("sample")) is not None:
         found.append(_figure("Estimated risk, R2", measure(sample["risk"]["mean"])))
         found.append(_figure("Sample uniques", amount(sample["uniques"]["sample_uniques"])))
         found.append(_figure("Expected population uniques, τ̃", f"{sample['tau']:.4g}"))
-    utility = (data.get("utility") or {}).get("utility")
-    if utility is not None:
+    if (utility := (data.get("utility") or {}).get("utility")) is not None:
         found.append(_figure("Utility kept", measure(utility)))
-    rules = data.get("rules")
-    if rules is not None:
+    if (rules := data.get("rules")) is not None:
         known = sum(row["state"] in ("exact", "determined") for row in data["cells"])
         sensitive = rules["statuses"]["sensitive"]
-        # The data tell of the worst cells only; where all of these are known, there may be more.
+        # The data hold the worst cells only; if all of these are known, there may be more.
         more = " or more" if len(data["cells"]) == known < sensitive else ""
         found.append(_figure("Sensitive cells", amount(sensitive), f"{amount(known)}{more} known exactly"))
     if hidden:
@@ -174,81 +179,61 @@ def _table_lead(data: Mapping[str, Any], internal: bool) -> str:
         return ""
     made = "" if data["release"]["method"] in AS_IT_IS else f" ({_method(data)})"
     text = f"The figures as they {'would be' if internal else 'are'} published{made}."
-    text += " The stronger its colour, the fewer values of a cell are possible."
+    text += " The stronger the colour, the fewer values a cell can have."
     return f"{text} A corner marks the cells that the rules call sensitive." if internal else text
 
 
 def _worst_lead(data: Mapping[str, Any], internal: bool, found: int) -> str:
     if internal:
         sensitive = (data.get("rules") or {}).get("statuses", {}).get("sensitive", found)
-        shown = min(25, sum("state" in row for row in data.get("cells", ())))
-        return f"{amount(shown)} of {amount(sensitive)} sensitive cells, those of which most is known first."
+        shown = min(LISTED, sum("state" in row for row in data.get("cells", ())))
+        return f"{amount(shown)} of {amount(sensitive)} sensitive cells, the best known first."
     return "The figures of which most is known, and how that follows from what is published."
 
 
 def _charts_lead(data: Mapping[str, Any]) -> str:
+    text = "The risk of every slice of the table."
     if data.get("after") and data.get("before"):
         text = "R2 of every slice after protection; the thin bar above it is R1 before."
-    else:
-        text = "The risk of every slice of the table."
-    sentence = (data.get("after") or data.get("before") or {}).get("sentence", "")
-    return f"{text} {sentence}".strip()
+    return f"{text} {_said(data, 'after' if data.get('after') else 'before')}".strip()
 
 
-def _loss(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    found = data.get("utility") or {}
-    names = {
-        "utility": ("Utility, 1 − HD/√N", 4),
-        "hellinger": ("Hellinger distance on counts", 4),
-        "mean_absolute_error": ("Mean error of a figure", 3),
-        "mean_squared_error": ("Mean squared error", 3),
-        "kl": ("Kullback–Leibler divergence", 5),
-    }
-    rows = [(name, measure(found[key], digits)) for key, (name, digits) in names.items() if found.get(key) is not None]
+def _loss(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = [(name, measure(found[key], digits)) for key, (name, digits) in LOSSES.items() if found.get(key) is not None]
     for pair in found.get("cramers_v") or ():
         change = f"{measure(pair['before'])} → {measure(pair['after'])}"
         rows.append((f"Cramér's V, {' × '.join(pair['dimensions'])}", change))
     return rows
 
 
-def _loss_sentence(data: Mapping[str, Any]) -> str:
-    protection = (data.get("protection") or {}).get("sentence", "")
-    return str(protection or (data.get("utility") or {}).get("sentence", ""))
-
-
 def _tried(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     chosen = data.get("protection") or {}
     return [
         {
-            "title": row["title"],
-            "utility": measure(row["utility"]),
-            "r2": measure(row["r2"]),
-            "meets": row["meets"],
-            "text": row["text"],
-            "taken": (row["method"], row["parameters"]) == (chosen.get("method"), chosen.get("parameters")),
+            **{key: row[key] for key in ("title", "meets", "text")},
+            **{key: measure(row[key]) for key in ("utility", "r2")},
+            "taken": is_chosen(row, chosen),
         }
         for row in data.get("candidates", ())
     ]
 
 
-def _estimates(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    sample = data.get("sample")
+def _estimates(sample: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if sample is None:
         return []
     risk = sample["risk"]
+    models = [
+        (name, "; ".join(text for text in (f"R2 {r2}" if r2 else "", f"population uniques {tau}", fit) if text))
+        for name, r2, tau, fit in sample["side_by_side"]
+    ]
     return [
         ("Estimated R2, the worst that the data do not reject", f"{measure(risk['mean'])} ({sample['worst_model']})"),
         ("Model error, half the distance between the models", measure(sample["model_error"])),
         ("Monte Carlo error", measure(risk["mc_error"], 5)),
         ("Standard deviation over populations", measure(risk["sd"])),
         ("Sample uniques", amount(sample["uniques"]["sample_uniques"])),
-        *((name, _said(r2, tau, fit)) for name, r2, tau, fit in sample["side_by_side"]),
+        *models,
     ]
-
-
-def _said(r2: str, tau: str, fit: str) -> str:
-    """Return what one model of the population says, in a line."""
-    return "; ".join(text for text in (f"R2 {r2}" if r2 else "", f"population uniques {tau}", fit) if text)
 
 
 def _words(view: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -275,12 +260,3 @@ def _sections(view: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("made", "How it was made", True),
     ]
     return [(anchor, name) for anchor, name, there in every if there]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _css_text(text: str) -> str:
-    """Return a text that can stand between quotes of a style sheet."""
-    return "".join(c if c.isalnum() or c in " .,-_()" else " " for c in text)[:60]

@@ -1,4 +1,4 @@
-"""Writes a report in the format that the file's ending names, whole or not at all."""
+"""A report written in the format that the file's ending names, whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,16 +19,13 @@ ENDINGS = (".html", ".md", ".json", ".pdf")
 
 
 def write_report(data: Mapping[str, Any], path: str | Path, *, edition: str = "internal") -> Path:
-    """Write the report on an assessment or a comparison.
+    """Write the report on an assessment or a comparison, and return the file.
 
     Args:
         data: what their ``to_dict()`` returns.
         path: a file that ends in ``.html``, ``.md``, ``.json`` or ``.pdf`` (which needs Chromium).
         edition: ``"internal"`` shows original values and is marked as confidential on every page; ``"public"`` is made
             of the release alone, and is checked to hold no original figure that is not published.
-
-    Returns:
-        the file.
     """
     file = Path(path)
     kind = file.suffix.lower()

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.tabulation import Tabulation
-from discreet.table.unit_levels import LevelName
+from discreet.table.units import LevelName
 
 
 @dataclass(frozen=True, eq=False)

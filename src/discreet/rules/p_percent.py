@@ -9,7 +9,7 @@ from discreet.core.errors import RequestError
 from discreet.rules.figures import CellFigures
 from discreet.rules.pq import check_coalition, estimate_too_close, say_how_close, together
 from discreet.rules.rule import Finding, amount, where_applied
-from discreet.table.unit_levels import LevelName
+from discreet.table.units import LevelName
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray
 from discreet.rules.figures import CellFigures
-from discreet.table.unit_levels import LevelName
+from discreet.table.units import LevelName
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.rules.figures import CellFigures
 from discreet.rules.rule import Finding, amount, units, where_applied
-from discreet.table.unit_levels import LevelName
+from discreet.table.units import LevelName
 
 
 @dataclass(frozen=True)

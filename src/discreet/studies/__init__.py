@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from discreet.core.errors import RequestError, nearest
-from discreet.studies.comparison import Study
+from discreet.studies.comparison import Effort, Study
 
 PAPERS = ("antal2014", "antal2015", "cohen2009", "domingo2002")
 SAMPLED = ("antal2015",)
@@ -15,15 +15,15 @@ SAMPLED = ("antal2015",)
 
 
 def get(paper: str) -> Callable[..., Study]:
-    """Return the function that replays a paper.
+    """Return the function that replays a paper; it takes the attributes of :class:`Effort` as keywords.
 
-    >>> get("antal2014").__module__
-    'discreet.studies.antal2014'
+    >>> get("domingo2002")().reproduced
+    True
     """
     if paper not in PAPERS:
         raise RequestError(f"there is no study {paper!r}; {nearest(paper, PAPERS)}")
-    replay: Callable[..., Study] = import_module(f"discreet.studies.{paper}").replay
-    return replay
+    replay: Callable[[Effort], Study] = import_module(f"discreet.studies.{paper}").replay
+    return lambda **effort: replay(Effort(**effort))
 
 
 def check_folder(folder: Path | None) -> None:

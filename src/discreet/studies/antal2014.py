@@ -12,102 +12,43 @@ import numpy as np
 
 from discreet import datasets
 from discreet.core.numerics import FloatArray, IntArray, xlogy
-from discreet.core.progress import Progress
 from discreet.core.random import spawn
 from discreet.core.statistics import Moments
 from discreet.evaluate.expected import Expected, expected_risk
 from discreet.measures.entropy import DEFAULT_WEIGHTS, entropy, r1_terms, r2_terms
 from discreet.measures.risk import risk
 from discreet.protect import RandomRounding
-from discreet.studies.comparison import Comparison, Study, published
+from discreet.studies.comparison import Comparison, Effort, Section, Study, published
 from discreet.table import Table
 
 TABLES = datasets.CENSUS
 PRINTED_DRAWS = 1000
 ROUNDING = RandomRounding(3)
-R2 = "R2, form 2014, random rounding to base 3"
+R2, HD = "R2, form 2014, random rounding to base 3", "HD, random rounding to base 3"
 
 
-def replay(
-    *,
-    samples: int | None = None,
-    draws: int | None = None,
-    seed: int | None = 1,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Study:
+def replay(effort: Effort) -> Study:
     """Compute every number of antal2014 Tables 1 to 4 and compare it with print.
 
-    Args:
-        samples: not used by this paper, which draws no samples.
-        draws: roundings per table; by default 10,000, ten times the paper's.
-        seed: makes the draws reproducible.
-        workers: threads.
-        progress: told how far the work is.
+    By default each table is rounded 10,000 times, ten times as often as in the paper.
 
-    >>> replay(draws=50).reproduced
+    >>> replay(Effort(draws=50)).reproduced
     True
     """
-    rounds = 10_000 if draws is None else draws
-    streams = spawn(seed, 2 * len(TABLES))
+    rounds = 10_000 if effort.draws is None else effort.draws
+    streams = spawn(effort.seed, 2 * len(TABLES))
     rows: list[Comparison] = []
-    for number, name in enumerate(TABLES, start=1):
-        table = datasets.load(name)
-        before = risk(table)
-        after = expected_risk(
-            table,
-            ROUNDING,
-            draws=rounds,
-            form="2014",
-            seed=streams[number - 1],
-            workers=workers,
-            progress=progress,
-        )
-        expected = {(item.dimension, item.category): (item.risk, item.hellinger) for item in after.slices}
-        expected["table", "all"] = (after.risk, after.hellinger)
-        rounded = ROUNDING.draws(table, streams[len(TABLES) + number - 1], rounds)
-        for line in published(f"antal2014-table{number}"):
-            dimension, category = line["slice"], line["category"]
-            whole = dimension == "table"
-            where = f"Table {number}, {'whole table' if whole else f'{dimension} {category}'}"
-            r1 = before.value if whole else before.slice(dimension, category).value
-            r2, hellinger = expected[dimension, category]
-            variant = printed_r2(*_part(table, rounded, dimension, category))
-            rows.append(Comparison("R1", f"R1, {where}", float(line["R1"]), float(r1 or 0.0)))
-            rows.append(
-                Comparison(
-                    "HD, random rounding to base 3",
-                    f"HD, {where}",
-                    float(line["HD"]),
-                    hellinger.mean,
-                    _error(hellinger.sd, rounds),
-                )
-            )
-            rows.append(
-                Comparison(
-                    R2,
-                    f"R2, {where}",
-                    float(line["R2"]),
-                    r2.mean,
-                    _error(r2.sd, rounds),
-                    variant=variant.mean,
-                    variant_error=_error(variant.sd, rounds),
-                )
-            )
-    return Study(
-        name="antal2014",
-        title="Antal, Shlomo and Elliot (2014): replay of Tables 1 to 4",
-        citation=(
-            "L. Antal, N. Shlomo, M. Elliot (2014). *Measuring Disclosure Risk and Information Loss in Population "
-            "Based Frequency Tables.* University of Manchester, 8 September 2014. Tables 1 to 4, Appendix."
-        ),
-        settings={"draws": rounds, "seed": seed},
-        comparisons=tuple(sorted(rows, key=lambda row: row.group)),
-        remarks=REMARKS,
-        extra=(_both(rows),),
-    )
+    for i, name in enumerate(TABLES):
+        rows += _table(i + 1, datasets.load(name), rounds, (streams[i], streams[len(TABLES) + i]), effort)
+    ordered = tuple(sorted(rows, key=lambda row: row.group))
+    return Study("antal2014", *TITLE, {"draws": rounds, "seed": effort.seed}, ordered, REMARKS, (_both(rows),))
 
 
+TITLE = (
+    "Antal, Shlomo and Elliot (2014): replay of Tables 1 to 4",
+    "L. Antal, N. Shlomo, M. Elliot (2014). *Measuring Disclosure Risk and Information Loss in Population Based "
+    "Frequency Tables.* University of Manchester, 8 September 2014. Tables 1 to 4, Appendix.",
+)
 REMARKS = (
     "**R2 is in the form of 2014**, with the middle term multiplied by H(X|Y)/H(X). This form rises with protection "
     "and is used here only because the paper prints it; everywhere else the form of 2015 is the default.",
@@ -126,6 +67,43 @@ REMARKS = (
 )
 
 
+def _table(
+    number: int, table: Table, rounds: int, streams: tuple[np.random.Generator, np.random.Generator], effort: Effort
+) -> list[Comparison]:
+    """Return R1, the Hellinger distance and R2 of every slice of a table, beside print."""
+    before = risk(table)
+    w, told = effort.workers, effort.progress
+    after = expected_risk(table, ROUNDING, draws=rounds, form="2014", seed=streams[0], workers=w, progress=told)
+    expected = {(item.dimension, item.category): (item.risk, item.hellinger) for item in after.slices}
+    expected["table", "all"] = (after.risk, after.hellinger)
+    rounded = ROUNDING.draws(table, streams[1], rounds)
+    # The standard error of the difference of two means: the paper's over 1,000 roundings, and ours.
+    share = math.sqrt(1 / PRINTED_DRAWS + 1 / rounds)
+    rows = []
+    for line in published(f"antal2014-table{number}"):
+        dimension, category = line["slice"], line["category"]
+        whole = dimension == "table"
+        where = f"Table {number}, {'whole table' if whole else f'{dimension} {category}'}"
+        r1 = before.value if whole else before.slice(dimension, category).value
+        r2, distance = expected[dimension, category]
+        other = printed_r2(*_part(table, rounded, dimension, category))
+        printed = {name: float(line[name]) for name in ("R1", "HD", "R2")}
+        rows += [
+            Comparison("R1", f"R1, {where}", printed["R1"], float(r1 or 0.0)),
+            Comparison(HD, f"HD, {where}", printed["HD"], distance.mean, distance.sd * share),
+            Comparison(
+                R2,
+                f"R2, {where}",
+                printed["R2"],
+                r2.mean,
+                r2.sd * share,
+                variant=other.mean,
+                variant_error=other.sd * share,
+            ),
+        ]
+    return rows
+
+
 def printed_excess(F: IntArray, G: IntArray) -> FloatArray:
     """Return what the printed variant adds to H(X|Y) of (3.6), for each release G of the counts F.
 
@@ -138,8 +116,7 @@ def printed_excess(F: IntArray, G: IntArray) -> FloatArray:
     """
     q = G / np.maximum(G.sum(axis=-1, keepdims=True), 1)
     into = q - np.minimum(F / F.sum(), q)
-    excess: FloatArray = xlogy(into, q.max(axis=-1, keepdims=True) / np.where(q > 0, q, 1.0)).sum(axis=-1)
-    return excess
+    return np.asarray(xlogy(into, q.max(axis=-1, keepdims=True) / np.where(q > 0, q, 1.0)).sum(axis=-1))
 
 
 def printed_r2(F: IntArray, G: IntArray) -> Expected:
@@ -164,7 +141,7 @@ def _part(table: Table, rounded: IntArray, dimension: str, category: str) -> tup
     return table.to_array().ravel()[mine], wide[:, mine]
 
 
-def _both(rows: list[Comparison]) -> tuple[str, list[str], list[list[str]]]:
+def _both(rows: list[Comparison]) -> Section:
     """Return the whole tables by (3.6) and by the printed variant, and χ² of each over all printed R2."""
     members = [row for row in rows if row.group == R2]
     whole = [row for row in members if row.label.endswith("whole table")]
@@ -177,8 +154,3 @@ def _both(rows: list[Comparison]) -> tuple[str, list[str], list[list[str]]]:
     lines.append([f"χ² over {len(members)} figures", "", *(f"{np.square(one).sum():.0f}" for one in z)])
     lines.append(["largest difference in standard errors", "", *(f"{np.abs(one).max():.1f}" for one in z)])
     return "R2 by (3.6) and by the printed variant", ["figure", "printed", "(3.6)", "variant"], lines
-
-
-def _error(sd: float, draws: int) -> float:
-    """Return the standard error of the difference of two means: the paper's over 1,000 roundings and ours."""
-    return sd * math.sqrt(1 / PRINTED_DRAWS + 1 / draws)

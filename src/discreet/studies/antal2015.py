@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,14 +12,13 @@ from discreet import datasets
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
-from discreet.core.progress import Progress
 from discreet.core.random import spawn
 from discreet.measures.entropy import DEFAULT_WEIGHTS, r2_terms
 from discreet.measures.lookup import SampleLookup
 from discreet.models import LogLinear, PolyaUrn
 from discreet.models.population import Population
 from discreet.protect import RandomSample
-from discreet.studies.comparison import Comparison, Study, published
+from discreet.studies.comparison import Comparison, Effort, Section, Study, published
 from discreet.table import Table
 
 FRACTIONS = (0.1, 0.05)
@@ -45,14 +45,14 @@ class Column:
     noise: float
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Deviations of a row's figures between populations drawn from the same law; 0 for a fixed population."""
+class Spread(NamedTuple):
+    """Deviations of a row's figures between populations drawn from the same law; 0 for a fixed population.
 
-    original_mean: float = 0.0
-    estimated_mean: float = 0.0
-    original_sd: float = 0.0
-    estimated_sd: float = 0.0
+    The first of each pair belongs to the original risk, the second to the estimated one.
+    """
+
+    means: tuple[float, float] = (0.0, 0.0)
+    sds: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +67,10 @@ class Setting:
         """The sample size."""
         return self.lookup.sample
 
-    def sample(self, f: IntArray) -> Table:
-        """Return sample counts over all cells as a table."""
-        cells = np.flatnonzero(f)
-        return Table(self.table.dimensions, cells, f[cells], self.table.impossible)
-
     def risks(self, f: IntArray, population: Population, rng: np.random.Generator, draws: int) -> FloatArray:
         """Return R2 of population tables drawn for one sample."""
         terms = self.lookup.terms(f, population.draw(rng, draws), self.table.possible)
-        risks: FloatArray = terms @ np.array(DEFAULT_WEIGHTS)
-        return risks
+        return np.asarray(terms @ np.array(DEFAULT_WEIGHTS))
 
     def mean_risk(self, f: IntArray, population: Population, rng: np.random.Generator, draws: int) -> float:
         """Return the mean of R2 over population tables drawn for one sample."""
@@ -92,8 +86,7 @@ def lookup_values(table: Table, fraction: float) -> SampleLookup:
 def original_risk(table: Table, f: IntArray) -> FloatArray:
     """Return R2 of every sample (row of f) given the true table."""
     terms = r2_terms(table.to_array().ravel()[None], f, np.array([table.possible]))[:, 0]
-    risk: FloatArray = terms @ np.array(DEFAULT_WEIGHTS)
-    return risk
+    return np.asarray(terms @ np.array(DEFAULT_WEIGHTS))
 
 
 def draw_samples(table: Table, n: int, size: int, rng: np.random.Generator) -> IntArray:
@@ -105,41 +98,29 @@ def draw_samples(table: Table, n: int, size: int, rng: np.random.Generator) -> I
 
 def fitted_population(model: str, source: str, setting: Setting, f: IntArray, known: FloatArray) -> Population:
     """Return the population model that the paper uses for a sample of one of its populations."""
-    sample, N = setting.sample(f), setting.table.total
+    sample, N = setting.table.with_counts(np.arange(f.size), f), setting.table.total
     if model == "log-linear":
         return LogLinear().population(sample, N, probabilities=known if source == LOGLINEAR else None)
     true_zeros = setting.table.possible - setting.table.cells.size
     return PolyaUrn(population_zeros=true_zeros if source == POLYA else None).population(sample, N)
 
 
-def replay(
-    *,
-    samples: int | None = None,
-    draws: int | None = None,
-    seed: int | None = 1,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Study:
+def replay(effort: Effort) -> Study:
     """Compute all eight model columns of antal2015 Table 2 and compare them with print.
 
-    Args:
-        samples: samples per population and fraction; by default 1,000, as in the paper.
-        draws: population tables per sample; by default 1,000, as in the paper.
-        seed: makes the draws reproducible, whatever the number of workers.
-        workers: threads.
-        progress: told how far the work is.
+    By default there are 1,000 samples and 1,000 population tables per sample, as in the paper.
 
-    >>> replay(samples=20, draws=10).settings["draws"]
+    >>> replay(Effort(samples=20, draws=10)).settings["draws"]
     10
     """
-    samples, draws = 1000 if samples is None else samples, 1000 if draws is None else draws
+    samples, draws = (1000 if given is None else given for given in (effort.samples, effort.draws))
     if samples < 2 or draws < 2:
         raise RequestError(f"samples is {samples} and draws {draws}; a deviation needs 2 or more of each")
     printed = published("antal2015-table2")
     religion = datasets.religion()
     known = LogLinear().fit(religion).probabilities
     # The first stream draws the generated population, the second the samples, the third the spread.
-    one, two, three, four = spawn(seed, 4)
+    one, two, three, four = spawn(effort.seed, 4)
     generated = religion.with_counts(np.arange(religion.size), one.multinomial(religion.total, known))
     populations = {LOGLINEAR: generated, POLYA: religion, REAL: religion}
     lookups = {fraction: lookup_values(religion, fraction) for fraction in FRACTIONS}
@@ -162,7 +143,8 @@ def replay(
         risks = [setting.risks(f, fitted_population(model, source, setting, f, known), rng, draws) for f in batch]
         return np.array([[values.mean(), values.var(ddof=1)] for values in risks])
 
-    results = run(work, items, workers=workers, progress=progress, label="estimating the risk of samples")
+    label = "estimating the risk of samples"
+    results = run(work, items, workers=effort.workers, progress=effort.progress, label=label)
     estimates = np.concatenate(results).reshape(len(printed), samples, 2)
     columns = []
     for line, found in zip(printed, estimates, strict=True):
@@ -171,7 +153,7 @@ def replay(
         noise = float(found[:, 1].mean()) * (1 / draws - 1 / PRINTED_DRAWS)
         columns.append(Column(source, fraction, line["model"], original_risk(setting.table, f), found[:, 0], noise))
     spread = {
-        fraction: population_spread(religion, known, lookup, min(samples, 100), four, workers, progress)
+        fraction: population_spread(religion, known, lookup, min(samples, 100), four, effort)
         for fraction, lookup in lookups.items()
     }
     rows = {
@@ -179,29 +161,13 @@ def replay(
         for line, column in zip(printed, columns, strict=True)
         for row in compare(line, column, spread[column.fraction] if column.population == LOGLINEAR else Spread())
     }
-    return Study(
-        name="antal2015",
-        title="Antal, Shlomo and Elliot (2015): replay of Table 2",
-        citation=(
-            "L. Antal, N. Shlomo, M. Elliot (2015). *Disclosure Risk Measurement with Entropy in Two-Dimensional "
-            "Sample Based Frequency Tables.* Work Session on Statistical Data Confidentiality, Helsinki, 5 October "
-            "2015. Table 2, section 6.3."
-        ),
-        settings={"samples": samples, "draws": draws, "seed": seed},
-        comparisons=tuple(sorted(rows.values(), key=lambda row: row.group, reverse=True)),
-        remarks=REMARKS,
-        extra=(generated_section(columns, spread),),
-    )
+    ordered = tuple(sorted(rows.values(), key=lambda row: row.group, reverse=True))
+    settings = {"samples": samples, "draws": draws, "seed": effort.seed}
+    return Study("antal2015", *TITLE, settings, ordered, REMARKS, (generated_section(columns, spread),))
 
 
 def population_spread(
-    table: Table,
-    known: FloatArray,
-    lookup: SampleLookup,
-    samples: int,
-    seed: np.random.Generator,
-    workers: int | None,
-    progress: Progress | None,
+    table: Table, known: FloatArray, lookup: SampleLookup, samples: int, rng: np.random.Generator, effort: Effort
 ) -> Spread:
     """Return how much the figures of the generated log-linear rows vary between generated populations.
 
@@ -220,12 +186,13 @@ def population_spread(
         return original_risk(population, f), np.array(estimated)
 
     label = f"comparing generated populations, n = {lookup.sample}"
-    risks = np.array(run(work, seed.spawn(POPULATIONS), workers=workers, progress=progress, label=label))
+    streams = rng.spawn(POPULATIONS)
+    risks = np.array(run(work, streams, workers=effort.workers, progress=effort.progress, label=label))
     means, sds = risks.mean(axis=2), risks.std(axis=2, ddof=1)
     noise = np.square(sds).mean(axis=0)
     between_means = np.sqrt(np.maximum(means.var(axis=0, ddof=1) - noise / samples, 0.0))
     between_sds = np.sqrt(np.maximum(sds.var(axis=0, ddof=1) - noise / (2 * samples - 2), 0.0))
-    return Spread(*between_means.tolist(), *between_sds.tolist())
+    return Spread(tuple(between_means.tolist()), tuple(between_sds.tolist()))
 
 
 def compare(line: dict[str, str], column: Column, spread: Spread) -> list[Comparison]:
@@ -237,8 +204,8 @@ def compare(line: dict[str, str], column: Column, spread: Spread) -> list[Compar
     where = f"{column.population} population, fraction {column.fraction}"
     rows = []
     for name, values, noise, between, between_sd in (
-        ("original", column.original, 0.0, spread.original_mean, spread.original_sd),
-        ("estimated", column.estimated, column.noise, spread.estimated_mean, spread.estimated_sd),
+        ("original", column.original, 0.0, spread.means[0], spread.sds[0]),
+        ("estimated", column.estimated, column.noise, spread.means[1], spread.sds[1]),
     ):
         what = f"{where}: {name} risk" if name == "original" else f"{where}, {column.model} model: estimated risk"
         mean, raw = float(values.mean()), float(values.var(ddof=1))
@@ -253,33 +220,26 @@ def compare(line: dict[str, str], column: Column, spread: Spread) -> list[Compar
     return rows
 
 
-def generated_section(columns: list[Column], spread: dict[float, Spread]) -> tuple[str, list[str], list[list[str]]]:
+def generated_section(columns: list[Column], spread: dict[float, Spread]) -> Section:
     """Return the table that sets the generated log-linear estimate against its own population."""
-    header = [
-        "fraction",
-        "own original risk",
-        "estimate",
-        "estimate less original",
-        "standard error",
-        "spread",
-    ]
     rows = []
     for column in columns:
         if column.population == LOGLINEAR:
             apart = column.estimated - column.original
-            rows.append(
-                [
-                    f"{column.fraction}",
-                    f"{column.original.mean():.4f}",
-                    f"{column.estimated.mean():.4f}",
-                    f"{apart.mean():+.4f}",
-                    f"{apart.std(ddof=1) / math.sqrt(apart.size):.5f}",
-                    f"{spread[column.fraction].original_mean:.4f}",
-                ]
-            )
+            own, estimate = f"{column.original.mean():.4f}", f"{column.estimated.mean():.4f}"
+            error = f"{apart.std(ddof=1) / math.sqrt(apart.size):.5f}"
+            between = f"{spread[column.fraction].means[0]:.4f}"
+            rows.append([f"{column.fraction}", own, estimate, f"{apart.mean():+.4f}", error, between])
+    header = ["fraction", "own original risk", "estimate", "estimate less original", "standard error", "spread"]
     return "Generated log-linear population: the estimate beside its own population", header, rows
 
 
+TITLE = (
+    "Antal, Shlomo and Elliot (2015): replay of Table 2",
+    "L. Antal, N. Shlomo, M. Elliot (2015). *Disclosure Risk Measurement with Entropy in Two-Dimensional Sample Based "
+    "Frequency Tables.* Work Session on Statistical Data Confidentiality, Helsinki, 5 October 2015. Table 2, section "
+    "6.3.",
+)
 REMARKS = (
     "**How Table 2 is read.** Samples have 245 and 122 people. The deviation of the original risk is over the "
     "samples; that of an estimate is over the samples' means, not over single draws. For the generated Pólya urn rows "

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from discreet import datasets
-from discreet.core.progress import Progress
 from discreet.core.random import generator
-from discreet.studies.comparison import Comparison, Study
+from discreet.studies.comparison import Comparison, Effort, Section, Study
 from discreet.uniques.bayes_test import bayes_test
 from discreet.uniques.exact_posterior import q_multinomial, q_uniform
 from discreet.uniques.population_uniques import population_uniques
@@ -15,7 +14,6 @@ from discreet.uniques.posterior import posterior
 from discreet.uniques.priors import Multinomial, Uniform
 from discreet.uniques.sample import Sample
 from discreet.uniques.sample_size import sample_size
-from discreet.uniques.simulation import draw_counts
 from discreet.uniques.tau import tau
 
 N, SIZE, CELLS, UNIQUES = 46228, 8399, 1108, 108
@@ -23,74 +21,39 @@ N, SIZE, CELLS, UNIQUES = 46228, 8399, 1108, 108
 PRINTED_TAU = 4.36
 
 
-def dutch_sample() -> Sample:
-    """Return a sample with the printed sizes; under both priors the other counts do not matter."""
-    return Sample.from_counts([1] * UNIQUES + [SIZE - UNIQUES], N, possible=CELLS)
-
-
-def replay(
-    *,
-    samples: int | None = None,
-    draws: int | None = None,
-    seed: int | None = 1,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Study:
+def replay(effort: Effort) -> Study:
     """Compute the printed estimate of cohen2009, and what its formulas give on its own examples.
 
-    Args:
-        samples: not used; the paper draws no samples.
-        draws: populations drawn from each posterior to check the exact law; by default 2,000.
-        seed: makes the draws reproducible.
-        workers: not used.
-        progress: not used; the replay takes a second.
+    By default 2,000 populations are drawn from each posterior to check the exact law.
 
-    >>> replay(draws=100).reproduced
+    >>> replay(Effort(draws=100)).reproduced
     True
     """
-    times = 2000 if draws is None else draws
-    sample = dutch_sample()
+    times = 2000 if effort.draws is None else effort.draws
+    # Under both priors the other counts do not matter.
+    sample = Sample.from_counts([1] * UNIQUES + [SIZE - UNIQUES], N, possible=CELLS)
     estimate = tau(sample, Uniform())
-    rng = generator(seed)
     row = Comparison("τ̃, uniform prior", "Dutch municipality, 108·Q", PRINTED_TAU, estimate.mean, decimals=2)
-    return Study(
-        name="cohen2009",
-        title="Cohen and Sackrowitz (2009): replay of section 2",
-        citation=(
-            "A. Cohen, H. B. Sackrowitz (2009). *Some issues concerning disclosure risk in contingency tables.* "
-            "Statistics and Its Interface. Theorems 2.1 and 2.2, Table 1 and the Dutch municipality of section 2."
-        ),
-        settings={"draws": times, "seed": seed},
-        comparisons=(row,),
-        remarks=REMARKS,
-        extra=(dutch_section(sample), drawn_section(sample, times, rng), cholesterol_section()),
-    )
+    extra = (dutch_section(sample), drawn_section(sample, times, generator(effort.seed)), cholesterol_section())
+    return Study("cohen2009", *TITLE, {"draws": times, "seed": effort.seed}, (row,), REMARKS, extra)
 
 
-def drawn_section(sample: Sample, times: int, rng: np.random.Generator) -> tuple[str, list[str], list[list[str]]]:
+def drawn_section(sample: Sample, times: int, rng: np.random.Generator) -> Section:
     """Return the exact mean and deviation of τ beside those over populations drawn from the posterior."""
     rows = []
     for prior in (Uniform(), Multinomial()):
         exact = tau(sample, prior)
         urn, weights = prior.after(sample)
-        blocks = list(draw_counts(urn, weights, times, rng))
+        blocks = list(urn.draw(weights, times, rng))
         alone = np.concatenate([(block[:, :UNIQUES] == 0).sum(axis=1) for block in blocks])
-        error = float(alone.std(ddof=1) / np.sqrt(alone.size))
-        rows.append(
-            [
-                prior.name,
-                f"{exact.mean:.4f}",
-                f"{alone.mean():.4f}",
-                f"{error:.4f}",
-                f"{exact.sd:.4f}",
-                f"{alone.std(ddof=1):.4f}",
-            ]
-        )
+        sd = alone.std(ddof=1)
+        figures = (exact.mean, alone.mean(), float(sd / np.sqrt(alone.size)), exact.sd, sd)
+        rows.append([prior.name, *(f"{figure:.4f}" for figure in figures)])
     header = ["prior", "τ̃ exact", "τ̃ drawn", "Monte Carlo error", "deviation exact", "deviation drawn"]
     return f"The exact law of τ beside {times:,} populations drawn from the posterior", header, rows
 
 
-def dutch_section(sample: Sample) -> tuple[str, list[str], list[list[str]]]:
+def dutch_section(sample: Sample) -> Section:
     """Return what both priors say of the Dutch municipality."""
     rows = []
     for prior, closed in ((Uniform(), q_uniform), (Multinomial(), q_multinomial)):
@@ -110,7 +73,7 @@ def dutch_section(sample: Sample) -> tuple[str, list[str], list[list[str]]]:
     return "The Dutch municipality: N = 46,228, n = 8,399, K = 1,108, 108 sample uniques", header, rows
 
 
-def cholesterol_section() -> tuple[str, list[str], list[list[str]]]:
+def cholesterol_section() -> Section:
     """Return the risk of the one sample unique of Table 1, for companies of several sizes."""
     table = datasets.cholesterol()
     rows = []
@@ -130,6 +93,11 @@ def cholesterol_section() -> tuple[str, list[str], list[list[str]]]:
     return "The cholesterol table: one woman with 3 to 5 years", header, rows
 
 
+TITLE = (
+    "Cohen and Sackrowitz (2009): replay of section 2",
+    "A. Cohen, H. B. Sackrowitz (2009). *Some issues concerning disclosure risk in contingency tables.* Statistics and "
+    "Its Interface. Theorems 2.1 and 2.2, Table 1 and the Dutch municipality of section 2.",
+)
 REMARKS = (
     "The paper prints one figure, τ̃ = 4.36. The sections below show what its formulas say of its two examples. The "
     "table of the Dutch municipality is not printed; under both priors Q depends on N, n and K alone.",

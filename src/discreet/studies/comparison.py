@@ -12,10 +12,33 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from discreet.core.files import write_text
+from discreet.core.progress import Progress
 
+Section: TypeAlias = tuple[str, list[str], list[list[str]]]
+"""A further table of a report: its title, header and rows."""
 Verdict: TypeAlias = Literal["reproduced", "explained", "differs"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "explained", "differs")
 STANDARD_ERRORS = 4.0
+"""A figure differs from print beyond so many standard errors: by chance one in 16,000 does, and 300 are compared."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a replay draws; what a paper does not need is not used.
+
+    Attributes:
+        samples: samples per population and fraction; None for the paper's number.
+        draws: random tables, per table or per sample; None for the study's own number.
+        seed: makes the draws reproducible, whatever the number of workers.
+        workers: threads.
+        progress: told how far the work is.
+    """
+
+    samples: int | None = None
+    draws: int | None = None
+    seed: int | None = 1
+    workers: int | None = None
+    progress: Progress | None = None
 
 
 def published(name: str) -> list[dict[str, str]]:
@@ -72,9 +95,7 @@ class Comparison:
     @property
     def verdict(self) -> Verdict:
         """Reproduced; explained by the variant, though not by the paper's formula; or differs."""
-        if self.agrees:
-            return "reproduced"
-        return "explained" if self.follows_variant else "differs"
+        return "reproduced" if self.agrees else "explained" if self.follows_variant else "differs"
 
     def cells(self) -> list[str]:
         """Return the comparison as texts."""
@@ -100,7 +121,7 @@ class Study:
         settings: how the replay was run: draws, samples, seed.
         comparisons: all printed numbers.
         remarks: what a reader of the comparison must know, in paragraphs.
-        extra: further tables of the report, as ``(title, header, rows)``.
+        extra: further tables of the report.
     """
 
     name: str
@@ -109,7 +130,7 @@ class Study:
     settings: dict[str, Any]
     comparisons: tuple[Comparison, ...]
     remarks: tuple[str, ...] = ()
-    extra: tuple[tuple[str, list[str], list[list[str]]], ...] = ()
+    extra: tuple[Section, ...] = ()
 
     @property
     def reproduced(self) -> bool:
@@ -126,8 +147,7 @@ class Study:
         rows = []
         for group in dict.fromkeys(row.group for row in self.comparisons):
             verdicts = [row.verdict for row in self.comparisons if row.group == group]
-            counted = [verdicts.count(verdict) for verdict in VERDICTS]
-            rows.append([group, str(len(verdicts)), *map(str, counted)])
+            rows.append([group, str(len(verdicts)), *(str(verdicts.count(verdict)) for verdict in VERDICTS)])
         return rows
 
     @property

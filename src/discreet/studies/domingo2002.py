@@ -9,14 +9,12 @@ import numpy as np
 from discreet.auditing.audit import audit
 from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
-from discreet.core.progress import Progress
-from discreet.studies.comparison import Comparison, Study, published
+from discreet.studies.comparison import Comparison, Effort, Section, Study, published
 from discreet.table.attacker import Attacker
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Conventional, Kind, Marked
 
-Section = tuple[str, list[str], list[list[str]]]
 SIZES = ("4", "5", "6", "7", "8", "Total")
 PRINTED_INTERVALS = {
     "x1": ("5", "5", 0, 406),
@@ -32,54 +30,33 @@ PRINTED_MARGIN = 1148
 BASE = 10
 
 
-def replay(
-    *,
-    samples: int | None = None,
-    draws: int | None = None,
-    seed: int | None = 1,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Study:
-    """Audit every example of domingo2002 section 4, and compare what the paper prints with what comes out.
+def replay(effort: Effort) -> Study:
+    """Audit every example of domingo2002 section 4, and compare what the paper prints with what comes out; exactly.
 
-    Args:
-        samples: not used; the paper draws no samples.
-        draws: not used; every figure is exact.
-        seed: not used.
-        workers: threads.
-        progress: told how far the work is.
-
-    >>> replay().reproduced
+    >>> replay(Effort()).reproduced
     True
     """
     rows: list[Comparison] = []
-    suppressed = audit(table_1(), workers=workers, progress=progress)
+    suppressed = audit(table_1(), workers=effort.workers, progress=effort.progress)
     for name, (activity, size, lower, upper) in PRINTED_INTERVALS.items():
         cell = suppressed.cell(activity=activity, size=size)
         where = f"{name} (activity {activity}, size {size})"
-        rows.append(Comparison("Suppression, Table 1", f"{where}, least value", lower, cell.lower, decimals=0))
-        rows.append(Comparison("Suppression, Table 1", f"{where}, largest value", upper, cell.upper, decimals=0))
-        rows.append(Comparison("Suppression, Table 1", f"{where}, values", PRINTED_VALUES, cell.values, decimals=0))
-        rows.append(Comparison("Suppression, Table 1", f"{where}, DR = 1/log2 m", PRINTED_DR, cell.dr, decimals=3))
-    merged = audit(table_2(), about=["activity", "size"], workers=workers)
+        for what, printed, found, decimals in (
+            ("least value", lower, cell.lower, 0),
+            ("largest value", upper, cell.upper, 0),
+            ("values", PRINTED_VALUES, cell.values, 0),
+            ("DR = 1/log2 m", PRINTED_DR, cell.dr, 3),
+        ):
+            rows.append(Comparison("Suppression, Table 1", f"{where}, {what}", printed, found, decimals=decimals))
+    merged = audit(table_2(), about=["activity", "size"], workers=effort.workers)
     for size, value in PRINTED_MERGED.items():
         for activity in ("5", "6"):
             found = _row_total(activity) if size == "Total" else merged.cell(activity=activity, size=size).upper
             label = f"activity {activity}, size {size}, largest value"
             rows.append(Comparison("Redesign, Table 2", label, value, found, decimals=0))
     rows += _insider()
-    return Study(
-        name="domingo2002",
-        title="Domingo-Ferrer, Oganian and Torra (2002): replay of section 4",
-        citation=(
-            "J. Domingo-Ferrer, A. Oganian, V. Torra (2002). *Information-theoretic disclosure risk measures in "
-            "statistical disclosure control of tabular data.* Sections 3 and 4, Tables 1 and 2."
-        ),
-        settings={"seed": seed},
-        comparisons=tuple(rows),
-        remarks=(*REMARKS, _misprint()),
-        extra=(_proofs(suppressed), _rounding(), _linked(), _others()),
-    )
+    remarks, extra = (*REMARKS, _misprint()), (_proofs(suppressed), _rounding(), _linked(), _others())
+    return Study("domingo2002", *TITLE, {"seed": effort.seed}, tuple(rows), remarks, extra)
 
 
 def table_1(margin: int | None = None) -> Figures:
@@ -247,6 +224,11 @@ def _others() -> Section:
     return "Worked examples of others", ["example", "known answer", "computed"], rows
 
 
+TITLE = (
+    "Domingo-Ferrer, Oganian and Torra (2002): replay of section 4",
+    "J. Domingo-Ferrer, A. Oganian, V. Torra (2002). *Information-theoretic disclosure risk measures in statistical "
+    "disclosure control of tabular data.* Sections 3 and 4, Tables 1 and 2.",
+)
 REMARKS = (
     "**What is computed.** DR = 1/H(X | Y = y) in bits, expression (2); with all values of an interval alike it is "
     "1/log2 m(S), expression (3). The paper rounds 1/log2 407 = 0.11536 to 0.115. Beside it stands expression (1), the "

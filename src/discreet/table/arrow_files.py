@@ -1,19 +1,55 @@
-"""CSV, Parquet and Excel files to columns, before anything is said of what they mean."""
+"""Columns from files and to files, before anything is said of what they mean: CSV, Parquet and Excel."""
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
+import json
 import os
+import re
+import zipfile
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
+import numpy as np
 import pyarrow as pa
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError
+from discreet.core.files import write_whole
+from discreet.core.numerics import IntArray
 from discreet.table.counts import Where
+from discreet.table.grid import repeated
+
+Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+LARGEST = 512 * 2**20
+"""The most bytes that a workbook may unpack to: a round figure that keeps a crafted archive from filling memory."""
 
 
-def read_arrow(path: str | Path, *, encoding: str = "utf-8", delimiter: str | None = None) -> pa.Table:
-    """Read a CSV file as columns of text, or a Parquet file as it is."""
-    return read_arrow_rows(path, encoding=encoding, delimiter=delimiter)[0]
+class TextOptions(TypedDict, total=False):
+    """How a CSV file is read: its encoding, and what separates its columns, found from the header when not given."""
+
+    encoding: str
+    delimiter: str | None
+
+
+@contextmanager
+def errors_of(file: str | Path, called: str = "") -> Iterator[None]:
+    """Name the file in errors about what it holds, in place of the name that they call it by."""
+    try:
+        yield
+    except DiscreetError as error:
+        told = str(error).removeprefix(f"{called}: ")
+        raise type(error)(told if told.startswith(str(file)) else f"{file}: {told}") from None
+
+
+def read_arrow(path: str | Path, **text: Unpack[TextOptions]) -> pa.Table:
+    """Read a CSV file or the sheet of an Excel file as columns of text, or a Parquet file as it is."""
+    return read_arrow_rows(path, **text)[0]
 
 
 def read_arrow_rows(
@@ -37,11 +73,7 @@ def read_arrow_rows(
     if suffix == ".parquet":
         return _parquet(content, file), lambda row: f"row {row + 1}"
     if suffix == ".xlsx":
-        from discreet.table.excel import columns_of_sheet
-
-        return columns_of_sheet(content, file), lambda row: f"row {row + 2}"
-    from discreet.table.csv_text import CsvText
-
+        return _sheet(content, file), lambda row: f"row {row + 2}"
     text = CsvText.of(content, file, encoding, delimiter)
     return text.columns(), lambda row: f"line {text.line(row)}"
 
@@ -55,3 +87,233 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{file} is not a whole Parquet file ({reason}); write it again") from None
+
+
+def _sheet(content: bytes, file: Path) -> pa.Table:
+    """Return the only sheet with anything in it: names from its first row, all else as text, as in a CSV file."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise RequestError(f"{file}: Excel files need openpyxl; install discreet[excel], or save it as CSV") from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            size = sum(item.file_size for item in archive.infolist())
+        if size > LARGEST:
+            # Refused before it is unpacked: an archive can unpack to far more than it holds.
+            raise LimitError(
+                f"{file} unpacks to {size / 2**20:,.0f} MiB, more than {LARGEST // 2**20} MiB; save the table as CSV"
+            )
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        sheets = {
+            sheet.title: [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
+            for sheet in book.worksheets
+        }
+    except LimitError:
+        raise
+    except Exception as error:
+        # The library has no error of its own for damaged files: it stumbles over whatever is missing in them.
+        raise DataError(f"{file} is no whole Excel file ({type(error).__name__}); save it again, or as CSV") from None
+    filled = [title for title, found in sheets.items() if found]
+    if not filled:
+        raise DataError(f"{file} is empty; a table needs at least one cell")
+    if len(filled) > 1:
+        raise DataError(
+            f"{file} has {len(filled)} sheets with something in them ({', '.join(map(repr, filled[:5]))}); save the "
+            "one that is meant in a file of its own, as .xlsx or .csv"
+        )
+    rows = sheets[filled[0]]
+    names = ["" if cell is None else str(cell).strip() for cell in rows[0]]
+    while names and not names[-1]:
+        names.pop()
+    texts = [[_text(cell) for cell in row[: len(names)]] + [""] * (len(names) - len(row)) for row in rows[1:]]
+    if not names or not texts:
+        raise DataError(f"{file} has no rows below its header; a table needs at least one cell")
+    arrays = [pa.array(column, pa.string()) for column in zip(*texts, strict=True)]
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if cell is None else str(cell).strip()
+
+
+@dataclass(frozen=True)
+class CsvText:
+    """A CSV file in memory."""
+
+    file: Path
+    text: str
+    separator: str
+
+    @classmethod
+    def of(cls, content: bytes, file: Path, encoding: str, delimiter: str | None) -> CsvText:
+        """Decode a file and find its separator."""
+        text = decode(content, file, encoding)
+        header = text.lstrip("\r\n").split("\n", 1)[0]
+        separator = delimiter or max(",;\t", key=re.sub(r'"[^"]*"', "", header).count)
+        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+            raise RequestError(f"delimiter is {separator!r}; it is one character, such as , or ;")
+        return cls(file, text, separator)
+
+    def columns(self) -> pa.Table:
+        """Return every column as texts."""
+        import pyarrow.csv as pcsv
+
+        names = self.header()
+        bad: list[pcsv.InvalidRow] = []
+
+        def note(row: pcsv.InvalidRow) -> str:
+            bad.append(row)
+            return "error"
+
+        read = pcsv.ReadOptions(use_threads=False, block_size=1 << 24)
+        quoted = '"' in self.text
+        parse = pcsv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted, invalid_row_handler=note)
+        convert = pcsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+        try:
+            return pcsv.read_csv(pa.BufferReader(self.text.encode()), read, parse, convert)
+        except pa.ArrowException as error:
+            if bad:
+                row = bad[0]
+                raise DataError(
+                    f"{self.file}: line {self.line(row.number - 2)} has {row.actual_columns} fields, but the header "
+                    f"has {row.expected_columns}; give every row as many, and quote fields that hold a separator"
+                ) from None
+            raise DataError(
+                f"{self.file} is not a readable CSV file ({str(error).splitlines()[0]}); check its quotes"
+            ) from None
+
+    def line(self, row: int) -> int:
+        """Return the line on which a row of figures begins, counted from 1; empty lines are no rows."""
+        return line_of(self._rows(), row)
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        return numbered_rows(io.StringIO(self.text, newline=""), self.file, self.separator)
+
+    def header(self) -> list[str]:
+        """Return the names of the columns, each of which must have one of its own."""
+        line, names = next(self._rows())
+        for position, name in enumerate(names, start=1):
+            if not name.strip() and position > 1:
+                raise DataError(f"{self.file}: column {position} has no name in line {line}; name every column")
+        if (twice := repeated(names)) is not None:
+            raise DataError(f"{self.file}: two columns are called {twice!r}; every column needs a name of its own")
+        return names
+
+
+def numbered_rows(stream: Iterable[str], file: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV file that are not empty, the header first, with the lines on which they begin."""
+    reader = csv.reader(stream, delimiter=separator)
+    begin = 1
+    try:
+        for record in reader:
+            if record:
+                yield begin, record
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{file}: line {begin} is not readable as CSV ({error}); check its quotes") from None
+
+
+def line_of(rows: Iterable[tuple[int, list[str]]], row: int) -> int:
+    """Return the line on which a row below the header begins; rows count from 0."""
+    return next((line for number, (line, _) in enumerate(rows) if number == row + 1), row + 2)
+
+
+def decode(content: bytes, file: Path, encoding: str) -> str:
+    """Return a file's text, or say which line is not in its encoding."""
+    return "".join(decoded([content], file, encoding))
+
+
+def decoded(blocks: Iterable[bytes], file: Path, encoding: str) -> Iterator[str]:
+    """Yield a file's text block by block, or say which line is not in its encoding."""
+    unknown = RequestError(f"encoding {encoding!r} is not known; for example utf-8, latin-1, cp1252")
+    try:
+        # Refuses codecs that make no text.
+        io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        decoder = codecs.getincrementaldecoder(plain_encoding(encoding))()
+    except LookupError:
+        raise unknown from None
+    line = 1
+    for block in chain(blocks, [b""]):
+        try:
+            text = decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{file}: line {line + error.object.count(10, 0, error.start)} has a byte "
+                f"(0x{error.object[error.start]:02x}) that is not {encoding}; save the file as UTF-8, or name its "
+                "encoding (for example latin-1)"
+            ) from None
+        except UnicodeError:
+            raise unknown from None
+        if "\0" in text:
+            raise DataError(
+                f"{file}: line {line + text.count(chr(10), 0, text.index(chr(0)))} has a byte 0x00, which no text has; "
+                "give a CSV file, or name its encoding (for example utf-16)"
+            )
+        line += block.count(b"\n")
+        yield text
+
+
+def plain_encoding(encoding: str) -> str:
+    """Return the encoding by which a file is read: a byte order mark before UTF-8 is no part of the text."""
+    return "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
+
+
+def write_csv(arrow: pa.Table, file: Path) -> None:
+    """Write columns as CSV, whole or not at all; quotes are set only where they are needed."""
+    import pyarrow.csv as pcsv
+
+    quoting = pcsv.WriteOptions(quoting_style="needed", quoting_header="needed")
+    write_whole(file, lambda temporary: pcsv.write_csv(arrow, temporary, quoting))
+
+
+def write_parquet(arrow: pa.Table, file: Path, note: Mapping[str, object]) -> None:
+    """Write columns as Parquet, whole or not at all; the key ``discreet`` of its metadata holds the note."""
+    import pyarrow.parquet as pq
+
+    noted = arrow.replace_schema_metadata({b"discreet": json.dumps(note, default=_plain).encode()})
+    write_whole(file, lambda temporary: pq.write_table(noted, temporary))
+
+
+def _plain(item: object) -> object:
+    return item.tolist() if isinstance(item, np.ndarray | np.generic) else str(item)
+
+
+def refuse_format(file: Path, *formats: str) -> RequestError:
+    """Return the error about a file whose ending names none of the formats that are written."""
+    return RequestError(f"{file}: '{file.suffix}' is not a format that is written; give {' or '.join(formats)}")
+
+
+def label_columns(
+    labels: Mapping[str, Sequence[str]],
+    codes: Iterable[IntArray],
+    *,
+    taken: Container[str],
+    coded: bool,
+    remedy: str = "rename it",
+) -> dict[str, pa.Array]:
+    """Return a column of labels per dimension, as codes into them or spelled out; names of figures are refused."""
+    found = {}
+    for (name, listed), code in zip(labels.items(), codes, strict=True):
+        if name in taken:
+            raise RequestError(f"dimension {name!r} has the name of a column of figures; {remedy}")
+        column = pa.DictionaryArray.from_arrays(pa.array(code.astype(np.int32)), pa.array(listed, pa.string()))
+        found[name] = column if coded else column.dictionary_decode()
+    return found
+
+
+def frame_from_arrow(arrow: pa.Table, backend: Backend) -> Any:
+    """Return columns as a frame of the kind asked for."""
+    if backend == "pyarrow":
+        return arrow
+    try:
+        if backend == "pandas":
+            return arrow.to_pandas()
+        if backend == "polars":
+            import polars
+
+            return polars.from_arrow(arrow)
+    except ImportError:
+        raise RequestError(f"{backend} is not installed; install it with: pip install {backend}") from None
+    raise RequestError(f"backend is {backend!r}; it is 'pandas', 'polars' or 'pyarrow'")

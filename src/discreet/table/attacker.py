@@ -22,7 +22,6 @@ class Contribution:
     others: int = 1
 
     def __post_init__(self) -> None:
-        """Check and freeze."""
         object.__setattr__(self, "cell", MappingProxyType({str(k): str(v) for k, v in self.cell.items()}))
         if not self.value >= 0:
             raise RequestError(f"a contribution of {self.value} is no amount; give 0 or more")
@@ -44,7 +43,6 @@ class Fact:
     upper: float | None = None
 
     def __post_init__(self) -> None:
-        """Freeze the cell."""
         object.__setattr__(self, "cell", MappingProxyType({str(k): str(v) for k, v in self.cell.items()}))
         if self.lower is not None and self.upper is not None and self.lower > self.upper:
             raise RequestError(f"a cell cannot lie between {self.lower} and {self.upper}; swap the limits")

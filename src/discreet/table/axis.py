@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
-from discreet.table.dimension import Dimension
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.grid import Dimension
+from discreet.table.hierarchy import Hierarchy, TotalFirst
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(TotalFirst):
     """A dimension's name and one or more hierarchies over its categories; they share the total.
 
     ``codes`` are the nodes of all hierarchies, the total first; a cell's category along the axis is a position in
@@ -35,7 +35,6 @@ class Axis:
     under: tuple[frozenset[int], ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Join the hierarchies and check that they agree."""
         if not self.hierarchies:
             raise DataError(f"dimension {self.name!r} has no hierarchy; a plain one is Hierarchy.flat(codes)")
         total = self.hierarchies[0].total
@@ -53,15 +52,6 @@ class Axis:
         codes = tuple(dict.fromkeys(code for hierarchy in self.hierarchies for code in hierarchy.codes))
         object.__setattr__(self, "codes", Dimension(self.name, codes).categories)
         object.__setattr__(self, "under", self._leaf_sets())
-
-    def __len__(self) -> int:
-        """Return the number of nodes, the total included."""
-        return len(self.codes)
-
-    @property
-    def total(self) -> str:
-        """The code of the total."""
-        return self.codes[0]
 
     @property
     def part(self) -> bool:
@@ -104,10 +94,7 @@ class Axis:
         return Dimension(self.name, self.codes)
 
     def level_maps(self) -> list[IntArray]:
-        """Return, for each level, the node that each code's records add to, -1 where there is none.
-
-        Levels are made so that no record is in two nodes of one level: grouping by a level counts everybody once.
-        """
+        """Return, for each level, the node that each code's records add to, -1 for none; no record adds to two."""
         maps: list[IntArray] = []
         placed: set[int] = {0}
         for hierarchy in self.hierarchies:
@@ -126,63 +113,54 @@ class Axis:
     def families(self) -> list[tuple[int, IntArray]]:
         """Return each node that has children with the positions of its children, once per hierarchy."""
         found: dict[tuple[int, ...], tuple[int, IntArray]] = {}
-        for hierarchy in self.hierarchies:
-            below: dict[int, list[int]] = {}
-            for code, parent in zip(hierarchy.codes, hierarchy.parents, strict=True):
-                if parent >= 0:
-                    below.setdefault(self.places[hierarchy.codes[parent]], []).append(self.places[code])
-            for node, children in below.items():
-                covered = frozenset().union(*(self.under[child] for child in children))
-                # A second hierarchy may group some of the categories only; those groups do not add up to the total.
-                if covered == self.under[node]:
-                    found[(node, *children)] = (node, np.array(children, np.int64))
+        for node, children in self._below():
+            # A second hierarchy may group some of the categories only; those groups do not add up to the total.
+            if frozenset().union(*(self.under[child] for child in children)) == self.under[node]:
+                found[(node, *children)] = (node, np.array(children, np.int64))
         return list(found.values())
+
+    def _below(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield each node that has children with these, hierarchy by hierarchy."""
+        for hierarchy in self.hierarchies:
+            for code, children in hierarchy.sums().items():
+                yield self.places[code], [self.places[child] for child in children]
 
     def _leaf_sets(self) -> tuple[frozenset[int], ...]:
         """Return the leaves under every node, over all hierarchies together."""
-        below: dict[int, list[tuple[int, ...]]] = {}
-        for hierarchy in self.hierarchies:
-            mine: dict[int, list[int]] = {}
-            for code, parent in zip(hierarchy.codes, hierarchy.parents, strict=True):
-                if parent >= 0:
-                    mine.setdefault(self.places[hierarchy.codes[parent]], []).append(self.places[code])
-            for node, children in mine.items():
-                below.setdefault(node, []).append(tuple(children))
+        below: dict[int, list[list[int]]] = {}
+        for node, children in self._below():
+            below.setdefault(node, []).append(children)
         known: dict[int, frozenset[int]] = {}
 
         def leaves(node: int, trail: tuple[int, ...]) -> frozenset[int]:
             if node in trail:
                 raise DataError(
-                    f"dimension {self.name!r}: {self.codes[node]!r} stands above and below "
-                    f"{self.codes[trail[-1]]!r} in two hierarchies; turn one of them round"
+                    f"dimension {self.name!r}: {self.codes[node]!r} is above and below {self.codes[trail[-1]]!r} in "
+                    "two hierarchies; turn one of them round"
                 )
             if node not in known:
-                groups = [self._union(node, group, trail, leaves) for group in below.get(node, [])]
-                if node == 0:
-                    known[node] = frozenset().union(*groups)
-                    return known[node]
-                for other in groups[1:]:
+                groups = [union(node, children, (*trail, node)) for children in below.get(node, [])]
+                for other in groups[1:] if node else ():
                     if other != groups[0]:
                         odd = self.codes[min(other ^ groups[0])]
                         raise DataError(
                             f"dimension {self.name!r}: group {self.codes[node]!r} holds {odd!r} in one hierarchy but "
                             "not in the other; give the two groups different codes"
                         )
-                known[node] = groups[0] if groups else frozenset({node})
+                known[node] = frozenset().union(*groups) if groups or not node else frozenset({node})
             return known[node]
+
+        def union(node: int, children: list[int], trail: tuple[int, ...]) -> frozenset[int]:
+            covered: frozenset[int] = frozenset()
+            for child in children:
+                part = leaves(child, trail)
+                if twice := covered & part:
+                    raise DataError(
+                        f"dimension {self.name!r}: {self.codes[min(twice)]!r} would count twice under "
+                        f"{self.codes[node]!r}; put it, or the group it is in, elsewhere"
+                    )
+                covered |= part
+            return covered
 
         leaves(0, ())
         return tuple(leaves(node, ()) for node in range(len(self.codes)))
-
-    def _union(self, node: int, children: tuple[int, ...], trail: tuple[int, ...], leaves: object) -> frozenset[int]:
-        covered: set[int] = set()
-        for child in children:
-            part = leaves(child, (*trail, node))  # type: ignore[operator]
-            twice = covered & part
-            if twice:
-                raise DataError(
-                    f"dimension {self.name!r}: {self.codes[min(twice)]!r} would count twice under "
-                    f"{self.codes[node]!r}; put it, or the group it is in, elsewhere"
-                )
-            covered |= part
-        return frozenset(covered)

@@ -10,22 +10,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import IntArray
+from discreet.core.errors import DataError, RequestError, require
+from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.axis import Axis
-from discreet.table.dimension import Dimension, grid_of
-from discreet.table.grid import Grid, add_up, locate, recode
+from discreet.table.grid import Dimension, Grid, add_up, grid_of, locate, recode
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
-from discreet.table.unit_levels import Largest, Level, Response
+from discreet.table.units import Largest, Level
 
 Recoding: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 def recoding_of(release: object) -> Recoding:
-    """Return the recoding that a release states among its parameters, an empty one where its categories are all there.
+    """Return the recoding that a release states among its parameters, an empty one if no categories are merged.
 
     >>> recoding_of(Release(Table.from_array([3], ["x"]), "redesign", {"recoding": {"x": {"a": "1", "b": "1"}}}))
     {'x': {'a': '1', 'b': '1'}}
@@ -42,17 +41,13 @@ def groups_of(name: str, categories: tuple[str, ...], groups: Mapping[str, str])
     >>> groups_of("age", ("1", "2", "3"), {"2": "2+3", "3": "2+3"})
     (('1', '2+3'), array([0, 1, 1]))
     """
-    for category in groups:
-        if category not in categories:
-            raise RequestError(
-                f"dimension {name!r} has no category {category!r} to merge; {nearest(category, categories)}"
-            )
+    require(groups, categories, f"categories are merged, but dimension {name!r} has no category")
     mine = [groups.get(category, category) for category in categories]
     for category, group in zip(categories, mine, strict=True):
         if category in mine and (group != category or mine.count(group) > 1):
             raise RequestError(
                 f"dimension {name!r}: a group of several categories is called {category!r}, as one of the categories "
-                "is, and would be taken for it; name the group otherwise"
+                "is, and would be taken for it; give the group another name"
             )
     labels = tuple(dict.fromkeys(mine))
     return labels, recode(mine, labels)
@@ -65,35 +60,29 @@ def coarsened_table(table: Table, recoding: Recoding) -> Table:
     >>> coarsened_table(by_age, {"age": {"2": "2+3", "3": "2+3"}}).to_dict()
     {('1',): 4, ('2+3',): 3}
     """
-    for name in recoding:
-        table.axis(name)
-    dims, maps = [], []
-    for dimension in table.dimensions:
-        labels, place = groups_of(dimension.name, dimension.categories, recoding.get(dimension.name, {}))
-        dims.append(Dimension(dimension.name, labels))
-        maps.append(place)
-
-    grid, groups = grid_of(dims), dict(zip(table.names, maps, strict=True))
+    require(recoding, table.names, "the table has no dimension")
+    found = {n: groups_of(n, listed, recoding.get(n, {})) for n, listed in table.categories_by_name.items()}
+    dims = tuple(Dimension(name, labels) for name, (labels, _) in found.items())
+    grid, groups = grid_of(dims), {name: place for name, (_, place) in found.items()}
     cells, counts = add_up(table.grid.translate(table.cells, grid, groups), table.counts, grid.size)
     lost, times = np.unique(table.grid.translate(table.impossible, grid, groups), return_counts=True)
     whole = np.ones(lost.size, np.int64)
-    for place, code in zip(maps, grid.decode(lost), strict=True):
+    for place, code in zip(groups.values(), grid.decode(lost), strict=True):
         whole *= np.bincount(place)[code]
-    return Table(tuple(dims), cells, counts, lost[times == whole])
+    return Table(dims, cells, counts, lost[times == whole])
 
 
 def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulation:
-    """Return the tabulation of the groups, with the nodes of its hierarchies that consist of whole groups.
+    """Return the tabulation of the groups, with the nodes of its hierarchies that consist of entire groups.
 
-    Figures of a group that is a node already are taken from it. Others are added up; where contributors have records in
-    several of the merged cells, their number and their largest contributions do not add up, and that is an error.
+    Figures of a group that is a node already are taken from it. Others are added up; if contributors have records in
+    several of the merged cells, their number and their largest contributions do not add up, which is an error.
 
     >>> cells = Tabulation.from_table(Table.from_array([4, 1, 2], {"age": ["1", "2", "3"]}))
     >>> coarsened_tabulation(cells, {"age": {"2": "2+3", "3": "2+3"}}).records.tolist()
     [7, 4, 3]
     """
-    for name in recoding:
-        tabulation.axis(name)
+    require(recoding, tabulation.names, "the table has no dimension")
     axes, nodes, leaves = [], {}, {}
     for axis in tabulation.axes:
         new, nodes[axis.name], merged = _coarser(axis, recoding.get(axis.name, {}))
@@ -110,26 +99,22 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
     def total(column: Any) -> Any:
         return None if column is None else np.add.reduceat(column[order], starts)
 
-    def level(one: Level | None) -> Level | None:
-        if one is None:
-            return None
+    def level(one: Level) -> Level:
         largest = []
         for item in one.largest:
-            tops = _tops(item, order, position[order], starts)
-            largest.append(Largest(total(item.total), tops[0], total(item.weighted_total), tops[1]))
+            top, heavy = _tops(item, order, position[order], starts)
+            largest.append(Largest(total(item.total), top, total(item.weighted_total), heavy))
         return Level(total(one.units), total(one.weighted_units), tuple(largest))
 
-    contributors = level(tabulation.contributors)
-    assert contributors is not None
     return Tabulation(
         tuple(axes),
         tabulation.margins,
         position[order][starts],
         total(tabulation.records),
         total(tabulation.weighted),
-        tuple(Response(r.name, r.shadow, total(r.sums), total(r.weighted_sums)) for r in tabulation.responses),
-        contributors,
-        level(tabulation.holdings),
+        tuple(response.mapped(total) for response in tabulation.responses),
+        level(tabulation.contributors),
+        None if tabulation.holdings is None else level(tabulation.holdings),
         tabulation.dropped,
         None if known is None else known.moved(tabulation.grid.translate(known.cell, grid, leaves)),
     )
@@ -179,25 +164,22 @@ def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, boo
             trees.append(grown.as_part() if tree.part else grown)
     new = Axis(axis.name, tuple(trees))
     found = new.places
-    # A group that an old node consists of takes that node's figures, which are right even where units do not add up.
-    same = {next(iter(inside[i])) for i in range(len(axis)) if i not in of and whole[i] and len(inside[i]) == 1}
+    # A group that an old node consists of takes that node's figures, which are right even if units do not add up.
+    same: dict[int, int] = {}
+    for i in range(len(axis)):
+        if whole[i] and not node[i] and i not in of:
+            same.setdefault(min(inside[i]), i)
     result = np.full(len(axis), -1, np.int64)
-    taken: set[int] = set()
     for i in range(len(axis)):
         if node[i]:
             result[i] = found[axis.codes[i]]
-        elif i in of:
-            result[i] = -1 if of[i] in same else found[labels[of[i]]]
-        elif whole[i]:
-            (group,) = inside[i]
-            if group not in taken:
-                taken.add(group)
-                result[i] = found[labels[group]]
+        elif (whole[i] or i in of) and same.get(min(inside[i]), i) == i:
+            result[i] = found[labels[min(inside[i])]]
     return new, result, any(len(found) > 1 and group not in same for group, found in members.items())
 
 
 def _check_units(tabulation: Tabulation, axis: Axis) -> None:
-    """Refuse to add up units of which some are in several categories of a dimension."""
+    """Refuse to add up units if some are in several categories of a dimension."""
     codes = tabulation.codes(axis.name)
     above = tabulation.grid.moved(tabulation.cells, tabulation.names.index(axis.name), 0)
     leaves = np.isin(codes, axis.leaf_codes)
@@ -209,12 +191,12 @@ def _check_units(tabulation: Tabulation, axis: Axis) -> None:
         slot = locate(tabulation.cells[total], cells)
         if (slot < 0).any() or (level.units[total][slot] != sums).any():
             raise DataError(
-                f"some {name}s have records in several categories of {axis.name!r}, so that merged cells do not have "
-                "the sum of their numbers; recode the records and tabulate them again"
+                f"some {name}s have records in several categories of {axis.name!r}, so merged cells do not have the "
+                "sum of their numbers; recode the records and tabulate them again"
             )
 
 
-def _tops(item: Largest, order: IntArray, position: IntArray, starts: IntArray) -> tuple[Any, Any]:
+def _tops(item: Largest, order: IntArray, position: IntArray, starts: IntArray) -> tuple[FloatArray, FloatArray | None]:
     """Return the largest contributions to merged cells, and their weighted sizes."""
     width = item.top.shape[1]
     number = np.repeat(np.cumsum(np.diff(position, prepend=-1) > 0) - 1, width)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.counts import Where, numpy_from_arrow, whole_counts
-from discreet.table.dimension import Dimension, grid_of
 from discreet.table.frequencies import Frequencies
-from discreet.table.grid import Grid
+from discreet.table.grid import Dimension, Grid, grid_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Margins: TypeAlias = Literal["check", "recompute"]
 TOTALS = (
@@ -25,7 +27,7 @@ TOTALS = (
 )  # fmt: skip
 """Labels that people and programs give to margins, whatever the case of their letters."""
 CODED = "t"
-"""Stands for the total in codes of statistical offices; beside a total of another name it is a category."""
+"""The total in codes of statistical offices; beside a total of another name it is a category."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ def coded_labels(name: str, labels: Iterable[object], where: Where) -> Coded:
     return _labelled(name, Coded(np.array(codes, np.int64), list(seen)), where)
 
 
-def coded_arrow(name: str, column: Any, where: Where) -> Coded:
+def coded_arrow(name: str, column: pa.ChunkedArray, where: Where) -> Coded:
     """Code an Arrow column; a dictionary keeps its categories and their order, used or not."""
     import pyarrow as pa
 
@@ -62,12 +64,9 @@ def coded_arrow(name: str, column: Any, where: Where) -> Coded:
 
 
 def _labelled(name: str, coded: Coded, where: Where) -> Coded:
-    """Refuse rows without a label."""
-    if "" in coded.categories:
-        blank = coded.codes == coded.categories.index("")
-        if blank.any():
-            row = int(np.argmax(blank))
-            raise DataError(f"{where(row)}: dimension {name!r} has an empty category; label every row")
+    blank = np.array([not label for label in coded.categories], bool)
+    if (row := first_true(blank[coded.codes])) is not None:
+        raise DataError(f"{where(row)}: dimension {name!r} has an empty category; label every row")
     return coded
 
 
@@ -80,19 +79,12 @@ def frequencies_from_columns(
     total: str | None = None,
     totals: Mapping[str, str] | None = None,
     margins: Margins = "check",
-    possible: npt.NDArray[np.bool_] | None = None,
+    possible: BoolArray | None = None,
 ) -> Frequencies:
-    """Count cells from a column of labels per dimension and a column of counts.
+    """Count cells from a column of labels per dimension and a column of counts; see :func:`discreet.read_table`.
 
-    Args:
-        columns: for each dimension its column of labels.
-        figures: one count per row.
-        where: names the place of a row in messages.
-        categories: the categories of each dimension, in order; by default those of the columns.
-        total: the label that marks margins.
-        totals: the label that marks margins along single dimensions, where it is another.
-        margins: check the margins, or leave them out of account.
-        possible: false at structural zeros.
+    ``categories`` are those of each dimension, in order, by default those of the columns; ``possible`` is false at
+    structural zeros, and ``where`` names the place of a row in messages.
     """
     codes, dims, marked = [], [], []
     for name, column in columns.items():
@@ -104,7 +96,8 @@ def frequencies_from_columns(
             dim = Dimension(name, found)
         else:
             dim = Dimension(name, categories[name])
-            dim_codes, is_total = _recode(column, dim), np.zeros(column.codes.size, bool)
+            dim_codes = dim.codes(column.categories)[column.codes]
+            is_total = np.zeros(dim_codes.size, bool)
         codes.append(dim_codes)
         dims.append(dim)
         marked.append(is_total)
@@ -143,31 +136,20 @@ def frequencies_from_columns(
     return table
 
 
-def _split_total(column: Coded, total: str | None) -> tuple[IntArray, list[str], npt.NDArray[np.bool_]]:
+def _split_total(column: Coded, total: str | None) -> tuple[IntArray, list[str], BoolArray]:
     """Take the label of margins out of the categories, and say which rows have it."""
     if total is None or total not in column.categories:
         return column.codes, column.categories, np.zeros(column.codes.size, bool)
     code = column.categories.index(total)
     found = [label for label in column.categories if label != total]
     is_total = column.codes == code
-    # Margins get the code 0 for the time being, so that every code has a category.
+    # Margins get the code 0 for now: every code needs a category.
     codes = np.where(is_total, 0, column.codes - (column.codes > code))
     return codes, found, is_total
 
 
-def _recode(column: Coded, dim: Dimension) -> IntArray:
-    """Return the codes of a column in the categories that were declared."""
-    known = {label: code for code, label in enumerate(dim.categories)}
-    recode = np.array([known[label] if label in known else dim.code(label) for label in column.categories], np.int64)
-    return recode[column.codes]
-
-
 def _check_margins(
-    table: Frequencies,
-    codes: list[IntArray],
-    marked: list[npt.NDArray[np.bool_]],
-    numbers: IntArray,
-    where: Where,
+    table: Frequencies, codes: list[IntArray], marked: list[BoolArray], numbers: IntArray, where: Where
 ) -> None:
     """Compare every stated margin with the sum of its cells."""
     pattern = Grid((2,) * len(marked)).encode(marked)
@@ -190,13 +172,7 @@ def _check_margins(
 
 
 def refuse_unmarked(dimension: str, categories: Sequence[str], *, known: bool) -> None:
-    """Refuse a category that is named like a margin: it would count people twice, and hide what its cells sum to.
-
-    Args:
-        dimension: the dimension's name.
-        categories: its categories, without its total.
-        known: whether there is a total beside them.
-    """
+    """Refuse a category named like a margin: it would count people twice. ``known`` is true if there is a total too."""
     words = (*TOTALS, *([] if known else [CODED]))
     label = next((label for label in categories if label.casefold().strip() in words), None)
     if label is not None and len(categories) > 1:

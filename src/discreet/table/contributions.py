@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Unpack
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray, index_ranges, sorted_runs
-from discreet.table.arrow_files import read_arrow_rows
+from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.core.numerics import FloatArray, IntArray, first_true, sorted_runs
+from discreet.table.arrow_files import TextOptions, errors_of, read_arrow_rows
 from discreet.table.columns import coded_arrow
-from discreet.table.counts import Where, numpy_from_arrow
+from discreet.table.counts import Where, amounts_from_arrow
 from discreet.table.space import Space
-
-MOST = 60_000_000
-"""The most entries, one per contribution and published sum that it is in, that are laid out."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,7 +26,7 @@ class Contributions:
     """One row per contribution: its finest categories, whose it is, and its amount.
 
     Respondents of one holding know each other's figures: they act as one. ``coalitions`` are further groups of
-    respondents or holdings who put together what they know, beside what each of them can do alone.
+    respondents or holdings who pool what they know, beside what each can do alone.
 
     >>> firms = Contributions.from_rows([({"size": "4"}, "A", 400), ({"size": "4"}, "B", 600)])
     >>> firms
@@ -41,33 +41,25 @@ class Contributions:
     coalitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the amounts and the members of coalitions."""
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
         groups = {name: tuple(members) for name, members in self.coalitions.items()}
         object.__setattr__(self, "coalitions", MappingProxyType(groups))
-        wrong = np.flatnonzero(~(np.isfinite(self.values) & (self.values >= 0)))
-        if wrong.size:
-            row = int(wrong[0])
+        if (row := first_true(~(np.isfinite(self.values) & (self.values >= 0)))) is not None:
             raise DataError(
                 f"row {row + 1}: {self.units[int(self.unit[row])]} contributes {self.values[row]}; give 0 or more"
             )
-        for members in groups.values():
-            for member in members:
-                if member not in self.units:
-                    raise RequestError(f"there is no contributor {member!r}; {nearest(member, self.units)}")
+        require(chain(*groups.values()), self.units, "there is no contributor")
 
     @classmethod
     def from_rows(
         cls, rows: Iterable[tuple[Mapping[str, object], object, float]], coalitions: Sequence[Sequence[str]] = ()
     ) -> Contributions:
         """Build contributions from ``(cell, respondent, amount)``; a holding is named in place of its respondents."""
-        import pyarrow as pa
-
         listed = list(rows)
         if not listed:
             raise DataError("there are no contributions; give at least one")
         names = list(listed[0][0])
-        data: dict[str, Any] = {name: [str(cell[name]) for cell, _, _ in listed] for name in names}
+        data: dict[str, Sequence[object]] = {name: [str(cell[name]) for cell, _, _ in listed] for name in names}
         data["respondent"] = [str(who) for _, who, _ in listed]
         data["value"] = [float(amount) for _, _, amount in listed]
         return cls.from_arrow(pa.table(data), coalitions=coalitions)
@@ -75,7 +67,7 @@ class Contributions:
     @classmethod
     def from_arrow(
         cls,
-        arrow: Any,
+        arrow: pa.Table,
         *,
         value: str = "value",
         respondent: str = "respondent",
@@ -83,19 +75,16 @@ class Contributions:
         coalitions: Sequence[Sequence[str]] = (),
         where: Where = lambda row: f"row {row + 1}",
     ) -> Contributions:
-        """Build contributions from columns: dimensions, respondent, amount, and holding where there is one.
+        """Build contributions from columns: dimensions, respondent, amount, and holding if there is one.
 
         Args:
             arrow: the columns.
             value: the column of amounts.
             respondent: the column that says whose they are.
-            holding: the column of holdings; without it, one named ``holding`` where there is one.
-            coalitions: groups of respondents or holdings who put together what they know.
-            where: names the place of a row.
+            holding: the column of holdings; by default one named ``holding``, if there is one.
+            coalitions: groups of respondents or holdings who pool what they know.
+            where: names the place of a row in messages.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         names = list(arrow.column_names)
         options = {respondent: "respondent=, --contributor", value: "value=, --contribution"}
         for name, option in (options | ({} if holding is None else {holding: "holding=, --holding"})).items():
@@ -109,9 +98,6 @@ class Contributions:
         if holding in names:
             group = pc.fill_null(arrow[holding].cast(pa.string()), "")
             who = pc.if_else(pc.equal(group, ""), who, group)
-        amounts = arrow[value]
-        if not (pa.types.is_integer(amounts.type) or pa.types.is_floating(amounts.type)):
-            amounts = _numbers(amounts.cast(pa.string()), where)
         units = coded_arrow(respondent, who, where)
         left = [name for name in names if name not in (respondent, value, holding)]
         if not left:
@@ -122,7 +108,7 @@ class Contributions:
             np.stack([column.codes for column in coded.values()], axis=1),
             tuple(units.categories),
             units.codes,
-            numpy_from_arrow(amounts).astype(np.float64),
+            amounts_from_arrow(arrow[value], "the value", where),
             {" + ".join(members): tuple(members) for members in coalitions},
         )
 
@@ -131,24 +117,10 @@ class Contributions:
 
         Units after those listed are the coalitions, in their order.
         """
-        missing = next((name for name in space.names if name not in self.labels), None)
-        if missing is not None:
-            raise RequestError(
-                f"the contributions have no column {missing!r}, which the published tables have; "
-                f"{nearest(missing, list(self.labels))}"
-            )
-        rows = np.arange(self.unit.size)
-        position = np.zeros(rows.size, np.int64)
-        for axis, stride in zip(space.axes, space.grid.strides, strict=True):
-            above = [axis.above(label) for label in self.labels[axis.name]]
-            first = np.cumsum([0, *(len(nodes) for nodes in above)])
-            flat = np.array([node for nodes in above for node in nodes], np.int64)
-            code = self.codes[rows, list(self.labels).index(axis.name)]
-            if int((first[code + 1] - first[code]).sum()) > MOST:
-                raise LimitError(f"the contributions are in more than {MOST:,} sums; audit fewer dimensions at a time")
-            again, node = index_ranges(first[code], first[code + 1])
-            position = position[again] + stride * flat[node]
-            rows = rows[again]
+        require(space.names, self.labels, "the contributions lack a dimension that is published: there is no column")
+        above = [[axis.above(label) for label in self.labels[axis.name]] for axis in space.axes]
+        codes = [self.codes[:, list(self.labels).index(axis.name)] for axis in space.axes]
+        rows, position = space.grid.climb(codes, above, "audit fewer dimensions at a time")
         unit, values = self.unit[rows], self.values[rows]
         parts = [(position, unit, values)]
         for number, members in enumerate(self.coalitions.values()):
@@ -160,11 +132,10 @@ class Contributions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everybody who can act as one: respondents or holdings, then coalitions."""
+        """Whoever can act as one: respondents or holdings, then coalitions."""
         return (*self.units, *self.coalitions)
 
     def __str__(self) -> str:
-        """Say how much there is."""
         return f"{self.values.size:,} contributions of {len(self.units):,} respondents by {' × '.join(self.labels)}"
 
     __repr__ = __str__
@@ -177,26 +148,11 @@ def read_contributions(
     respondent: str = "respondent",
     holding: str | None = None,
     coalitions: Sequence[Sequence[str]] = (),
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
+    **text: Unpack[TextOptions],
 ) -> Contributions:
-    """Read contributions from a CSV or Parquet file; see :meth:`Contributions.from_arrow`."""
-    arrow, where = read_arrow_rows(path, encoding=encoding, delimiter=delimiter)
-    try:
+    """Read contributions from a Parquet or CSV (``encoding``, ``delimiter``) file; see ``Contributions.from_arrow``."""
+    arrow, where = read_arrow_rows(path, **text)
+    with errors_of(path):
         return Contributions.from_arrow(
             arrow, value=value, respondent=respondent, holding=holding, coalitions=coalitions, where=where
         )
-    except DiscreetError as error:
-        raise type(error)(f"{path}: {error}") from None
-
-
-def _numbers(column: Any, where: Where) -> Any:
-    """Return texts as numbers, or name the first that is none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    bad = pc.invert(pc.fill_null(pc.match_substring_regex(column, r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*$"), False))
-    row = pc.index(bad, True).as_py()
-    if row >= 0:
-        raise DataError(f"{where(row)}: the value is {column[row].as_py()!r}, which is no amount; give a number")
-    return pc.utf8_trim_whitespace(column).cast(pa.float64())

@@ -1,49 +1,47 @@
-"""Figures to counts: whole numbers of people, or an error that names the first figure that is not one."""
+"""Figures to counts: integers, or an error that names the first figure that is not one."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Where: TypeAlias = Callable[[int], str]
 """Names the place of a row or cell in messages."""
 LARGEST = 2**62
-"""Counts and their sum stay below this, so that they add up exactly."""
+"""Counts and their sum stay below this, and so add up exactly in 64 bits."""
 
 
 def whole_counts(figures: npt.NDArray[Any], where: Where) -> IntArray:
-    """Return figures as counts, or name the first that is not a whole number of people.
-
-    Args:
-        figures: a flat array of any type.
-        where: names the place of an index.
+    """Return a flat array of any type as counts, or name the first that is not an integer.
 
     >>> whole_counts(np.array([2.0, 0.0]), str).tolist()
     [2, 0]
     """
     if figures.dtype.kind not in "iuf":
         figures = _plain_numbers(figures, where)
-    checks: list[tuple[npt.NDArray[np.bool_], str]] = []
+    checks: list[tuple[BoolArray, str]] = []
     if figures.dtype.kind == "f":
         checks += [
             (np.isnan(figures), "is missing (NaN); write 0 if nobody is in the cell"),
-            (np.isinf(figures), "is infinite; counts are whole numbers"),
-            (figures != np.floor(figures), "is fractional; counts are whole numbers of people"),
-            (np.abs(figures) > 2.0**53, "is too large to be an exact count; give whole numbers, not floats"),
+            (np.isinf(figures), "is infinite; counts are integers"),
+            (figures != np.floor(figures), "is fractional; counts are integers"),
+            (np.abs(figures) > 2.0**53, "is too large to be an exact count; give integers, not floats"),
         ]
     elif figures.dtype.kind == "u":
         checks.append((figures > np.uint64(LARGEST), f"is too large; counts go up to {LARGEST:,}"))
     checks.append((figures < 0, "is negative; counts are 0 or more"))
     for wrong, reason in checks:
-        if wrong.any():
-            first = int(np.argmax(wrong))
+        if (first := first_true(wrong)) is not None:
             more = int(wrong.sum()) - 1
             others = f" (and {more:,} more like it)" if more else ""
             raise DataError(f"{where(first)}: count {figures[first]} {reason}{others}")
@@ -55,24 +53,23 @@ def whole_counts(figures: npt.NDArray[Any], where: Where) -> IntArray:
 
 
 def _plain_numbers(figures: npt.NDArray[Any], where: Where) -> npt.NDArray[Any]:
-    """Turn an array of objects into numbers, or name the first that is not one."""
     values = figures.tolist()
     if figures.dtype.kind in "US":
         # NumPy makes texts of all figures as soon as one is a text: name that one, not its neighbours.
         first = next((i for i, value in enumerate(values) if _number(value) is None), 0)
-        raise DataError(f"{where(first)}: count is {values[first]!r}, a text; counts are whole numbers")
+        raise DataError(f"{where(first)}: count is {values[first]!r}, a text; counts are integers")
     for i, value in enumerate(values):
         if value is None or type(value).__name__ == "NAType":
             raise DataError(f"{where(i)}: count is missing; write 0 if nobody is in the cell")
         if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-            raise DataError(f"{where(i)}: count is {value!r}, which is not a number; counts are whole numbers")
+            raise DataError(f"{where(i)}: count is {value!r}, which is not a number; counts are integers")
         if isinstance(value, int | np.integer) and abs(int(value)) > LARGEST:
             raise DataError(f"{where(i)}: count {value} is too large; counts go up to {LARGEST:,}")
     return np.array(values)
 
 
-def counts_from_arrow(column: Any, where: Where) -> npt.NDArray[Any]:
-    """Return an Arrow column of counts as numbers; texts must be whole numbers."""
+def counts_from_arrow(column: pa.ChunkedArray, where: Where) -> npt.NDArray[Any]:
+    """Return an Arrow column of counts as numbers; texts must be integers."""
     import pyarrow as pa
 
     kind = column.type
@@ -90,27 +87,39 @@ def counts_from_arrow(column: Any, where: Where) -> npt.NDArray[Any]:
         return numpy_from_arrow(column)
     if pa.types.is_floating(kind):
         return numpy_from_arrow(column.cast(pa.float64()))
-    raise DataError(f"{where(0)}: count is {column[0].as_py()!r}, of type {kind}; counts are whole numbers")
+    raise DataError(f"{where(0)}: count is {column[0].as_py()!r}, of type {kind}; counts are integers")
 
 
-def is_text(kind: Any) -> bool:
+def is_text(kind: pa.DataType) -> bool:
     """Say whether an Arrow type holds texts."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def numpy_from_arrow(column: Any) -> npt.NDArray[Any]:
-    """Return a column of Arrow numbers as a NumPy array; missing ones are NaN.
-
-    Arrow's own conversion imports pandas, which takes longer than reading a small table.
-    """
+def numpy_from_arrow(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Return a column of Arrow numbers as a NumPy array; missing ones are NaN."""
+    # Not by Arrow's own conversion: it imports pandas, which takes longer than reading a small table.
     if column.null_count:
         column = column.fill_null(math.nan)
     return np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])
 
 
-def _parse_counts(column: Any, where: Where) -> IntArray:
+def amounts_from_arrow(column: pa.ChunkedArray, what: str, where: Where) -> FloatArray:
+    """Return an Arrow column of amounts as numbers, or name the first text that is none; missing numbers are NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        column = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        number = pc.match_substring_regex(column, r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$")
+        row = pc.index(pc.fill_null(number, False), False).as_py()
+        if row >= 0:
+            raise DataError(f"{where(row)}: {what} is {column[row].as_py()!r}, which is not a number; give a number")
+    return numpy_from_arrow(column.cast(pa.float64()))
+
+
+def _parse_counts(column: pa.ChunkedArray, where: Where) -> IntArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -133,23 +142,22 @@ def _number(text: str | bytes) -> float | None:
 
 
 def _reason(text: str) -> str:
-    """Say why a text is not a count."""
     value = _number(text)
     if not text:
         return "is empty; write 0 if nobody is in the cell"
     if value is None:
         return (
-            f"is {text!r}, which is not a number; give whole numbers without separators "
+            f"is {text!r}, which is not a number; give integers without separators "
             "(a mark of a suppressed figure cannot be measured)"
         )
     if math.isnan(value):
         return f"is {text!r} (not a number); write 0 if nobody is in the cell"
     if math.isinf(value):
-        return f"is {text!r}, which is infinite; counts are whole numbers"
+        return f"is {text!r}, which is infinite; counts are integers"
     if value < 0:
         return f"is {text}, which is negative; counts are 0 or more"
     if value >= 1e18:
         return f"is {text}, which is too large; counts have at most 18 digits"
     if value == math.floor(value):
-        return f"is {text!r}, which is not written as a whole number; write its digits only"
-    return f"is {text}, which is fractional; counts are whole numbers of people"
+        return f"is {text!r}, which is not written as an integer; write its digits only"
+    return f"is {text}, which is fractional; counts are integers"

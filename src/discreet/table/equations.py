@@ -1,8 +1,8 @@
 """The attacker's equations: every published figure and every additive relation between them, over all linked tables.
 
-A position is a cell, a subtotal or a total. Each has a range: a single value where it is published exactly, a few where
-it is rounded, everything where it is hidden. Each equation says that a position is the sum of others along one
-dimension, so that hidden figures meet only where they share a total, and fall into small groups.
+A position is a cell, a subtotal or a total. Each has a range: a single value if it is published exactly, a few if it is
+rounded, everything if it is hidden. Each equation says that a position is the sum of others along one dimension. So
+hidden figures meet only where they share a total, and fall into small groups.
 """
 
 from __future__ import annotations
@@ -12,25 +12,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.errors import InfeasibleError, LimitError, RequestError
-from discreet.core.numerics import IntArray, whole_where_near
-from discreet.table.blocks import Asked, lay_blocks
-from discreet.table.decimals import decimal_text
-from discreet.table.figures import Figures
+from discreet.core.errors import InfeasibleError, LimitError, RequestError, require
+from discreet.core.numerics import BoolArray, IntArray, whole_where_near
+from discreet.table.blocks import Asked, lay_blocks, relations_of
+from discreet.table.figures import Figures, decimal_text
 from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED, Kind
-from discreet.table.overlay import Overlay, places
-from discreet.table.published_parts import parts_of
-from discreet.table.relations import only_open, relations_of
-from discreet.table.release import Release
+from discreet.table.overlay import Overlay, only_open, places
+from discreet.table.release import Published, parts_of
 from discreet.table.space import Space, space_of
-from discreet.table.table import Table
 
 LARGEST = 30_000_000
-"""The most positions that are laid out."""
-BoolArray = npt.NDArray[np.bool_]
+"""The most positions that are laid out: a round figure, at which their ranges and sources take about 2 GB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +53,9 @@ class Layout:
 class Equations:
     """Ranges of all positions, and equations Σ sign·value = 0 among them in compressed rows.
 
-    ``positions`` are sorted. ``source`` is the published table that a position stands in, -1 where none shows it, and
-    ``row`` its place there. ``hidden`` is true where a table marks the position as suppressed. ``draws`` numbers the
-    releases that the tables belong to: what is random in one says nothing of another; empty for a single release.
+    ``positions`` are sorted. ``source`` is the published table that shows a position, -1 for none, and ``row`` its
+    place there. ``hidden`` is true where a table marks the position as suppressed. ``draws`` numbers the releases that
+    the tables belong to: what is random in one says nothing of another; empty for a single release.
     """
 
     space: Space
@@ -102,7 +96,7 @@ class Equations:
         return locate(self.positions, positions)
 
     def rows_of(self, part: Figures) -> IntArray:
-        """Return where the rows of a published table stand."""
+        """Return where the rows of a published table are among the positions."""
         return places(self.space, self.positions, part)
 
     def describe(self, i: int) -> str:
@@ -153,7 +147,7 @@ class Equations:
         return code, kinds, value
 
     def drawn_again(self) -> dict[int, list[tuple[Kind, int]]]:
-        """Return what further releases show, by a draw of their own, at positions that one shows already."""
+        """Return what further releases show, by draws of their own, at positions that one shows already."""
         again: dict[int, dict[int, tuple[Kind, int]]] = {}
         draws = np.array(self.draws, np.int64)
         for number, (part, draw) in enumerate(zip(self.parts, self.draws, strict=False)):
@@ -172,7 +166,7 @@ class Equations:
         return {i: list(found.values()) for i, found in again.items()}
 
     def published_value(self, i: int) -> int:
-        """Return the figure that stands at a position, in units of the last decimal."""
+        """Return the figure at a position, in units of the last decimal."""
         part = self.parts[int(self.source[i])]
         return int(int(part.values[int(self.row[i])]) * 10 ** (self.decimals - part.decimals))
 
@@ -221,12 +215,8 @@ class Equations:
             if np.array_equal(before, least) and np.array_equal(empty, none):
                 return least
 
-    def with_sum(self, cells: Sequence[int], name: str) -> Equations:
-        """Return the equations with one more position, the sum of others, which can be asked about like a cell."""
-        return self.with_sums([(cells, name)])
-
     def with_sums(self, sums: Sequence[tuple[Sequence[int], str]]) -> Equations:
-        """Return the equations with more positions behind the others, each the sum of some, with a name."""
+        """Return the equations with more positions behind the others, each the sum of some, asked about like cells."""
         several = [list(cells) for cells, _ in sums]
         first, count = self.lower.size, len(several)
         low = [max(sum(self.lower[cells].tolist()), -UNBOUNDED) for cells in several]
@@ -248,7 +238,6 @@ class Equations:
         )
 
     def __str__(self) -> str:
-        """Say how much is stated."""
         hidden = int((~self.exact).sum())
         return f"{self.starts.size - 1:,} equations over {self.lower.size:,} positions, {hidden:,} of them not exact"
 
@@ -256,7 +245,7 @@ class Equations:
 
 
 def equations_of(
-    releases: Release | Figures | Table | Iterable[Release | Figures | Table],
+    releases: Published | Iterable[Published],
     *,
     about: Sequence[str] = (),
     least: float = 0,
@@ -273,8 +262,8 @@ def equations_of(
             the figures that are hidden or changed: zeros that are shown stay zeros.
         most: what every value is at most.
         asked: sums that will be asked about, though no table may show them: by the dimensions that they cross, the
-            labels along each. Sums that neither a table nor this needs are then left out, which saves much where
-            margins are not published, or where tables form a cycle. None for all.
+            labels along each. Sums that neither a table nor this needs are then left out, which saves much if
+            margins are not published, or if tables form a cycle. None for all.
         layout: that of the same tables with other figures, which is then not laid out again.
 
     >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
@@ -293,29 +282,14 @@ def equations_of(
     )
     for i, part in enumerate(parts):
         state.add(i, part)
-    starts, columns, signs = only_open(*layout.sums, state)
-    return Equations(
-        space,
-        parts,
-        positions,
-        state.lower,
-        state.upper,
-        state.source,
-        state.row,
-        state.hidden,
-        starts,
-        columns,
-        signs,
-        decimals=decimals,
-        layout=layout,
-    )
+    known = (state.lower, state.upper, state.source, state.row, state.hidden)
+    return Equations(space, parts, positions, *known, *only_open(*layout.sums, state), decimals=decimals, layout=layout)
 
 
 def _lay_out(parts: tuple[Figures, ...], about: Sequence[str], asked: Asked | None) -> Layout:
     """Lay out the positions and sums of linked tables."""
     space = space_of(parts)
-    for name in about:
-        space.axis(name)
+    require(about, space.names, "what is published has no dimension")
     blocks = lay_blocks(space, parts, about, asked)
     grids = []
     for block in blocks:

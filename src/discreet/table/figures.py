@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import IntArray
-from discreet.table.decimals import decimal_text
+from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.frequencies import Frequencies
+from discreet.table.grid import Copied, repeated
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT, SUPPRESSED, Kind
 from discreet.table.tabulation import Tabulation
@@ -22,14 +23,13 @@ Absent: TypeAlias = Literal["empty", "unpublished"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Figures:
+class Figures(Copied):
     """One published table: a row per figure, margins and subtotals among them.
 
     A figure's cell is a label along each dimension: a category, a node of a hierarchy, or the total code. Values are
-    whole numbers of the last decimal published, so that 12.5 with one decimal is 125; a hidden figure has the value 0
-    and the kind ``suppressed``. Of figures of the kind ``interval``, the value is the least that is possible, and
-    ``upper`` holds the largest; for others ``upper`` says nothing. Nothing of the original is held beside what is
-    published.
+    integers in units of the last decimal published: 12.5 with one decimal is 125. A hidden figure has the value 0 and
+    the kind ``suppressed``. A figure of the kind ``interval`` has the least possible value, and ``upper`` holds the
+    largest; for others ``upper`` says nothing. Nothing of the original is held beside what is published.
 
     >>> shown = Figures.from_array([[3, None], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> shown.hidden.tolist()
@@ -49,7 +49,6 @@ class Figures:
     upper: IntArray | None = None
 
     def __post_init__(self) -> None:
-        """Check the figures and freeze them."""
         labels = {name: tuple(str(label) for label in found) for name, found in self.labels.items()}
         trees = {name: tuple(found) for name, found in self.hierarchies.items()}
         object.__setattr__(self, "labels", MappingProxyType(labels))
@@ -64,21 +63,13 @@ class Figures:
             object.__setattr__(self, attribute, array)
         if self.codes.shape != (self.values.size, len(labels)) or self.kind.shape != self.values.shape:
             raise DataError(f"{self.name}: give every figure a value, a kind, and a label along each dimension")
-        for name in trees:
-            if name not in labels:
-                raise RequestError(f"there is no dimension {name!r} for its hierarchy; {nearest(name, list(labels))}")
+        require(trees, labels, "a hierarchy is given, but there is no dimension")
         self._check_labels()
         self._check_values()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle through the constructor."""
-        kept = (dict(self.labels), self.codes, self.values, self.kind, self.kinds, self.name, self.decimals)
-        return Figures, (*kept, self.total, dict(self.hierarchies), self.absent, self.upper)
-
     def _check_labels(self) -> None:
         for name, labels in self.labels.items():
-            if len(set(labels)) != len(labels):
-                twice = next(label for label in labels if labels.count(label) > 1)
+            if (twice := repeated(labels)) is not None:
                 raise DataError(f"{self.name}: dimension {name!r} lists category {twice!r} twice; give it once")
         for name, trees in self.hierarchies.items():
             if len({tree.part for tree in trees}) > 1:
@@ -103,42 +94,32 @@ class Figures:
             )
 
     def _check_values(self) -> None:
-        for i, kind in enumerate(self.kinds):
-            rows = np.flatnonzero(self.kind == i)
-            if kind.spans and rows.size:
-                ends = None if self.upper is None or self.upper.shape != self.values.shape else self.upper
-                wrong = rows if ends is None else rows[ends[rows] < self.values[rows]]
-                if wrong.size:
-                    row = int(wrong[0])
-                    shown = "has no upper end" if ends is None else f"is published as {self.text(row)}"
-                    raise DataError(
-                        f"{self.name}: cell {self.describe(row)} {shown}; give the lower, then the upper end"
-                    )
-            if kind.step > 1:
-                off = rows[self.values[rows] % kind.step != 0]
-                if off.size:
-                    row = int(off[0])
-                    raise DataError(
-                        f"{self.name}: cell {self.describe(row)} is {self.text(row)}, which is not a multiple of the "
-                        f"rounding base {kind.step}; give the base that was used, or say that the figure is exact"
-                    )
-
-    # --- making -------------------------------------------------------------------------------------------
+        ends = None if self.upper is None or self.upper.shape != self.values.shape else self.upper
+        spans = self.where(lambda kind: kind.spans)
+        if (row := first_true(spans if ends is None else spans & (ends < self.values))) is not None:
+            shown = "has no upper end" if ends is None else f"is published as {self.text(row)}"
+            raise DataError(f"{self.name}: cell {self.describe(row)} {shown}; give the lower, then the upper end")
+        step = np.array([kind.step for kind in self.kinds], np.int64)[self.kind]
+        if (row := first_true(self.values % step != 0)) is not None:
+            raise DataError(
+                f"{self.name}: cell {self.describe(row)} is {self.text(row)}, which is not a multiple of the "
+                f"rounding base {step[row]}; give the base that was used, or say that the figure is exact"
+            )
 
     @classmethod
     def from_array(
         cls,
-        array: Any,
+        array: object,
         dimensions: Mapping[str, Sequence[object]],
         *,
         kind: Kind = EXACT,
         mark: Kind = SUPPRESSED,
         **about: Any,
     ) -> Figures:
-        """Build figures from nested lists; None hides a figure, and a category called as the total is a margin.
+        """Build figures from nested lists; None hides a figure, and the category named like the total is a margin.
 
-        ``mark`` is what a reader knows of those that are hidden: where it says nothing and zeros are shown, that they
-        are above 0; ``Kind("suppressed", least=0)`` says that zeros are hidden too.
+        ``mark`` is what a reader knows of hidden figures. Where it says nothing and zeros are shown, they are above 0;
+        ``Kind("suppressed", least=0)`` says that zeros are hidden too.
         """
         cells = np.array(array, dtype=object)
         shape = tuple(len(labels) for labels in dimensions.values())
@@ -148,14 +129,14 @@ class Figures:
         hidden = np.array([value is None for value in flat])
         values = np.array([0 if value is None else int(value) for value in flat], np.int64)
         codes = np.stack([axis.ravel() for axis in np.indices(shape)], axis=1)
-        labels = {name: tuple(str(label) for label in found) for name, found in dimensions.items()}
+        labels = {name: tuple(map(str, found)) for name, found in dimensions.items()}
         return cls(labels, codes, values, hidden.astype(np.int64), (kind, mark), **about).marked()
 
     @classmethod
     def of_table(cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
         """Return the inner counts of a table as figures of one kind; empty cells are published as empty.
 
-        Empty cells are listed with ``zeros``, and always where a figure of 0 need not mean that a cell is empty.
+        Empty cells are listed with ``zeros``, and always if a figure of 0 need not mean that a cell is empty.
         """
         if kind.exact and not zeros:
             cells, values = table.cells, table.counts
@@ -164,8 +145,7 @@ class Figures:
             cells = np.setdiff1d(np.arange(table.size), table.impossible)
             values = table.at(cells)
         codes = np.stack(table.grid.decode(cells), axis=1)
-        labels = {dimension.name: dimension.categories for dimension in table.dimensions}
-        return cls(labels, codes, values, np.zeros(values.size, np.int64), (kind, SUPPRESSED), **about)
+        return cls(table.categories_by_name, codes, values, np.zeros_like(values), (kind, SUPPRESSED), **about)
 
     @classmethod
     def of_tabulation(
@@ -173,7 +153,7 @@ class Figures:
         tabulation: Tabulation,
         *,
         response: str | None = None,
-        hidden: Any = None,
+        hidden: npt.ArrayLike | None = None,
         values: IntArray | None = None,
         kind: Kind = EXACT,
         mark: Kind = SUPPRESSED,
@@ -183,11 +163,11 @@ class Figures:
 
         Args:
             tabulation: the cells.
-            response: the magnitude that is published; by default the first, or the counts where there is none.
+            response: the magnitude that is published; by default the first, or the counts if there is none.
             hidden: true for the cells that are suppressed; their values do not enter the figures.
-            values: published values where they are not the sums themselves, in units of the last decimal of the sums.
-            kind: what a reader knows of the true values behind the figures that are shown.
-            mark: what a reader knows of those that are hidden.
+            values: published values if they are not the sums themselves, in units of the last decimal of the sums.
+            kind: what a reader knows of the true values behind the figures shown.
+            mark: what a reader knows of the hidden ones.
             about: the name and other fields of the figures.
 
         >>> from discreet.table.table import Table
@@ -199,8 +179,8 @@ class Figures:
         shown = units if values is None else np.asarray(values, np.int64)
         covered = np.zeros(shown.size, bool) if hidden is None else np.asarray(hidden, bool)
         return cls(
-            {axis.name: axis.codes for axis in tabulation.axes},
-            np.stack([tabulation.codes(axis.name) for axis in tabulation.axes], axis=1),
+            tabulation.categories_by_name,
+            np.stack(tabulation.grid.decode(tabulation.cells), axis=1),
             np.where(covered, 0, shown),
             covered.astype(np.int64),
             (kind, mark),
@@ -210,15 +190,13 @@ class Figures:
             **about,
         )
 
-    # --- what is in it ------------------------------------------------------------------------------------
-
     @property
     def names(self) -> tuple[str, ...]:
         """The dimensions' names."""
         return tuple(self.labels)
 
     def part(self, name: str) -> str | None:
-        """Return the code of a dimension's total where it is of the categories in its hierarchy only, None otherwise.
+        """Return the code of a dimension's total if it is of the categories in its hierarchy only, otherwise None.
 
         >>> east = Hierarchy.flat(["e1", "e2"]).as_part("East")
         >>> shown = Figures.from_array([3, 1, 4], {"x": ["e1", "e2", "East"]}, hierarchies={"x": (east,)})
@@ -232,18 +210,21 @@ class Figures:
         """Say whether a label is the total of a dimension: the total code, or that of one of its hierarchies."""
         return label == self.total or any(label == tree.total for tree in self.hierarchies.get(name, ()))
 
+    def where(self, is_so: Callable[[Kind], bool]) -> BoolArray:
+        """Say for each figure whether something is true of its kind."""
+        return np.array([is_so(kind) for kind in self.kinds], bool)[self.kind]
+
     @property
-    def hidden(self) -> Any:
+    def hidden(self) -> BoolArray:
         """True where the figure is suppressed."""
-        hides = np.array([kind.hidden for kind in self.kinds])
-        return hides[self.kind]
+        return self.where(lambda kind: kind.hidden)
 
     @property
     def stated(self) -> tuple[bool, ...]:
         """Whether each kind says all that a reader who knows the method learns from a figure of it.
 
-        Intervals do where all counts of their range are hidden, and no others; those that stand for figures suppressed
-        by choice do not.
+        Intervals do if all counts of their range are hidden, and no others. Intervals in place of figures
+        suppressed by choice do not.
         """
         limit = max((kind.hides for kind in self.kinds), default=0)
         return tuple(kind.stated or (kind.spans and limit > 0) for kind in self.kinds)
@@ -260,12 +241,12 @@ class Figures:
         >>> Figures.from_array([3, None, 0], {"x": list("abc")}).shows_zeros
         True
         """
-        exact = np.array([kind == EXACT for kind in self.kinds])[self.kind]
+        exact = self.where(lambda kind: kind == EXACT)
         if (exact & (self.values == 0)).any():
             return True
         inner = np.ones(len(self), bool)
         for column, (name, labels) in zip(self.codes.T, self.labels.items(), strict=True):
-            sums = {self.total} | {t.codes[p] for t in self.hierarchies.get(name, ()) for p in t.parents if p >= 0}
+            sums = {self.total}.union(*(tree.sums() for tree in self.hierarchies.get(name, ())))
             inner &= np.array([label not in sums for label in labels])[column]
         if self.absent != "empty" or not inner.any() or not (exact | self.hidden)[inner].all():
             return False
@@ -273,7 +254,7 @@ class Figures:
         return int(inner.sum()) < cells
 
     def marked(self, *, above_zero: bool | None = None) -> Figures:
-        """Return the figures with marks that say nothing of zeros taken to hide none, by default where zeros are shown.
+        """Return the figures with marks that say nothing of zeros taken to hide none, by default if zeros are shown.
 
         >>> Figures.from_array([3, None, 0], {"x": list("abc")}, mark=SUPPRESSED).kinds[1].phrase
         'suppressed, at least 1'
@@ -283,13 +264,13 @@ class Figures:
         return replace(self, kinds=tuple(kind.above_zero() for kind in self.kinds))
 
     def telling(self) -> Figures:
-        """Return the figures without those that are sums of others, which say nothing that these do not.
+        """Return the figures without sums of other figures, which add nothing to them.
 
         >>> shown = Figures.from_array([3, 6], {"sex": ["m", "Total"]}, kind=Kind("random", base=3))
         >>> len(replace(shown, kind=np.array([0, 2]), kinds=(*shown.kinds, Kind("added"))).telling())
         1
         """
-        keep = np.array([not kind.summed for kind in self.kinds])[self.kind]
+        keep = ~self.where(lambda kind: kind.summed)
         if keep.all():
             return self
         ends = None if self.upper is None else self.upper[keep]
@@ -322,11 +303,9 @@ class Figures:
         return f"{shown} to {decimal_text(int(self.upper[row]), self.decimals)}"
 
     def __len__(self) -> int:
-        """Return the number of figures."""
         return int(self.values.size)
 
     def __str__(self) -> str:
-        """Say what is published and how much of it is hidden."""
         spread = " × ".join(f"{name} ({len(labels)})" for name, labels in self.labels.items())
         made = ", ".join(dict.fromkeys(kind.phrase for i, kind in enumerate(self.kinds) if (self.kind == i).any()))
         return f"{self.name}: {spread}, {len(self):,} figures, {int(self.hidden.sum()):,} hidden ({made})"
@@ -335,7 +314,7 @@ class Figures:
 
 
 def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntArray, int]:
-    """Return the sums of a response, or the counts, as whole numbers of their last decimal, and how many decimals."""
+    """Return the sums of a response, or the counts, as integers in units of their last decimal, and the decimals."""
     tabulation.check_publishable()
     if not tabulation.responses:
         return tabulation.records, 0
@@ -344,3 +323,29 @@ def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntAr
     near = np.maximum(4 * np.finfo(np.float64).eps * np.abs(chosen.sums), 1e-9)
     decimals = next((d for d in range(7) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all()), 6)
     return np.rint(chosen.sums * 10**decimals).astype(np.int64), decimals
+
+
+def decimal_texts(values: IntArray, decimals: int) -> npt.NDArray[np.str_]:
+    """Return integers in units of the last decimal as people write them.
+
+    >>> decimal_texts(np.array([-5, 1250]), 2).tolist()
+    ['-0.05', '12.50']
+    """
+    if not decimals:
+        return values.astype("U20")
+    whole, part = np.divmod(np.abs(values), 10**decimals)
+    sign = np.where(values < 0, "-", "")
+    points = np.char.add(np.char.add(sign, whole.astype("U20")), ".")
+    return np.char.add(points, np.char.zfill(part.astype("U20"), decimals))
+
+
+def decimal_text(value: int, decimals: int) -> str:
+    """Return one integer in units of the last decimal as people write it.
+
+    >>> decimal_text(-1250, 2), decimal_text(7, 0)
+    ('-12.50', '7')
+    """
+    if not decimals:
+        return str(value)
+    sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
+    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"

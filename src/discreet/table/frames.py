@@ -3,51 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import BoolArray, IntArray, first_true
+from discreet.table.arrow_files import TextOptions, read_arrow
 from discreet.table.columns import Coded, Margins, coded_arrow, frequencies_from_columns
 from discreet.table.counts import Where, counts_from_arrow
 from discreet.table.frequencies import Frequencies
-from discreet.table.roles import ENDS, FIGURES, POSSIBLE, Layout, roles
+from discreet.table.roles import ENDS, FIGURES, POSSIBLE, Layout, check_layout, roles
 
 
-def frequencies_from_frame(
-    frame: Any,
-    *,
-    dimensions: Sequence[str] | None,
-    count: str,
-    layout: Layout,
-    total: str | None,
-    margins: Margins,
-) -> Frequencies:
+class TableOptions(TypedDict, total=False):
+    """How columns are read as a table; :func:`discreet.read_table` says what each option means."""
+
+    dimensions: Sequence[str] | None
+    count: str
+    layout: Layout
+    total: str | None
+    totals: Mapping[str, str] | None
+    margins: Margins
+
+
+def frequencies_from_frame(frame: object, **reading: Unpack[TableOptions]) -> Frequencies:
     """Count the cells of a pandas, polars or Arrow frame; see :meth:`Table.from_frame`."""
-    check_options(layout, margins)
+    count, layout = reading.get("count", FIGURES[0]), reading.get("layout", "auto")
+    arrow, reading["layout"] = plain_columns(frame, count, layout, reading.get("dimensions"))
+    return frequencies_from_arrow(arrow, lambda row: f"row {row}", **reading)
+
+
+def plain_columns(
+    frame: object, figure: str, layout: Layout, dimensions: Sequence[str] | None
+) -> tuple[pa.Table, Layout]:
+    """Return a frame as columns that say everything, and its layout."""
+    check_layout(layout)
     if type(frame).__module__.split(".")[0] == "pandas":
-        from discreet.table.from_pandas import plain_frame
-
-        frame, layout = plain_frame(frame, count, layout, dimensions)
-    return frequencies_from_arrow(
-        to_arrow(frame),
-        lambda row: f"row {row}",
-        dimensions=dimensions,
-        count=count,
-        layout=layout,
-        total=total,
-        margins=margins,
-    )
-
-
-def check_options(layout: str, margins: str) -> None:
-    """Refuse a layout or a treatment of margins that does not exist."""
-    if layout not in ("auto", "long", "wide"):
-        raise RequestError(f"layout is {layout!r}; it is 'auto', 'long' or 'wide'")
-    if margins not in ("check", "recompute"):
-        raise RequestError(f"margins is {margins!r}; it is 'check' or 'recompute'")
+        frame, layout = _plain_frame(frame, figure, layout, dimensions)
+    return to_arrow(frame), layout
 
 
 def to_arrow(frame: Any) -> pa.Table:
@@ -76,40 +73,41 @@ def frequencies_from_arrow(
     where: Where,
     *,
     dimensions: Sequence[str] | None = None,
-    count: str = "count",
+    count: str = FIGURES[0],
     layout: Layout = "auto",
     total: str | None = "Total",
     totals: Mapping[str, str] | None = None,
     margins: Margins = "check",
 ) -> Frequencies:
     """Count the cells of an Arrow table; `where` names the place of a row in messages."""
-    check_options(layout, margins)
-    names = [str(name) for name in arrow.column_names]
+    if margins not in ("check", "recompute"):
+        raise RequestError(f"margins is {margins!r}; it is 'check' or 'recompute'")
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a table needs at least one cell")
     given = None if count == FIGURES[0] else count
     found = roles(arrow, figure=given, dimensions=dimensions, layout=layout, total=total)
+    possible = None
     if found.wide:
         columns, counts, where = unpivot(arrow, dimensions, where)
-        return frequencies_from_columns(columns, counts, where=where, total=total, totals=totals, margins=margins)
-    dimensions = found.dimensions
-    if not set(ENDS) & set(dimensions):
-        _refuse_intervals(arrow, where)
-    columns = {name: coded_arrow(name, arrow[name], where) for name in dimensions}
-    counts = counts_from_arrow(arrow[found.figure], where)
-    possible = possible_from_arrow(arrow[POSSIBLE], where) if POSSIBLE in names and POSSIBLE not in dimensions else None
+    else:
+        if not set(ENDS) & set(found.dimensions):
+            _refuse_intervals(arrow, where)
+        columns = {name: coded_arrow(name, arrow[name], where) for name in found.dimensions}
+        counts = counts_from_arrow(arrow[found.figure], where)
+        possible = possible_from_arrow(arrow, found.dimensions, where)
     return frequencies_from_columns(
         columns, counts, where=where, total=total, totals=totals, margins=margins, possible=possible
     )
 
 
-def possible_from_arrow(column: pa.ChunkedArray, where: Where) -> npt.NDArray[np.bool_]:
-    """Return the column that is false at structural zeros."""
-    coded = coded_arrow(POSSIBLE, column, where)
+def possible_from_arrow(arrow: pa.Table, dimensions: Sequence[str], where: Where) -> BoolArray | None:
+    """Return the column that is false at structural zeros, None if there is none."""
+    if POSSIBLE not in arrow.column_names or POSSIBLE in dimensions:
+        return None
+    coded = coded_arrow(POSSIBLE, arrow[POSSIBLE], where)
     known = {"true": True, "1": True, "false": False, "0": False}
     for code, label in enumerate(coded.categories):
-        if label.strip().lower() not in known and (coded.codes == code).any():
-            row = int(np.argmax(coded.codes == code))
+        if label.strip().lower() not in known and (row := first_true(coded.codes == code)) is not None:
             raise DataError(
                 f"{where(row)}: column {POSSIBLE!r} is {label!r}; it is true or false (a dimension of that name "
                 "must be listed among the dimensions)"
@@ -119,9 +117,7 @@ def possible_from_arrow(column: pa.ChunkedArray, where: Where) -> npt.NDArray[np
 
 def _refuse_intervals(arrow: pa.Table, where: Where) -> None:
     """Refuse figures that are published as intervals: they are no counts."""
-    for name in ENDS:
-        if not set(ENDS) <= set(arrow.column_names):
-            return
+    for name in ENDS if set(ENDS) <= set(arrow.column_names) else ():
         texts = arrow[name].cast(pa.string()).fill_null("").to_pylist()
         row = next((row for row, text in enumerate(texts) if text.strip()), None)
         if row is not None:
@@ -135,9 +131,9 @@ def unpivot(
     arrow: pa.Table,
     dimensions: Sequence[str] | None,
     where: Where,
-    read: Callable[[Any, Where], npt.NDArray[Any]] = counts_from_arrow,
+    read: Callable[[pa.ChunkedArray, Where], npt.NDArray[Any]] = counts_from_arrow,
 ) -> tuple[dict[str, Coded], npt.NDArray[Any], Where]:
-    r"""Return the labels and counts of a cross-table, column after column; `read` turns a column into figures.
+    r"""Return the labels and counts of a cross-table, column by column; `read` turns a column into figures.
 
     A first header such as ``area\religion`` names both dimensions.
     """
@@ -178,3 +174,101 @@ def unpivot(
             coded = coded_arrow(name, arrow.column(names.index(name)), where)
             columns[name] = Coded(np.tile(coded.codes, len(figures)), coded.categories)
     return columns, np.concatenate([counts_of(i) for i in figures]), at
+
+
+def impossible_cells(table: Frequencies, combinations: Any, **text: Unpack[TextOptions]) -> IntArray:
+    """Return the positions of all cells that agree with any combination; see :meth:`Table.with_structural_zeros`."""
+    source = ""
+    if isinstance(combinations, str | Path):
+        rows, source = read_arrow(combinations, **text).to_pylist(), f"{combinations}: "
+    elif isinstance(combinations, Sequence) and all(isinstance(row, Mapping) for row in combinations):
+        rows = list(combinations)
+    else:
+        rows = to_arrow(combinations).to_pylist()
+    found = [_cells(table, row, f"{source}combination {i + 1}") for i, row in enumerate(rows)]
+    return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+
+def _cells(table: Frequencies, row: Mapping[str, object], where: str) -> IntArray:
+    """Return the positions of one combination, whatever the dimensions it does not name are."""
+    named = {name: label for name, label in row.items() if label is not None and label != ""}
+    if not named:
+        raise DataError(f"{where} names no category; name at least one")
+    try:
+        fixed = {table.axis(name): table.dimensions[table.axis(name)].code(label) for name, label in named.items()}
+    except RequestError as error:
+        raise RequestError(f"{where}: {error}") from None
+    return table.grid.cross([[fixed[i]] if i in fixed else np.arange(size) for i, size in enumerate(table.shape)])
+
+
+def _plain_frame(frame: Any, count: str, layout: Layout, dimensions: Sequence[str] | None) -> tuple[Any, Layout]:
+    """Return a pandas frame whose columns say what its index and named axes do, and its layout.
+
+    A series, such as ``frame.groupby([...]).size()``, is a column of counts labelled by its index. A cross-table,
+    such as ``pandas.crosstab`` gives, is stacked: its rows and columns may have several levels.
+    """
+    if type(frame).__name__ == "Series":
+        return _labelled(frame, _names(frame.index, "row"), count), "long"
+    if not _classifies(frame, count, layout):
+        return _texts(frame.reset_index(drop=True)), layout
+    crossed = frame.columns.nlevels > 1 or frame.columns.name is not None
+    names = _names(frame.index, "row")
+    if layout == "long" or (layout == "auto" and count in frame.columns and not crossed):
+        twice = [name for name in names if name in frame.columns]
+        if twice:
+            raise DataError(f"{twice[0]!r} is both a level of the index and a column; rename one of them")
+        return _texts(_levels(frame.index, names).join(frame.reset_index(drop=True))), "long"
+    across = _names(frame.columns, "column")
+    absent = [name for name in dimensions or () if name not in names]
+    if frame.columns.name is None and len(absent) == len(across) == 1:
+        across = absent
+    stacked = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)
+    return _labelled(stacked, [*names, *across], count), "long"
+
+
+def _classifies(frame: Any, count: str, layout: Layout) -> bool:
+    """Say whether the index labels the rows, or only numbers them."""
+    index = frame.index
+    if index.nlevels > 1 or index.name is not None or frame.columns.nlevels > 1:
+        return True
+    if type(index).__name__ == "RangeIndex":
+        return False
+    if index.dtype.kind not in "iu":
+        return True
+    # Integers are also what is left of a numbering after rows were dropped or sorted.
+    long = layout == "long" or count in frame.columns
+    return not long and frame.shape[1] > 0 and frame.dtypes.iloc[0].kind in "iuf"
+
+
+def _names(index: Any, default: str) -> list[str]:
+    """Return the names of an index's levels; those without one are called after their place."""
+    defaults = [f"{default} {level}" for level in range(1, index.nlevels + 1)] if index.nlevels > 1 else [default]
+    return [other if name is None else str(name) for name, other in zip(index.names, defaults, strict=True)]
+
+
+def _levels(index: Any, names: list[str]) -> Any:
+    return index.to_frame(index=False, name=names if index.nlevels > 1 else names[0])
+
+
+def _labelled(series: Any, names: list[str], count: str) -> Any:
+    """Return a long frame: the levels of an index and the counts that they label."""
+    if len({*names, count}) <= len(names):
+        raise DataError(f"the dimensions are called {names} and the counts {count!r}; every name must be different")
+    return _texts(_levels(series.index, names).assign(**{count: series.to_numpy()}))
+
+
+def _texts(frame: Any) -> Any:
+    """Turn columns and categories of mixed objects into texts; missing ones stay missing."""
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"two columns are called {str(twice)!r}; every column needs a name of its own")
+    import pandas
+
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    changed = {}
+    for name, column in frame.items():
+        if isinstance(column.dtype, pandas.CategoricalDtype):
+            changed[name] = column.cat.rename_categories([str(label) for label in column.cat.categories])
+        elif column.dtype.kind == "O" and not isinstance(column.dtype, pandas.StringDtype | pandas.ArrowDtype):
+            changed[name] = column.map(str, na_action="ignore")
+    return frame.assign(**changed)

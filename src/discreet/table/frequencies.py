@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.errors import DataError, LimitError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray
-from discreet.table.dimension import Dimension
-from discreet.table.grid import OnGrid, add_up, look_up, recode
+from discreet.core.errors import DataError, LimitError, RequestError, require
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.table.grid import Copied, Dimension, OnGrid, add_up, look_up, recode
 
 DENSE_LIMIT = 50_000_000
-"""The largest number of cells that is laid out as a dense array."""
+"""The largest number of cells that is laid out as a dense array: a round figure, at which one takes 400 MB."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frequencies(OnGrid):
+class Frequencies(OnGrid, Copied):
     """The cells of a frequency table and their geometry; a :class:`~discreet.table.Table` adds readers and writers."""
 
     dimensions: tuple[Dimension, ...]
@@ -29,7 +27,6 @@ class Frequencies(OnGrid):
     impossible: IntArray
 
     def __post_init__(self) -> None:
-        """Check the cells against the dimensions and freeze the arrays."""
         names = [dimension.name for dimension in self.dimensions]
         if not names:
             raise DataError("the table has no dimensions; name at least one")
@@ -39,9 +36,9 @@ class Frequencies(OnGrid):
         for name in ("cells", "counts", "impossible"):
             array = np.asarray(getattr(self, name))
             if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-                raise DataError(f"{name} is of type {array.dtype} and shape {array.shape}; give whole numbers in a row")
+                raise DataError(f"{name} is of type {array.dtype} and shape {array.shape}; give integers in a row")
             if array.flags.writeable or array.dtype != np.int64:
-                # A copy of its own, so that nobody who still holds the array changes the table.
+                # A copy of its own: nobody who still holds the array can change the table.
                 array = array.astype(np.int64)
                 array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -56,16 +53,12 @@ class Frequencies(OnGrid):
                 f"cell {self.describe(int(self.cells[where]))} has count {self.counts[where]}; "
                 "stored counts must be 1 or more"
             )
-        clash = _common(self.cells, self.impossible)
+        clash = self.impossible[self.at(self.impossible) > 0]
         if clash.size:
-            cell = int(clash[0])
-            count = int(self.at(np.array([cell]))[0])
             raise DataError(
-                f"cell {self.describe(cell)} is declared impossible, but its count is {count}; "
+                f"cell {self.describe(int(clash[0]))} is declared impossible, but its count is {self.at(clash)[0]}; "
                 "correct the count or take the cell off the structural zeros"
             )
-
-    # --- what is in it ------------------------------------------------------------------------------------
 
     @property
     def categories_by_name(self) -> dict[str, tuple[str, ...]]:
@@ -84,33 +77,17 @@ class Frequencies(OnGrid):
 
     def axis(self, name: str) -> int:
         """Return the position of a dimension."""
-        if name not in self.names:
-            raise RequestError(f"the table has no dimension {name!r}; {nearest(name, self.names)}")
+        require([name], self.names, "the table has no dimension")
         return self.names.index(name)
 
     def codes(self, name: str, cells: IntArray | None = None) -> IntArray:
         """Return the category codes along a dimension, of the non-empty cells or of the positions given."""
         return self.grid.code(self.cells if cells is None else cells, self.axis(name))
 
-    def label(self, cell: int) -> dict[str, str]:
-        """Return the categories of one cell, by dimension."""
-        return self.grid.label(cell)
-
-    def describe(self, cell: int) -> str:
-        """Return the categories of one cell as a phrase.
-
-        >>> from discreet.table import Table
-
-        >>> Table.from_array([[1, 2]], ["area", "sex"]).describe(1)
-        'area=1, sex=2'
-        """
-        return self.grid.describe(cell)
-
     def at(self, positions: IntArray) -> IntArray:
         """Return the counts at the given positions.
 
         >>> from discreet.table import Table
-
         >>> Table.from_array([4, 0, 2], ["month"]).at(np.array([2, 1])).tolist()
         [2, 0]
         """
@@ -124,7 +101,7 @@ class Frequencies(OnGrid):
                 np.bincount(self.codes(name), weights=values, minlength=self.shape[axis]).astype(np.float64)
                 for name, axis in zip(names, axes, strict=True)
             ]
-        # Nearly full: a dense layout adds along whole axes, which is several times faster.
+        # Nearly full: a dense layout adds along entire axes, which is several times faster.
         dense = np.zeros(self.size)
         dense[self.cells] = 1.0 if values is None else values
         every = range(len(self.shape))
@@ -138,15 +115,12 @@ class Frequencies(OnGrid):
         cells: IntArray = self.size // length - lost
         return cells
 
-    # --- parts --------------------------------------------------------------------------------------------
-
     def margin(self, *names: str) -> Self:
         """Sum over every dimension that is not named.
 
         A margin's cell is impossible when all the cells it sums are.
 
         >>> from discreet.table import Table
-
         >>> Table.from_array([[3, 0], [1, 5]], ["area", "sex"]).margin("area").counts.tolist()
         [3, 6]
         """
@@ -163,7 +137,6 @@ class Frequencies(OnGrid):
         """Fix one or more dimensions at a category and return the table over the others.
 
         >>> from discreet.table import Table
-
         >>> Table.from_array([[3, 0], [1, 5]], ["area", "sex"]).slice(area="2").counts.tolist()
         [1, 5]
         """
@@ -173,7 +146,7 @@ class Frequencies(OnGrid):
         if not codes or not kept:
             raise RequestError(f"fix some but not all of the dimensions {list(self.names)}; given: {list(wanted)}")
 
-        def inside(positions: IntArray) -> npt.NDArray[np.bool_]:
+        def inside(positions: IntArray) -> BoolArray:
             chosen = np.ones(positions.size, bool)
             for axis, code in codes.items():
                 chosen &= self.grid.code(positions, axis) == code
@@ -194,17 +167,13 @@ class Frequencies(OnGrid):
         return type(self)(self.dimensions, cells[kept], counts[kept], self.impossible)
 
     def aligned_to(self, other: Frequencies) -> Self:
-        """Return this table with the dimensions and categories in the other's order, joined by label.
-
-        Raises:
-            DataError: when names or categories differ; the message names the first that does.
-        """
+        """Return this table with the dimensions and categories in the other's order, joined by label."""
         if self.dimensions == other.dimensions:
             return self
         if set(self.names) != set(other.names):
             raise DataError(
                 f"dimensions differ: {list(other.names)} in the original, {list(self.names)} in the released "
-                "table; rename the columns so that they agree"
+                "table; rename the columns to agree"
             )
         codes = {dimension.name: self._codes_in(dimension) for dimension in other.dimensions}
         cells, lost = (self.grid.translate(found, other.grid, codes) for found in (self.cells, self.impossible))
@@ -226,8 +195,6 @@ class Frequencies(OnGrid):
                 )
         return recode(mine, dimension.categories)
 
-    # --- as a whole ---------------------------------------------------------------------------------------
-
     def to_array(self) -> IntArray:
         """Return the counts as a dense array, one axis per dimension."""
         if self.size > DENSE_LIMIT:
@@ -244,12 +211,7 @@ class Frequencies(OnGrid):
         labels = zip(*(np.array(d.categories, object)[self.codes(d.name)] for d in self.dimensions), strict=True)
         return dict(zip(labels, self.counts.tolist(), strict=True))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle through the constructor, which freezes the arrays again."""
-        return type(self), (self.dimensions, self.cells, self.counts, self.impossible)
-
     def __eq__(self, other: object) -> bool:
-        """Two tables are equal when their dimensions, counts and structural zeros are."""
         if not isinstance(other, Frequencies):
             return NotImplemented
         return self.dimensions == other.dimensions and all(
@@ -257,12 +219,4 @@ class Frequencies(OnGrid):
         )
 
     def __hash__(self) -> int:
-        """Hash what equality compares."""
         return hash((self.dimensions, self.cells.tobytes(), self.counts.tobytes(), self.impossible.tobytes()))
-
-
-def _common(a: IntArray, b: IntArray) -> IntArray:
-    """Return the values that two sorted unique arrays share."""
-    if not a.size or not b.size:
-        return a[:0]
-    return np.intersect1d(a, b, assume_unique=True)

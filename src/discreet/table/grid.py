@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import LimitError
-from discreet.core.numerics import IntArray
+from discreet.core.errors import DataError, LimitError, require
+from discreet.core.numerics import IntArray, index_ranges
 
 Number = TypeVar("Number", np.int64, np.float64)
+MOST = 60_000_000
+"""The most sums of combinations that are laid out: a round figure, at which their arrays take about 2 GB."""
 
 
 @dataclass(frozen=True)
 class Grid:
     """All combinations of categories of some dimensions; the last dimension runs fastest.
 
-    ``labels`` names the dimensions and their categories where there are names.
+    ``labels`` names the dimensions and their categories, if they have names.
 
     >>> grid = Grid.of({"area": ("north", "south"), "age": ("0-17", "18-64", "65+")})
     >>> grid.encode([[0, 1], [2, 0]]).tolist(), grid.describe(3)
@@ -36,11 +39,6 @@ class Grid:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Refuse more combinations than there are numbers.
-
-        Raises:
-            LimitError: when positions do not fit into 64 bits.
-        """
         if self.size >= 2**63:
             raise LimitError(
                 f"the dimensions span {self.size:.3g} cells, more than positions can number; leave some out"
@@ -65,8 +63,6 @@ class Grid:
     def names(self) -> tuple[str, ...]:
         """The dimensions' names."""
         return tuple(self.labels)
-
-    # --- codes and positions ------------------------------------------------------------------------------
 
     def encode(self, codes: Iterable[npt.ArrayLike]) -> IntArray:
         """Return the positions of combinations, given a column of codes for each dimension.
@@ -128,15 +124,34 @@ class Grid:
             positions = (positions[:, None] * length + np.asarray(column, np.int64)).ravel()
         return positions
 
+    def climb(
+        self, codes: Iterable[IntArray], above: Iterable[Sequence[Sequence[int]]], remedy: str
+    ) -> tuple[IntArray, IntArray]:
+        """Return every sum that combinations are in: the number of the combination, and the position of the sum.
+
+        Along each dimension, ``above`` lists for each code those of the sums that it is in.
+
+        >>> [column.tolist() for column in Grid((3,)).climb([np.array([2, 1])], [[(), (0, 1), (0, 2)]], "")]
+        [[0, 0, 1, 1], [0, 2, 0, 1]]
+        """
+        columns = list(codes)
+        rows = np.arange(columns[0].size)
+        position = np.zeros(rows.size, np.int64)
+        for stride, column, sums in zip(self.strides, columns, above, strict=True):
+            first = np.cumsum([0, *(len(nodes) for nodes in sums)])
+            flat = np.array([node for nodes in sums for node in nodes], np.int64)
+            begin, end = first[column[rows]], first[column[rows] + 1]
+            if int((end - begin).sum()) > MOST:
+                raise LimitError(f"the contributions are in more than {MOST:,} sums; {remedy}")
+            again, node = index_ranges(begin, end)
+            position, rows = position[again] + stride * flat[node], rows[again]
+        return rows, position
+
     def translate(self, positions: IntArray, other: Grid, codes: Mapping[str, IntArray]) -> IntArray:
         """Return positions of this grid as those of another that shares dimensions with it, -1 where it has none.
 
-        Dimensions join by name. Those that only one of the two has stand at code 0, their total.
-
-        Args:
-            positions: where the combinations stand here.
-            other: where they shall stand.
-            codes: for each dimension that both have, the other's code for each of the own, -1 for none.
+        Dimensions join by name; those that only one of the two has are at code 0, their total. For each dimension that
+        both have, ``codes`` gives the other's code for each of this grid's, -1 for none.
 
         >>> one, two = Grid.of({"x": "ab", "y": "cd"}), Grid.of({"y": "dc", "z": "ef"})
         >>> one.translate(np.array([0, 1, 3]), two, {"y": np.array([1, 0])}).tolist()
@@ -149,8 +164,6 @@ class Grid:
                 found = np.where(self.code(positions, axis) == 0, found, -1)
         return found
 
-    # --- names --------------------------------------------------------------------------------------------
-
     def label(self, position: int) -> dict[str, str]:
         """Return the categories of one combination, by dimension."""
         sizes = zip(self.labels.items(), self.strides, self.shape, strict=True)
@@ -161,8 +174,16 @@ class Grid:
         return ", ".join(f"{name}={label}" for name, label in self.label(position).items())
 
 
+class Copied:
+    """Base of frozen data classes, which are copied and pickled through their constructor, mappings thawed."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (getattr(self, item.name) for item in fields(self))  # type: ignore[arg-type]
+        return type(self), tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
+
+
 class OnGrid:
-    """What has named dimensions and a grid over them."""
+    """Base of classes with named dimensions and a grid over them."""
 
     @property
     def categories_by_name(self) -> Mapping[str, Sequence[str]]:
@@ -189,14 +210,75 @@ class OnGrid:
         """The number of combinations of categories, those that cannot occur included."""
         return self.grid.size
 
+    def label(self, position: int) -> dict[str, str]:
+        """Return the categories of one combination, by dimension."""
+        return self.grid.label(position)
+
+    def describe(self, position: int) -> str:
+        """Return the categories of one combination as a phrase."""
+        return self.grid.describe(position)
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A classifying variable of a table, with its categories in order.
+
+    Labels are text: a table read from a file and one built from numbers join by the same keys.
+
+    >>> Dimension("sex", (1, 2)).categories
+    ('1', '2')
+    """
+
+    name: str
+    categories: tuple[str, ...]
+
+    def __init__(self, name: str, categories: Iterable[object]) -> None:
+        labels = tuple(str(label) for label in categories)
+        if not isinstance(name, str) or not name:
+            raise DataError(f"dimension name is {name!r}; give a text that is not empty")
+        if not labels:
+            raise DataError(f"dimension {name!r} has no categories; give at least one")
+        if "" in labels:
+            raise DataError(f"category {labels.index('') + 1} of dimension {name!r} is empty; label every category")
+        if (twice := repeated(labels)) is not None:
+            raise DataError(f"dimension {name!r} lists category {twice!r} twice; every label must be unique")
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "categories", labels)
+
+    def __len__(self) -> int:
+        return len(self.categories)
+
+    def code(self, category: object) -> int:
+        """Return the position of a category.
+
+        >>> Dimension("sex", ("m", "f")).code("f")
+        1
+        """
+        require([str(category)], self.categories, f"dimension {self.name!r} has no category")
+        return self.categories.index(str(category))
+
+    def codes(self, labels: Iterable[str]) -> IntArray:
+        """Return the positions of several categories."""
+        known = {label: code for code, label in enumerate(self.categories)}
+        return np.array([known[label] if label in known else self.code(label) for label in labels], np.int64)
+
+
+def grid_of(dimensions: Iterable[Dimension]) -> Grid:
+    """Return the grid of all combinations of categories.
+
+    >>> grid_of([Dimension("area", "ns"), Dimension("sex", "mf")]).describe(2)
+    'area=s, sex=m'
+    """
+    return Grid.of({dimension.name: dimension.categories for dimension in dimensions})
+
+
+def repeated(labels: Sequence[str]) -> str | None:
+    """Return the first label that is listed twice, None if all are different."""
+    return None if len(set(labels)) == len(labels) else next(one for one in labels if labels.count(one) > 1)
+
 
 def locate(listed: IntArray, wanted: IntArray, order: IntArray | None = None) -> IntArray:
-    """Return where numbers stand in a list without repeats, -1 where it lacks them.
-
-    Args:
-        listed: the list, sorted unless ``order`` sorts it.
-        wanted: the numbers.
-        order: the indices that sort the list.
+    """Return the places of numbers in a list without repeats, sorted or with the order that sorts it, -1 for none.
 
     >>> locate(np.array([2, 5, 7]), np.array([7, 3])).tolist()
     [2, -1]
@@ -210,7 +292,7 @@ def locate(listed: IntArray, wanted: IntArray, order: IntArray | None = None) ->
 
 
 def look_up(listed: IntArray, values: npt.NDArray[Number], wanted: IntArray) -> npt.NDArray[Number]:
-    """Return the values that stand beside listed numbers, 0 for those that the list lacks.
+    """Return the values that belong to listed numbers, 0 for numbers that the list lacks.
 
     >>> look_up(np.array([2, 5]), np.array([30, 40]), np.array([5, 3])).tolist()
     [40, 0]
@@ -222,7 +304,7 @@ def look_up(listed: IntArray, values: npt.NDArray[Number], wanted: IntArray) -> 
 
 
 def recode(labels: Iterable[str], among: Iterable[str]) -> IntArray:
-    """Return the place of each label among others, -1 where it is none of them.
+    """Return the place of each label among others, -1 for none.
 
     >>> recode(["b", "z"], ["a", "b"]).tolist()
     [1, -1]

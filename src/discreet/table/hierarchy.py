@@ -8,21 +8,35 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, RequestError, require
 from discreet.core.files import write_text
-from discreet.table.parent_codes import parents_from_columns, parents_from_hrc, parents_from_pairs
+from discreet.table.grid import Copied, repeated
 
 TOTAL = "Total"
-"""The code of a hierarchy's root where none is given."""
+"""The code of a hierarchy's root if none is given."""
+
+
+class TotalFirst:
+    """Base of classes with codes, the total first."""
+
+    codes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def total(self) -> str:
+        """The code of the total."""
+        return self.codes[0]
 
 
 @dataclass(frozen=True, repr=False)
-class Hierarchy:
+class Hierarchy(TotalFirst, Copied):
     """A tree over a dimension's codes: its inner nodes are margins, its leaves the categories of the records.
 
-    ``codes`` stand in the order of a table's rows, every code after its parent and the total first; ``parents``
-    holds the position of each code's parent, -1 for the total. Branches may end at any depth. ``part`` is true where
-    the total is of these codes only, and not of everybody: a table of the east alone, beside tables of the country.
+    ``codes`` are in the order of a table's rows, the total first and every code after its parent; ``parents`` holds
+    the position of each code's parent, -1 for the total. Branches may end at any depth. ``part`` is true if the total
+    is of these codes only, and not of everybody: a table of the east alone, beside tables of the country.
 
     >>> tree = Hierarchy.from_parents({"north": "Total", "n1": "north", "n2": "north", "south": "Total"})
     >>> tree.leaves, tree.children("north"), tree.depth
@@ -35,24 +49,17 @@ class Hierarchy:
     part: bool = False
 
     def __post_init__(self) -> None:
-        """Check that this is a tree with its root first."""
         object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
         if not self.codes or len(self.codes) != len(self.parents):
             raise DataError(f"a hierarchy has {len(self.codes)} codes and {len(self.parents)} parents; give one each")
-        if len(set(self.codes)) != len(self.codes):
-            raise DataError(f"code {_twice(self.codes)!r} stands twice in the hierarchy; every code needs one place")
+        if (twice := repeated(self.codes)) is not None:
+            raise DataError(f"code {twice!r} is in the hierarchy twice; every code needs one place")
         if "" in self.codes:
             raise DataError("a code of the hierarchy is empty; give every category a code")
         if self.parents[0] != -1 or any(not 0 <= parent < i for i, parent in enumerate(self.parents) if i):
-            raise DataError("in a hierarchy the total stands first, and every code after its parent")
+            raise DataError("in a hierarchy the total comes first, and every code after its parent")
         for code in self.labels:
             self._at(code)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle through the constructor."""
-        return Hierarchy, (self.codes, self.parents, dict(self.labels), self.part)
-
-    # --- making -------------------------------------------------------------------------------------------
 
     @classmethod
     def from_parents(
@@ -65,26 +72,26 @@ class Hierarchy:
         """Build a hierarchy from a table of children and their parents.
 
         Args:
-            pairs: ``{child: parent}``, or pairs of child and parent; a parent that is nobody's child, empty or
-                missing hangs under the total.
+            pairs: ``{child: parent}``, or pairs of child and parent; a parent that is nobody's child, and a child
+                whose parent is empty or missing, come directly under the total.
             total: the code of the root.
             labels: what the codes mean.
 
         >>> Hierarchy.from_parents([("a1", "a"), ("a2", "a"), ("b", None)]).codes
         ('Total', 'a', 'a1', 'a2', 'b')
         """
-        return cls._grown(parents_from_pairs(pairs, total), total, labels)
+        return cls._grown(_parents_from_pairs(pairs, total), total, labels)
 
     @classmethod
     def flat(cls, codes: Iterable[object], *, total: str = TOTAL) -> Hierarchy:
-        """Build the hierarchy of a plain dimension: every code stands under the total.
+        """Build the hierarchy of a plain dimension: every code is directly under the total.
 
         >>> Hierarchy.flat(["a", "b"]).parents
         (-1, 0, 0)
         """
         below = [str(code) for code in codes]
         if total in below:
-            raise DataError(f"category {total!r} is also the code of the total; name the total otherwise (total=...)")
+            raise DataError(f"category {total!r} is also the code of the total; give that another name (total=...)")
         return cls((total, *below), (-1, *([0] * len(below))))
 
     @classmethod
@@ -96,7 +103,7 @@ class Hierarchy:
         >>> Hierarchy.from_columns([("n", "n1"), ("n", "n2"), ("s", None)]).leaves
         ('n1', 'n2', 's')
         """
-        return cls._grown(parents_from_columns(rows, total), total, None)
+        return cls._grown(_parents_from_columns(rows, total), total)
 
     @classmethod
     def from_prefixes(cls, codes: Iterable[object], lengths: Sequence[int], *, total: str = TOTAL) -> Hierarchy:
@@ -117,13 +124,13 @@ class Hierarchy:
         return cls.from_columns(rows, total=total)
 
     @classmethod
-    def from_hrc(cls, text: str, *, lead: str = "@", total: str = TOTAL, source: str = "") -> Hierarchy:
+    def from_hrc(cls, text: str, *, lead: str = "@", total: str = TOTAL) -> Hierarchy:
         r"""Read the text of an indented ``.hrc`` file as τ-ARGUS does: the leading characters give the level.
 
         >>> Hierarchy.from_hrc("Nr\n@ 1\n@ 2\nOs\n").parents
         (-1, 0, 1, 1, 0)
         """
-        return cls._grown(parents_from_hrc(text, lead, total, source), total, None)
+        return cls._grown(_parents_from_hrc(text, lead, total), total)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Hierarchy:
@@ -131,7 +138,7 @@ class Hierarchy:
         return cls(tuple(data["codes"]), tuple(data["parents"]), data["labels"], data.get("part", False))
 
     @classmethod
-    def _grown(cls, parent_of: Mapping[str, str], total: str, labels: Mapping[str, str] | None) -> Hierarchy:
+    def _grown(cls, parent_of: Mapping[str, str], total: str, labels: Mapping[str, str] | None = None) -> Hierarchy:
         """Lay a tree out, each branch whole before the next, in the order in which codes were first named."""
         below: dict[str, list[str]] = {}
         for code, parent in parent_of.items():
@@ -146,20 +153,9 @@ class Hierarchy:
             stack += [(child, len(codes) - 1) for child in reversed(below.get(code, []))]
         return cls(tuple(codes), tuple(parents), labels or {})
 
-    # --- what is in it ------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        """Return the number of codes, the total included."""
-        return len(self.codes)
-
-    @property
-    def total(self) -> str:
-        """The code of the root."""
-        return self.codes[0]
-
     @property
     def leaves(self) -> tuple[str, ...]:
-        """The codes that nothing stands under, in order."""
+        """The codes that have none under them, in order."""
         inner = set(self.parents)
         return tuple(code for i, code in enumerate(self.codes) if i not in inner)
 
@@ -176,10 +172,16 @@ class Hierarchy:
         """The number of levels below the total."""
         return max(self.levels)
 
+    def sums(self) -> dict[str, list[str]]:
+        """Return each code that is a sum of others, with the codes directly under it."""
+        found: dict[str, list[str]] = {}
+        for code, parent in zip(self.codes[1:], self.parents[1:], strict=True):
+            found.setdefault(self.codes[parent], []).append(code)
+        return found
+
     def children(self, code: object) -> tuple[str, ...]:
-        """Return the codes that stand directly under one."""
-        at = self._at(code)
-        return tuple(child for child, parent in zip(self.codes, self.parents, strict=True) if parent == at)
+        """Return the codes directly under one."""
+        return tuple(self.sums().get(self.codes[self._at(code)], ()))
 
     def path(self, code: object) -> tuple[str, ...]:
         """Return a code, its parent, and so on up to the total."""
@@ -191,10 +193,8 @@ class Hierarchy:
             at = self.parents[at]
 
     def _at(self, code: object) -> int:
-        try:
-            return self.codes.index(str(code))
-        except ValueError:
-            raise RequestError(f"the hierarchy has no code {str(code)!r}; {nearest(str(code), self.codes)}") from None
+        require([str(code)], self.codes, "the hierarchy has no code")
+        return self.codes.index(str(code))
 
     def with_codes(self, codes: Iterable[object]) -> Hierarchy:
         """Put further codes directly under the total.
@@ -221,7 +221,7 @@ class Hierarchy:
     def as_part(self, total: str | None = None) -> Hierarchy:
         """Say that the total is of these codes only, and what it is called.
 
-        Beside tables of everybody, such a total is one more sum of the same dimension, never the whole.
+        Beside tables of everybody, such a total is one more sum of the same dimension, never all of it.
 
         >>> Hierarchy.flat(["e1", "e2"]).as_part("East").total
         'East'
@@ -230,10 +230,8 @@ class Hierarchy:
         labels = {top if code == self.total else code: text for code, text in self.labels.items()}
         return Hierarchy((top, *self.codes[1:]), self.parents, labels, True)
 
-    # --- leaving ------------------------------------------------------------------------------------------
-
     def to_hrc(self, lead: str = "@") -> str:
-        """Return the text of a ``.hrc`` file; the total is left out, as τ-ARGUS wants it."""
+        """Return the text of a ``.hrc`` file; τ-ARGUS wants it without the total."""
         lines = [lead * (level - 1) + code for code, level in zip(self.codes, self.levels, strict=True) if level]
         return "\n".join(lines) + "\n"
 
@@ -247,7 +245,6 @@ class Hierarchy:
         return {**found, "part": True} if self.part else found
 
     def __str__(self) -> str:
-        """Return a short drawing of the tree."""
         head = f"Hierarchy of {len(self.leaves)} leaves, {self.depth} levels under {self.total!r}"
         head += ", a part of the dimension" if self.part else ""
         lines = [
@@ -292,6 +289,88 @@ def part_tree(name: str, totals: Sequence[str], trees: Sequence[Hierarchy]) -> H
     return found
 
 
-def _twice(codes: Sequence[str]) -> str:
-    seen: set[str] = set()
-    return next(code for code in codes if code in seen or seen.add(code))  # type: ignore[func-returns-value]
+def _parents_from_pairs(pairs: Mapping[str, str] | Iterable[tuple[object, object]], total: str) -> dict[str, str]:
+    listed = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
+    parent_of: dict[str, str] = {}
+    for child, parent in listed:
+        above = total if parent is None or str(parent) == "" else str(parent)
+        code = str(child)
+        if code == total:
+            raise DataError(f"the total {total!r} is listed below {above!r}; the root of a hierarchy has no parent")
+        if code in parent_of:
+            if parent_of[code] == above:
+                raise DataError(f"code {code!r} is listed twice below {above!r}; list every code once")
+            raise DataError(
+                f"code {code!r} has two parents, {parent_of[code]!r} and {above!r}; a hierarchy is a tree: give "
+                "each grouping a hierarchy of its own"
+            )
+        parent_of[code] = above
+    for above in list(dict.fromkeys(parent_of.values())):
+        if above != total and above not in parent_of:
+            parent_of[above] = total
+    _refuse_cycle(parent_of, total)
+    named = dict.fromkeys(str(code) for child, parent in listed for code in (parent, child))
+    return {code: parent_of[code] for code in named if code in parent_of}
+
+
+def _parents_from_columns(rows: Iterable[Sequence[object]], total: str) -> dict[str, str]:
+    parent_of: dict[str, str] = {}
+    for row in rows:
+        above = total
+        for value in row:
+            code = "" if value is None else str(value)
+            if code in ("", above):
+                continue
+            if code == total:
+                raise DataError(f"category {total!r} is also the code of the total; give that another name (total=...)")
+            if parent_of.setdefault(code, above) != above:
+                raise DataError(
+                    f"code {code!r} has two parents, {parent_of[code]!r} and {above!r}; nested columns need codes "
+                    "that lie in one parent only"
+                )
+            above = code
+    _refuse_cycle(parent_of, total)
+    return parent_of
+
+
+def _parents_from_hrc(text: str, lead: str, total: str) -> dict[str, str]:
+    if len(lead) < 1:
+        raise RequestError("the leading string of a hierarchy file is empty; it is a character such as @")
+    branch: list[str] = [total]
+    parent_of: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        body = line.rstrip()
+        if not body:
+            continue
+        depth = 0
+        while body.startswith(lead):
+            body, depth = body[len(lead) :], depth + 1
+        if not body.strip():
+            raise DataError(f"line {number} has {lead!r} but no code; give the code or drop the line")
+        if depth >= len(branch):
+            raise DataError(
+                f"line {number}: code {body!r} is on level {depth + 1}, but the line before it on level "
+                f"{len(branch) - 1}; go down one level at a time"
+            )
+        if body == total or body in parent_of:
+            raise DataError(f"line {number}: code {body!r} is listed twice; every code needs one place")
+        parent_of[body] = branch[depth]
+        branch[depth + 1 :] = [body]
+    if not parent_of:
+        raise DataError("there are no codes in the hierarchy; list at least one")
+    return parent_of
+
+
+def _refuse_cycle(parent_of: Mapping[str, str], total: str) -> None:
+    safe = {total}
+    for start in parent_of:
+        trail: dict[str, None] = {}
+        code = start
+        while code not in safe:
+            if code in trail:
+                loop = [*list(trail)[list(trail).index(code) :], code]
+                shown = " → ".join(repr(part) for part in loop[:8])
+                raise DataError(f"the hierarchy goes in a circle: {shown}; remove one of these parents")
+            trail[code] = None
+            code = parent_of[code]
+        safe |= set(trail)

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.core.errors import DataError, DiscreetError, RequestError
-from discreet.table.arrow_files import read_arrow
-from discreet.table.csv_text import decode
+from discreet.core.errors import DataError, RequestError
+from discreet.table.arrow_files import TextOptions, decode, errors_of, read_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy
-
-CHILD, PARENT, LABEL = ("child", "code"), ("parent",), ("label", "name")
 
 
 def read_hierarchy(
-    path: str | Path,
-    *,
-    lead: str = "@",
-    total: str = TOTAL,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
+    path: str | Path, *, lead: str = "@", total: str = TOTAL, encoding: str = "utf-8", delimiter: str | None = None
 ) -> Hierarchy:
     """Read a hierarchy from a file, by its ending and header.
 
     ``.hrc`` is the indented list of τ-ARGUS. A CSV or Parquet file with a column ``parent`` and a column ``child``
-    or ``code`` lists children and parents (a column ``label`` says what they mean); any other one has nested columns,
+    or ``code`` lists children and parents (a column ``label`` says what they mean). Any other file has nested columns,
     the coarsest first.
 
     Args:
@@ -34,37 +26,32 @@ def read_hierarchy(
         delimiter: what separates the columns of a CSV file; found from the header when not given.
     """
     file = Path(path)
-    try:
+    with errors_of(file):
         if file.suffix.lower() == ".hrc":
-            return Hierarchy.from_hrc(_text(file, encoding), lead=lead, total=total)
-        return _from_table(file, total, encoding, delimiter)
-    except DiscreetError as error:
-        message = str(error)
-        raise type(error)(message if message.startswith(str(file)) else f"{file}: {message}") from None
+            try:
+                content = file.read_bytes()
+            except OSError as error:
+                raise RequestError(f"{file} cannot be read ({error.strerror}); check the name and the folder") from None
+            return Hierarchy.from_hrc(decode(content, file, encoding), lead=lead, total=total)
+        return _from_table(file, total, {"encoding": encoding, "delimiter": delimiter})
 
 
-def _text(file: Path, encoding: str) -> str:
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise RequestError(f"{file} cannot be read ({error.strerror}); check the name and the folder") from None
-    return decode(content, file, encoding)
-
-
-def _from_table(file: Path, total: str, encoding: str, delimiter: str | None) -> Hierarchy:
-    arrow = read_arrow(file, encoding=encoding, delimiter=delimiter)
+def _from_table(file: Path, total: str, text: TextOptions) -> Hierarchy:
+    arrow = read_arrow(file, **text)
     if not arrow.num_rows:
         raise DataError("there are no rows; a hierarchy needs at least one code")
     columns = {name.strip().lower(): arrow[name].to_pylist() for name in arrow.column_names}
-    parent = next((name for name in PARENT if name in columns), None)
-    if parent is None:
+    if "parent" not in columns:
         return Hierarchy.from_columns(zip(*columns.values(), strict=True), total=total)
-    child = next((name for name in CHILD if name in columns), None)
+    child = next((name for name in ("child", "code") if name in columns), None)
     if child is None:
         raise DataError(f"there is a column 'parent' but none called 'child' or 'code'; there are {list(columns)}")
-    label = next((name for name in LABEL if name in columns), None)
-    rows = list(zip(columns[child], columns[parent], strict=True))
+    label = next((name for name in ("label", "name") if name in columns), None)
     labels = {} if label is None else dict(zip(map(str, columns[child]), map(str, columns[label]), strict=True))
     # A row of the total itself, with no parent, says only what it is called.
-    rows = [(code, above) for code, above in rows if not (str(code) == total and above in (None, ""))]
+    rows = [
+        (code, above)
+        for code, above in zip(columns[child], columns["parent"], strict=True)
+        if not (str(code) == total and above in (None, ""))
+    ]
     return Hierarchy.from_parents(rows, total=total, labels=labels)

@@ -5,33 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, DiscreetError
+from discreet.core.errors import DataError
 from discreet.core.text import columns
-from discreet.table.arrow_files import read_arrow
+from discreet.table.arrow_files import errors_of, read_arrow
 from discreet.table.columns import CODED, TOTALS
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
-from discreet.table.release_parquet import note_of
 from discreet.table.release_reader import read_release
 from discreet.table.roles import FIGURES, MARKS, roles
-from discreet.table.tabulation_reader import read_tabulation
+from discreet.table.table_reader import has_note, is_tabulated, note_of, read_tabulation
 
 Content: TypeAlias = Literal["table", "release", "records", "tabulation"]
 COUNTS = (*FIGURES, "frequency", "n", "records", "persons", "obs_value")
 """Names by which a column of figures is recognised, in any case."""
 SHOWN = 8
-"""How many labels of a column are listed."""
+"""How many labels of a column are listed: a round choice that fills one line."""
 
 
-@dataclass(frozen=True)
-class Column:
-    """One column: whether it holds numbers, and its labels."""
+class Column(NamedTuple):
+    """One column: whether it holds numbers, how many distinct entries, the first of them, and how many marks."""
 
     name: str
     numeric: bool
@@ -39,14 +37,10 @@ class Column:
     labels: tuple[str, ...]
     marks: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {**vars(self), "labels": list(self.labels)}
-
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a file holds, and the options with which it would be read; every one of them can be corrected."""
+    """What a file holds, and the options with which it would be read; you can correct every one of them."""
 
     name: str
     content: Content
@@ -70,19 +64,12 @@ class Inspection:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        found = {
-            "name": self.name,
-            "content": self.content,
-            "sentence": self.sentence,
-            "rows": self.rows,
-            "columns": [column.to_dict() for column in self.columns],
-            "options": dict(self.options),
-            "method": self.method,
-        }
+        found = {"name": self.name, "content": self.content, "sentence": self.sentence, "rows": self.rows}
+        columns = [{**one._asdict(), "labels": list(one.labels)} for one in self.columns]
+        found |= {"columns": columns, "options": dict(self.options), "method": self.method}
         return found if self.cells is None else {**found, "cells": dict(self.cells)}
 
     def __str__(self) -> str:
-        """Say what it is, and list the columns."""
         rows = [
             [one.name, "numbers" if one.numeric else "labels", f"{one.distinct:,}", ", ".join(one.labels)]
             for one in self.columns
@@ -107,29 +94,26 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     plain = [i for i, field in enumerate(arrow.schema) if not pa.types.is_nested(field.type)]
     arrow = arrow.select(plain)
     found = tuple(_column(str(name), arrow.column(i)) for i, name in enumerate(arrow.column_names))
-    note = note_of(arrow)
+    note = note_of(arrow.schema.metadata, "release")
     content, proposed = _recognise(arrow, found) if note is None else ("release", {})
     proposed.update({name: str(value) for name, value in reading.items() if value})
-    if note is None and content in ("table", "release") and b"discreet" not in (arrow.schema.metadata or {}):
-        _check(file, arrow, proposed, reading)
+    if content in ("table", "release") and not has_note(arrow.schema.metadata):
+        # Refuse what every reader of tables refuses: columns of which it is not clear what they are.
+        with errors_of(file):
+            roles(
+                arrow,
+                figure=proposed.get("count"),
+                dimensions=_names(reading.get("dimensions")),
+                layout=reading.get("layout") or "auto",
+                total=proposed.get("total", TOTAL),
+            )
     shown = _cells(file, content, proposed, encoding) if cells and content != "records" else None
     method = "" if note is None else str(note.get("method", ""))
     return Inspection(file.name, content, arrow.num_rows, found, proposed, shown, method)
 
 
-def _check(file: Path, arrow: pa.Table, proposed: Mapping[str, str], reading: Mapping[str, Any]) -> None:
-    """Refuse what every reader of tables refuses: columns of which it is not clear what they are."""
-    named = reading.get("dimensions")
-    try:
-        roles(
-            arrow,
-            figure=proposed.get("count"),
-            dimensions=[name.strip() for name in named.split(",")] if named else None,
-            layout=reading.get("layout") or "auto",
-            total=proposed.get("total", TOTAL),
-        )
-    except DiscreetError as error:
-        raise type(error)(f"{file}: {error}") from None
+def _names(listed: str | None) -> list[str] | None:
+    return [name.strip() for name in listed.split(",")] if listed else None
 
 
 def _column(name: str, column: pa.ChunkedArray) -> Column:
@@ -146,9 +130,8 @@ def _column(name: str, column: pa.ChunkedArray) -> Column:
 
 
 def _recognise(arrow: pa.Table, found: Sequence[Column]) -> tuple[Content, dict[str, str]]:
-    """Tell what rows are, and where the figures stand."""
-    metadata = arrow.schema.metadata or {}
-    if b'"tabulation"' in metadata.get(b"discreet", b""):
+    """Tell what rows are, and where the figures are."""
+    if is_tabulated(arrow.schema.metadata):
         return "tabulation", {}
     numeric = [one for one in found if one.numeric]
     labels = [one for one in found if not one.numeric]
@@ -179,7 +162,6 @@ def _recognise(arrow: pa.Table, found: Sequence[Column]) -> tuple[Content, dict[
 
 
 def _unique(arrow: pa.Table, chosen: Sequence[Column]) -> bool:
-    """True where no two rows have the same labels."""
     if not chosen:
         return False
     groups = arrow.select([one.name for one in chosen]).group_by([one.name for one in chosen]).aggregate([])
@@ -187,13 +169,10 @@ def _unique(arrow: pa.Table, chosen: Sequence[Column]) -> bool:
 
 
 def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: str) -> dict[str, Any]:
-    """Return every figure in columns."""
     if content == "tabulation":
         return figures_dict(Figures.of_tabulation(read_tabulation(file)))
     given: dict[str, Any] = {name: value for name, value in options.items() if name in ("layout", "total", "delimiter")}
-    dimensions = options.get("dimensions")
-    if dimensions:
-        given["dimensions"] = [name.strip() for name in dimensions.split(",")]
+    given["dimensions"] = _names(options.get("dimensions"))
     if options.get("layout") != "wide":
         given["value"] = options.get("count", "count")
     return figures_dict(read_release(file, encoding=encoding, **given).parts()[0])
@@ -201,6 +180,8 @@ def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: s
 
 def figures_dict(figures: Figures) -> dict[str, Any]:
     """Return published figures in columns of plain data: labels and codes by dimension, values, which are hidden."""
+    at = np.flatnonzero(figures.where(lambda kind: kind.spans))
+    upper = figures.values if figures.upper is None else figures.upper
     return {
         "dimensions": [
             {
@@ -214,23 +195,14 @@ def figures_dict(figures: Figures) -> dict[str, Any]:
         "codes": figures.codes.T.tolist(),
         "values": figures.values.tolist(),
         "hidden": np.flatnonzero(figures.hidden).tolist(),
-        "intervals": _intervals(figures),
+        "intervals": np.stack([at, figures.values[at], upper[at]], axis=1).tolist(),
         "decimals": figures.decimals,
     }
 
 
 def _depths(labels: Sequence[str], trees: Sequence[Hierarchy]) -> list[int] | None:
-    """Return how far below the total each label stands, None where the dimension has no hierarchy."""
+    """Return how far below the total each label is, None if the dimension has no hierarchy."""
     if not any(tree.depth > 1 for tree in trees):
         return None
     depths = {code: level for tree in trees for code, level in zip(tree.codes, tree.levels, strict=True)}
     return [depths.get(label, 1) for label in labels]
-
-
-def _intervals(figures: Figures) -> list[list[int]]:
-    """Return the figures that are published as intervals: which they are, and both ends."""
-    kinds = np.array([kind.spans for kind in figures.kinds], bool)[figures.kind]
-    at = np.flatnonzero(kinds)
-    if not at.size or figures.upper is None:
-        return []
-    return np.stack([at, figures.values[at], figures.upper[at]], axis=1).tolist()  # type: ignore[no-any-return]

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import IntArray
-from discreet.table.decimals import decimal_text
-from discreet.table.empty_cells import empty_cells
-from discreet.table.figures import Figures
+from discreet.core.numerics import FloatArray, IntArray, first_true
+from discreet.table.figures import Figures, decimal_text
 from discreet.table.grid import locate
-from discreet.table.joint_axis import covered
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.space import Space
+from discreet.table.space import AdditiveAxis, Space, covered
 
 
 class Overlay:
     """Ranges of positions while published tables are laid over each other.
 
-    ``source`` and ``row`` say which table tells most about a position, and where; ``hidden`` whether one hides it.
+    ``source`` and ``row`` say which table reveals most about a position, and where; ``hidden`` whether one hides it.
     """
 
     def __init__(
-        self,
-        space: Space,
-        parts: tuple[Figures, ...],
-        positions: IntArray,
-        decimals: int,
-        least: int,
-        most: int | None,
+        self, space: Space, parts: tuple[Figures, ...], positions: IntArray, decimals: int, least: int, most: int | None
     ) -> None:
         """Begin with what is known of every value: that it lies between the least and the most.
 
-        A least above 0 is of figures that are not shown as they are: an exact 0 beside them is what it is.
+        A least above 0 is of figures that are not shown as they are: an exact 0 beside them is a 0.
         """
         self.space, self.parts, self.positions, self.decimals = space, parts, positions, decimals
         self.above, least = least if least > 0 else -UNBOUNDED, min(least, 0)
@@ -59,16 +53,13 @@ class Overlay:
         low = np.where(low == high, low, np.maximum(low, self.above))
         shown = ~part.hidden
         values = part.values * scale
-        below = np.flatnonzero(shown & (high < self.floor))
-        if below.size:
-            row = int(below[0])
+        if (row := first_true(shown & (high < self.floor))) is not None:
             raise DataError(
                 f"{part.name}: cell {part.describe(row)} is {part.text(row)}, which is below the least value "
                 f"{decimal_text(self.floor, self.decimals)}; correct it, or say how low values may be (least=, --least)"
             )
-        clash = np.flatnonzero((np.maximum(low, self.lower[at]) > np.minimum(high, self.upper[at])) & shown)
-        if clash.size:
-            row = int(clash[0])
+        clash = (np.maximum(low, self.lower[at]) > np.minimum(high, self.upper[at])) & shown
+        if (row := first_true(clash)) is not None:
             self._refuse(part, row, int(at[row]))
         self.lower[at] = np.maximum(self.lower[at], low)
         self.upper[at] = np.minimum(self.upper[at], high)
@@ -82,7 +73,7 @@ class Overlay:
             self._empty(part, at)
 
     def _left_out(self, part: Figures) -> None:
-        """Take as empty what the hierarchies of a table of a part leave out: categories that nobody of the part has."""
+        """Take as empty what the hierarchies of a table of a part leave out: categories with nobody of the part."""
         axes = {axis.name: axis for axis in self.space.axes if axis.name in part.names}
         inside = {name: axis.under[axis.top(part)] for name, axis in axes.items()}
         for name, axis in axes.items():
@@ -93,14 +84,14 @@ class Overlay:
                 self._clear(part, locate(self.positions, self.space.cross(labels)))
 
     def _empty(self, part: Figures, at: IntArray) -> None:
-        """Take inner cells that a table does not list as empty, if it lists any and does not plainly hold them back."""
+        """Take inner cells that a table does not list as empty, if it lists any and does not clearly withhold them."""
         above_zero = at[part.ranges()[0] > 0]
         tops = {axis.name: axis.top(part) for axis in self.space.axes if axis.name in part.names}
         found = empty_cells(self.space, tops, self.positions[at], self.positions[above_zero])
         self._clear(part, locate(self.positions, found))
 
     def _clear(self, part: Figures, missing: IntArray) -> None:
-        """Say that a table has nobody at some positions, as far as these are stated."""
+        """Record that a table has nobody at some positions, as far as these are stated."""
         missing = missing[missing >= 0]
         wrong = missing[(self.lower[missing] > 0) | (self.upper[missing] < 0)]
         if wrong.size:
@@ -135,7 +126,7 @@ class Overlay:
 
 
 def places(space: Space, positions: IntArray, part: Figures) -> IntArray:
-    """Return where the rows of a table stand among the positions."""
+    """Return where the rows of a table are among the positions."""
     columns = dict(zip(part.names, part.codes.T, strict=True))
     nothing = np.zeros(len(part), np.int64)
     position = space.grid.encode(
@@ -147,5 +138,101 @@ def places(space: Space, positions: IntArray, part: Figures) -> IntArray:
 
 
 def scaled(values: IntArray, scale: int) -> IntArray:
-    """Return ends of ranges in smaller units; what has no bound stays without."""
+    """Return ends of ranges in smaller units; missing bounds stay missing."""
     return values if scale == 1 else np.where(np.abs(values) >= UNBOUNDED, values, values * scale)
+
+
+def only_open(
+    starts: IntArray, columns: IntArray, signs: IntArray, state: Overlay
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Check the equations among exact figures, and keep those in which something is not exact, each once."""
+    exact = state.lower == state.upper
+    rows = starts.size - 1
+    if not rows:
+        return starts, columns, signs
+    known = exact[columns]
+    value = np.where(known, state.lower[columns], 0) * signs
+    off = np.add.reduceat(value, starts[:-1])
+    unknown = np.add.reduceat((~known).astype(np.int64), starts[:-1])
+    wrong = np.flatnonzero((unknown == 0) & (off != 0))
+    if wrong.size:
+        e = int(wrong[0])
+        parent = int(columns[starts[e]])
+        stated = int(state.lower[parent])
+        name = state.space.describe(int(state.positions[parent]))
+        left = wrong.size - 1
+        more = f" (nor {'does 1 other sum' if left == 1 else f'do {left:,} other sums'} add up)" if left else ""
+        remedy = (
+            'or say that cells without a row are not published (absent="unpublished", --absent unpublished), and list '
+            "categories without any row in a hierarchy (hierarchies=, --hierarchy)"
+            if int(off[e]) > 0
+            else "or, where some rows are groups of others, say which (hierarchies=, --hierarchy), or read the "
+            "release's Parquet file, which keeps that"
+        )
+        raise DataError(
+            f"margin '{name}' is {decimal_text(stated, state.decimals)}, but its cells sum to "
+            f"{decimal_text(stated - int(off[e]), state.decimals)}{more}; correct the figures, {remedy}"
+        )
+    keep = unknown > 0
+    # Linked blocks state the sums of the margins that they share once each.
+    mark = np.random.default_rng(0).integers(1, 2**62, state.positions.size, dtype=np.uint64)
+    digest = np.add.reduceat(mark[columns] * signs.astype(np.uint64), starts[:-1])
+    first = np.zeros(rows, bool)
+    first[np.unique(digest, return_index=True)[1]] = True
+    keep &= first
+    entries = np.repeat(keep, np.diff(starts))
+    lengths = np.diff(starts)[keep]
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), columns[entries], signs[entries]
+
+
+def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, above_zero: IntArray) -> IntArray:
+    """Return the positions of the inner cells without a row that are empty, none if no inner cell has a row.
+
+    A sum above 0 without a row for any of its inner cells is not published below: those are not empty.
+
+    Args:
+        space: the labels of every dimension.
+        tops: the dimensions of the table, and the place of its total along each: only cells in it can be left out.
+        listed: the positions that have a row.
+        above_zero: those whose figure is above 0.
+
+    >>> axis = AdditiveAxis("x", ("Total", "g", "h", "a", "b", "c", "d"), ((0, (1, 2)), (1, (3, 4)), (2, (5, 6))))
+    >>> empty_cells(Space((axis,)), {"x": 0}, np.array([0, 1, 2, 3]), np.array([0, 1, 2, 3])).tolist()
+    [4]
+    >>> empty_cells(Space((axis,)), {"x": 2}, np.array([0, 1, 2, 3]), np.array([0, 1, 2, 3])).tolist()
+    []
+    """
+    axes = [axis for axis in space.axes if axis.name in tops]
+    leaves = [axis.leaves if not (top := tops[axis.name]) else tuple(sorted(axis.under[top])) for axis in axes]
+    inner = space.cross({axis.name: below for axis, below in zip(axes, leaves, strict=True)})
+    given = np.isin(inner, listed)
+    if given.all() or not given.any():
+        return np.zeros(0, np.int64)
+    made = [_below(axis, below) for axis, below in zip(axes, leaves, strict=True)]
+    codes = [space.grid.code(above_zero, space.names.index(axis.name)) for axis in axes]
+    # Counted along one dimension after the other: how many inner cells with a row every sum has.
+    count = given.reshape([len(below) for below in leaves]).astype(np.float64)
+    for k, incidence in enumerate(made):
+        count = _along(incidence, count, k)
+    bare = np.zeros(count.shape)
+    bare[tuple(codes)] = count[tuple(codes)] == 0
+    for k, incidence in enumerate(made):
+        bare = _along(incidence.T, bare, k)
+    found: IntArray = inner[~given & (bare.ravel() == 0)]
+    return found
+
+
+def _below(axis: AdditiveAxis, leaves: tuple[int, ...]) -> Any:
+    """Return which leaves (columns) each label (row) is made of."""
+    from scipy.sparse import csr_array
+
+    above = [axis.above(axis.nodes[leaf]) for leaf in leaves]
+    column = np.repeat(np.arange(len(above)), [len(nodes) for nodes in above])
+    row = np.array([node for nodes in above for node in nodes], np.int64)
+    return csr_array((np.ones(row.size), (row, column)), shape=(len(axis.nodes), len(above)))
+
+
+def _along(matrix: Any, cells: FloatArray, axis: int) -> FloatArray:
+    first = np.moveaxis(cells, axis, 0)
+    product = matrix @ first.reshape(first.shape[0], -1)
+    return np.moveaxis(product.reshape(-1, *first.shape[1:]), 0, axis)

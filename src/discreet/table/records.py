@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
-from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray
-from discreet.table.arrow_files import read_arrow
+from discreet.core.errors import DataError, RequestError, require
+from discreet.core.numerics import FloatArray, IntArray, first_true
+from discreet.table.arrow_files import TextOptions, errors_of, read_arrow
 from discreet.table.columns import coded_arrow
-from discreet.table.counts import Where
-from discreet.table.dimension import Dimension, grid_of
+from discreet.table.counts import Where, amounts_from_arrow
 from discreet.table.frames import to_arrow
+from discreet.table.grid import Dimension, grid_of
 from discreet.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A table of counts, the cell of every record in it, and the records' survey weights where there are some.
+    """A table of counts, the cell of every record in it, and the records' survey weights if there are any.
 
     ``declared`` says that the categories were declared, not only found among the records.
     """
@@ -41,12 +39,9 @@ class Records:
         sums = np.bincount(self.cells, weights=self.weights, minlength=self.table.size)
         return sums.astype(np.float64).reshape(self.table.shape)
 
-    def with_structural_zeros(
-        self, combinations: Any, *, encoding: str = "utf-8", delimiter: str | None = None
-    ) -> Records:
+    def with_structural_zeros(self, combinations: Any, **text: Unpack[TextOptions]) -> Records:
         """Declare combinations impossible, as :meth:`Table.with_structural_zeros` does."""
-        table = self.table.with_structural_zeros(combinations, encoding=encoding, delimiter=delimiter)
-        return replace(self, table=table)
+        return replace(self, table=self.table.with_structural_zeros(combinations, **text))
 
 
 def count_records(
@@ -66,6 +61,7 @@ def count_records(
         categories: the categories of each column, also those that no record has; by default those of the records.
         where: names the place of a row in messages.
 
+    >>> import pyarrow as pa
     >>> people = pa.table({"sex": ["m", "f", "f"], "area": ["n", "n", "s"]})
     >>> count_records(people, ["sex", "area"]).table.to_array().tolist()
     [[1, 0], [1, 1]]
@@ -74,53 +70,28 @@ def count_records(
     place = where or (lambda row: f"row {row}")
     if not by:
         raise RequestError("name the columns that classify the records")
-    for name in [*by, *([] if weight is None else [weight])]:
-        if name not in arrow.column_names:
-            raise RequestError(f"there is no column {name!r}; {nearest(name, arrow.column_names)}")
+    require([*by, *([] if weight is None else [weight])], arrow.column_names, "there is no column")
     if arrow.num_rows == 0:
         raise DataError("there are no records; a table needs at least one")
     dims, codes = [], []
     for name in by:
         column = coded_arrow(name, arrow[name], place)
         dim = Dimension(name, column.categories if categories is None or name not in categories else categories[name])
-        codes.append(np.array([dim.code(label) for label in column.categories], np.int64)[column.codes])
+        codes.append(dim.codes(column.categories)[column.codes])
         dims.append(dim)
     cells = grid_of(dims).encode(codes)
     filled, counts = np.unique(cells, return_counts=True)
     table = Table(tuple(dims), filled, counts, np.zeros(0, np.int64))
-    weights = None if weight is None else _weights(arrow[weight], weight, place)
+    weights = None if weight is None else amounts_from_arrow(arrow[weight], f"weight {weight!r}", place)
+    if weights is not None and (row := first_true(~(np.isfinite(weights) & (weights > 0)))) is not None:
+        raise DataError(f"{place(row)}: weight {weight!r} is {weights[row]:g}; weights are above 0")
     return Records(table, cells, weights, declared=categories is not None)
 
 
 def read_records(
-    path: str | Path,
-    by: Sequence[str],
-    *,
-    weight: str | None = None,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
+    path: str | Path, by: Sequence[str], *, weight: str | None = None, **text: Unpack[TextOptions]
 ) -> Records:
-    """Read records from a CSV or Parquet file, one row per person, and count them."""
-    file = Path(path)
-    arrow = read_arrow(file, encoding=encoding, delimiter=delimiter)
-    try:
+    """Read records from a Parquet or CSV (``encoding``, ``delimiter``) file, one row per person, and count them."""
+    arrow = read_arrow(path, **text)
+    with errors_of(path):
         return count_records(arrow, by, weight=weight, where=lambda row: f"record {row + 1}")
-    except DiscreetError as error:
-        raise type(error)(f"{file}: {error}") from None
-
-
-def _weights(column: pa.ChunkedArray, name: str, where: Where) -> FloatArray:
-    import pyarrow.compute as pc
-
-    text = column.cast(pa.string())
-    try:
-        numbers: npt.NDArray[np.float64] = np.asarray(pc.cast(text, pa.float64()).fill_null(np.nan).to_numpy())
-    except pa.ArrowException:
-        numeric = pc.match_substring_regex(text, r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$")
-        row = numeric.index(False).as_py()
-        raise DataError(f"{where(row)}: weight {name!r} is {text[row].as_py()!r}, which is not a number") from None
-    wrong = ~(np.isfinite(numbers) & (numbers > 0))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise DataError(f"{where(row)}: weight {name!r} is {numbers[row]:g}; weights are above 0")
-    return numbers

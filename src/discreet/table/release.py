@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TypeAlias
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
+from discreet.table.grid import Copied
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.table import Table
 
@@ -18,14 +19,14 @@ TRIAL = "This is a trial, not for publication"
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Copied):
     """Published figures and the name and parameters of the method that made them.
 
     It holds no original value and no seed: somebody who knows the method and the seed could undo a random
-    method. ``inner`` holds the inner counts where all of them are published; ``figures`` any published tables with
+    method. ``inner`` holds the inner counts if all of them are published; ``figures`` any published tables with
     margins, hidden, rounded, perturbed or merged figures, linked by the dimensions that they share. ``kind`` says what
-    a reader knows of the true counts behind ``inner`` where no figures say it. ``trial`` says that it is not for
-    publication: it was drawn with a seed so short that all can be tried, or was said to be a trial.
+    a reader knows of the true counts behind ``inner`` if no figures say it. ``trial`` says that it is not for
+    publication: it was drawn with a seed so short that all can be tried, or was declared a trial.
     """
 
     inner: Table | None
@@ -36,22 +37,17 @@ class Release:
     trial: bool = False
 
     def __post_init__(self) -> None:
-        """Freeze the parameters."""
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
         object.__setattr__(self, "figures", tuple(self.figures))
         if self.inner is None and not self.figures:
             raise DataError("the release publishes nothing; give a table or figures")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle with the parameters thawed; the constructor freezes them again."""
-        return Release, (self.inner, self.method, dict(self.parameters), self.figures, self.kind, self.trial)
-
     @property
     def table(self) -> Table:
-        """The published inner counts; an error where some of them are not published."""
+        """The published inner counts; an error if some of them are not published."""
         if self.inner is None:
             raise DataError(
-                "the release does not publish every inner count, so that it cannot be compared cell by cell; audit it "
+                "the release does not publish every inner count, so it cannot be compared cell by cell; audit it "
                 "(discreet.audit, discreet audit)"
             )
         return self.inner
@@ -79,7 +75,7 @@ class Release:
     def refuse_trial(
         self, purpose: str, other: str = ", or say that this is for a trial (trial=True, --trial)"
     ) -> None:
-        """Refuse a release that was made for a trial where it would leave; ``other`` is what can be said instead."""
+        """Refuse to let out a release that was made for a trial; ``other`` says what else can be done."""
         if self.trial:
             raise RequestError(
                 f"the release by {self.method} was made for a trial, as with a seed that is found by trying all; it is "
@@ -91,9 +87,9 @@ class Release:
     ) -> tuple[Path, ...]:
         """Write what is published as CSV or Parquet, by the file's ending, each file whole or not at all.
 
-        Hidden figures stand as the mark, intervals as columns ``lower`` and ``upper``, and where figures are hidden or
+        The mark replaces hidden figures, columns ``lower`` and ``upper`` hold intervals, and if figures are hidden or
         changed, a column ``published_as`` says how they were made and what a mark means. Parquet keeps hierarchies and
-        parameters too. Several linked tables become numbered files; the names of all that was written are returned.
+        parameters too. Several linked tables become numbered files; the names of all files are returned.
         :func:`~discreet.table.release_reader.read_release` reads them back. A release that was made for a trial is
         written only with ``trial=True``, and then says so: in the column ``published_as``, or in the note of Parquet.
         """
@@ -105,16 +101,18 @@ class Release:
         if self.figures or inner is None or Path(path).suffix.lower() == ".parquet":
             parts = self.parts()
         else:
-            # Empty cells are written out, so that categories in which nobody is are not lost.
+            # Empty cells are written out, or categories that nobody is in would be lost.
             parts = (Figures.of_table(inner, self.kind, zeros=inner.size <= DENSE_LIMIT, name=self.method),)
         about = {"method": self.method, "parameters": dict(self.parameters), "trial": self.trial}
         return write_figures(parts, path, about, inner, value=value, mark=mark)
 
+    @property
+    def _made(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+
     def __str__(self) -> str:
-        """Say how the figures were made, then show them."""
-        made = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
-        shown = [str(part) for part in ((self.inner,) if self.inner is not None else ()) + self.figures]
-        head = f"Release by {self.method}{f' ({made})' if made else ''}"
+        shown = [str(part) for part in (self.inner, *self.figures) if part is not None]
+        head = f"Release by {self.method}{f' ({self._made})' if self._made else ''}"
         return "\n".join([*([TRIAL] if self.trial else []), head, *shown])
 
     __repr__ = __str__
@@ -122,8 +120,8 @@ class Release:
     def _repr_html_(self) -> str:
         import html
 
-        made = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
-        head = f"<p>{TRIAL + '. ' if self.trial else ''}Release by {html.escape(self.method)} {html.escape(made)}</p>"
+        made = f"Release by {html.escape(self.method)} {html.escape(self._made)}"
+        head = f"<p>{TRIAL + '. ' if self.trial else ''}{made}</p>"
         lists = "".join(f"<p>{html.escape(str(part))}</p>" for part in self.figures)
         return f"{head}{self.inner._repr_html_() if self.inner is not None else ''}{lists}"
 
@@ -131,3 +129,44 @@ class Release:
 def published(figures: Table | Release) -> Table:
     """Return the published table of a release, or the table itself."""
     return figures.table if isinstance(figures, Release) else figures
+
+
+Published: TypeAlias = Release | Figures | Table
+
+
+def _several(releases: Published | Iterable[Published]) -> list[Published]:
+    return [releases] if isinstance(releases, Release | Figures | Table) else list(releases)
+
+
+def parts_of(releases: Published | Iterable[Published]) -> tuple[Figures, ...]:
+    """Return the published tables of a release, of several, or of tables taken as published exactly.
+
+    Sums of published figures are left out: they add nothing.
+    """
+    parts: list[Figures] = []
+    for item in _several(releases):
+        if isinstance(item, Figures):
+            parts.append(item)
+        elif isinstance(item, Release | Table):
+            parts += (Release(item, "as published") if isinstance(item, Table) else item).parts()
+        else:
+            raise RequestError(f"a {type(item).__name__} is no release; give releases, figures or tables")
+    if not parts:
+        raise RequestError("there is nothing to audit; give at least one release")
+    return tuple(part.telling() for part in parts)
+
+
+def draws_of(releases: Published | Iterable[Published]) -> tuple[int, ...]:
+    """Return for every published table the number of the draw that made it.
+
+    The tables of one release were drawn together: a figure that several show is one figure. So were all tables
+    perturbed by the keys of their records. Other releases were drawn on their own.
+    """
+    found: list[int] = []
+    keyed: dict[str, int] = {}
+    for number, item in enumerate(_several(releases)):
+        draw = number
+        if isinstance(item, Release) and item.parameters.get("keys") == "records":
+            draw = keyed.setdefault(item.method, number)
+        found += [draw] * len(parts_of(item))
+    return tuple(found)

@@ -5,27 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
-from discreet.core.numerics import IntArray
-from discreet.table.arrow_files import read_arrow_rows
+from discreet.core.errors import DataError, RequestError, require
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true
+from discreet.table.arrow_files import errors_of, read_arrow_rows
 from discreet.table.columns import Coded, coded_arrow, refuse_unmarked
 from discreet.table.counts import Where
-from discreet.table.figure_texts import figure_texts, parse_figures
 from discreet.table.figures import Absent, Figures
-from discreet.table.frames import to_arrow, unpivot
+from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
-from discreet.table.release_parquet import note_of, release_from_arrow
 from discreet.table.release_writer import TRIAL_MARK, kind_from_text
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
+from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
 """A mark with what it means: c=1..7."""
@@ -33,183 +32,140 @@ NOTE = re.compile(
     r"\W*(sources?|(foot)?notes?|remarks?|legend|quellen?|anmerkung(en)?|hinweise?)\b|[*†©]|\(?[0-9a-z]\) ", re.I
 )
 """How notes below tables begin."""
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+"""A figure: digits with a point."""
+Texts: TypeAlias = npt.NDArray[np.object_]
+Labels: TypeAlias = Mapping[str, Coded]
+Trees: TypeAlias = Mapping[str, tuple[Hierarchy, ...]]
+
+
+class ReleaseOptions(TypedDict, total=False):
+    """How columns are read as a release.
+
+    Attributes:
+        value: the column of figures of a long file; by default ``count``, ``value``, ``freq`` or ``figure``.
+        dimensions: the columns that classify (others are left out); by default all but the figures, unless one looks
+            like a statistic (a mean, a percentage), which is refused until the dimensions are named.
+        layout: ``"long"``, ``"wide"`` or, by default, ``"auto"``.
+        total: the label of margins, by default ``"Total"``.
+        marks: what replaces hidden figures, by default ``x``, ``..``, ``c`` and nothing; anything else that is no
+            number is an error. A mark can say what it means: ``"c=1..7"`` hides figures from 1 to 7, ``"x=1.."``
+            figures of 1 and more.
+        least: what hidden figures are at least. If neither this nor a mark nor the file says it, and the file shows
+            zeros, hidden figures are taken to be above 0, as they are wherever zeros are always published; 0 says
+            that zeros are hidden too.
+        kind: how the figures were made, such as ``Kind("random", base=3)``; by default they are exact.
+        margins: how the margins were made, if that differs.
+        hierarchies: for a dimension its tree, or several trees over it.
+        merged: for a dimension, published categories that combine several: ``{"size": {"5,6": ["5", "6"]}}``.
+        parts: for a dimension, totals that are of some categories only, if a file has one of them: of those below
+            it in a hierarchy, or without any of all others in the file.
+        absent: whether inner cells without a row are ``"empty"``, the default, or ``"unpublished"``.
+        name: what messages and proofs call this table; by default the file's name.
+    """
+
+    value: str | None
+    dimensions: Sequence[str] | None
+    layout: Layout
+    total: str
+    marks: Sequence[str]
+    least: float | None
+    kind: Kind
+    margins: Kind | None
+    hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None
+    merged: Mapping[str, Mapping[str, Sequence[str]]] | None
+    parts: Mapping[str, Sequence[str]] | None
+    absent: Absent
+    name: str | None
 
 
 def read_release(
-    path: str | Path,
-    *,
-    value: str | None = None,
-    dimensions: Sequence[str] | None = None,
-    layout: Layout = "auto",
-    total: str = TOTAL,
-    marks: Sequence[str] = MARKS,
-    least: float | None = None,
-    kind: Kind = EXACT,
-    margins: Kind | None = None,
-    hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
-    merged: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
-    parts: Mapping[str, Sequence[str]] | None = None,
-    absent: Absent = "empty",
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    name: str | None = None,
+    path: str | Path, *, encoding: str = "utf-8", delimiter: str | None = None, **reading: Unpack[ReleaseOptions]
 ) -> Release:
-    """Read what is published from a CSV or Parquet file.
+    """Read what is published from a CSV, Parquet or Excel file.
 
     A column ``published_as`` says how each figure was made, and columns ``lower`` and ``upper`` hold figures that are
     published as intervals; :meth:`Release.write` writes them. A Parquet file that it wrote says everything itself.
 
     Args:
         path: a long file (a column per dimension and a column of figures) or a wide cross-table.
-        value: the column of figures of a long file; ``count`` or ``value`` where not named.
-        dimensions: the columns that classify, all others being left out; by default all but the figures, unless one
-            looks like a statistic (a mean, a percentage), which is refused until the dimensions are named.
-        layout: ``"long"``, ``"wide"`` or ``"auto"``.
-        total: the label of margins.
-        marks: what stands in place of hidden figures; anything else that is no number is an error. A mark can say what
-            it means: ``"c=1..7"`` hides figures from 1 to 7, ``"x=1.."`` figures of 1 and more.
-        least: what hidden figures are at least. Where neither this nor a mark nor the file says it, and the file shows
-            zeros, hidden figures are taken to be above 0, as they are wherever zeros are always published; 0 says
-            that zeros are hidden too.
-        kind: how the figures were made, such as ``Kind("random", base=3)``.
-        margins: how the margins were made, where that differs.
-        hierarchies: for a dimension its tree, or several trees over it.
-        merged: for a dimension, published categories that stand for several: ``{"size": {"5,6": ["5", "6"]}}``.
-        parts: for a dimension, totals that are of some categories only, where a file has one of them: of those below
-            it in a hierarchy, or without any of all others in the file.
-        absent: inner cells without a row are ``"empty"`` or ``"unpublished"``.
         encoding: the encoding of a CSV file.
         delimiter: what separates the columns of a CSV file.
-        name: what messages and proofs call this table; by default the file's name.
+        **reading: how the columns are read; see :class:`ReleaseOptions`.
     """
+    _check_options(reading)
     file = Path(path)
     arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter)
-    try:
-        note = note_of(arrow)
+    # Figures call themselves by this name.
+    reading["name"] = name = reading.get("name") or file.name
+    with errors_of(file, name):
+        note = note_of(arrow.schema.metadata, "release")
         if note is not None:
             return release_from_arrow(arrow, note)
-        if b'"tabulation"' in (arrow.schema.metadata or {}).get(b"discreet", b""):
+        if is_tabulated(arrow.schema.metadata):
             raise DataError(
                 "this is a table as discreet tabulate makes it, with what is confidential, not what is published; "
                 "protect it and name what that writes (discreet protect suppress FILE -o release.parquet), or, where "
                 "all of it may be published, write that first (discreet assess FILE --as-is -o release.csv)"
             )
-        figures = figures_from_arrow(
-            arrow,
-            where,
-            value=value,
-            dimensions=dimensions,
-            layout=layout,
-            total=total,
-            marks=marks,
-            least=least,
-            kind=kind,
-            margins=margins,
-            hierarchies=hierarchies,
-            merged=merged,
-            parts=parts,
-            absent=absent,
-            name=name or file.name,
-        )
-    except DiscreetError as error:
-        # Figures call themselves by the name of their file.
-        told = str(error).removeprefix(f"{name or file.name}: ")
-        raise type(error)(f"{file}: {told}") from None
-    return _with_mark(Release.of(figures), arrow)
+        return _release(arrow, where, reading)
 
 
-def _with_mark(release: Release, arrow: pa.Table) -> Release:
-    """Return the release, marked as a trial where its figures say so."""
+def release_from_frame(frame: object, **reading: Unpack[ReleaseOptions]) -> Release:
+    """Return the release that a pandas, polars or Arrow frame holds; options as for :func:`read_release`."""
+    _check_options(reading)
+    value, layout = reading.get("value") or FIGURES[0], reading.get("layout", "auto")
+    arrow, reading["layout"] = plain_columns(frame, value, layout, reading.get("dimensions"))
+    return _release(arrow, lambda row: f"row {row}", reading)
+
+
+def _check_options(reading: ReleaseOptions) -> None:
+    strange = next((name for name in reading if name not in ReleaseOptions.__annotations__), None)
+    if strange is not None:
+        raise TypeError(f"a release is read with no option {strange!r}")
+
+
+def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
+    """Build a release from columns, marked as a trial if its figures say so."""
+    release = Release.of(_figures(arrow, where, how))
     if PUBLISHED_AS not in arrow.column_names:
         return release
     stated = pc.unique(arrow[PUBLISHED_AS].cast(pa.string())).to_pylist()
     return release.as_trial() if any((text or "").endswith(TRIAL_MARK) for text in stated) else release
 
 
-def release_from_frame(frame: Any, **reading: Any) -> Release:
-    """Return the release that a pandas, polars or Arrow frame holds; options as for :func:`read_release`."""
-    reading.setdefault("name", "release")
-    if type(frame).__module__.split(".")[0] == "pandas":
-        from discreet.table.from_pandas import plain_frame
-
-        value, names = reading.get("value") or FIGURES[0], reading.get("dimensions")
-        frame, reading["layout"] = plain_frame(frame, value, reading.get("layout", "auto"), names)
-    arrow = to_arrow(frame)
-    return _with_mark(Release.of(figures_from_arrow(arrow, lambda row: f"row {row}", **reading)), arrow)
-
-
-def figures_from_arrow(
-    arrow: pa.Table,
-    where: Where,
-    *,
-    value: str | None = None,
-    dimensions: Sequence[str] | None = None,
-    layout: Layout = "auto",
-    total: str = TOTAL,
-    marks: Sequence[str] = MARKS,
-    least: float | None = None,
-    kind: Kind = EXACT,
-    margins: Kind | None = None,
-    hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
-    merged: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
-    parts: Mapping[str, Sequence[str]] | None = None,
-    absent: Absent = "empty",
-    name: str = "release",
-) -> Figures:
+def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
     """Build figures from columns; `where` names the place of a row in messages."""
-    if layout not in ("auto", "long", "wide"):
-        raise RequestError(f"layout is {layout!r}; it is 'auto', 'long' or 'wide'")
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a release needs at least one figure")
-    beside: dict[str, npt.NDArray[Any]] = {}
-    read = roles(arrow, figure=value, dimensions=dimensions, layout=layout, total=total, marks=marks)
-    if read.figure is None:
-        labels, texts, where = unpivot(arrow, dimensions, where, figure_texts)
-    else:
-        labels = {dimension: coded_arrow(dimension, arrow[dimension], where) for dimension in read.dimensions}
-        texts = figure_texts(arrow[read.figure], where)
-        if not {PUBLISHED_AS, *ENDS} & set(read.dimensions):
-            beside = {
-                name: figure_texts(arrow[name], where) for name in (PUBLISHED_AS, *ENDS) if name in arrow.column_names
-            }
+    labels, texts, beside, where = _columns(arrow, where, how)
     _refuse_notes(labels, texts, where)
+    kind = how.get("kind", EXACT)
+    margins = how.get("margins") or kind
     stated = beside.get(PUBLISHED_AS)
-    negative = stated is not None or (margins or kind).signed
-    ends = [beside[name] for name in ENDS] if set(ENDS) <= set(beside) else []
-    meanings = _meanings(marks, least)
-    (numbers, *limits), (hidden, *open_), decimals = parse_figures([texts, *ends], list(meanings), where, negative)
-    trees = _trees(labels, hierarchies or {}, merged or {}, total)
-    for dimension, codes in (parts or {}).items():
-        if dimension in labels:
-            listed = [label for label in labels[dimension].categories if label != total]
-            trees[dimension] = _of_part(dimension, listed, trees.pop(dimension, ()), codes, absent)
-    trees = {dimension: found for dimension, found in trees.items() if found}
+    ends = [beside[name] for name in ENDS if set(ENDS) <= set(beside)]
+    meanings = _meanings(how.get("marks", MARKS), how.get("least"))
+    (numbers, *limits), (hidden, *open_), decimals = _parse(
+        [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
+    )
+    total = how.get("total", TOTAL)
+    trees = _trees(labels, total, how)
     if total:
-        for dimension, coded in labels.items():
-            known = {total, *(code for tree in trees.get(dimension, ()) for code in tree.codes)}
-            others = [label for label in coded.categories if label not in known]
-            refuse_unmarked(dimension, others, known=len(others) < len(coded.categories))
-    is_margin = np.zeros(numbers.size, bool)
-    for dimension, coded in labels.items():
-        sums = {total} | {t.codes[p] for t in trees.get(dimension, ()) for p in t.parents if p >= 0}
-        is_margin |= np.array([label in sums for label in coded.categories])[coded.codes]
-    scale = 10**decimals
-    kinds = [k.scaled(scale) for k in (kind, SUPPRESSED, margins or kind)]
-    which = np.where(hidden, 1, np.where(is_margin, 2, 0))
+        _refuse_totals(labels, trees, total)
+    kinds = [one.scaled(10**decimals) for one in (kind, SUPPRESSED, margins)]
+    which = np.where(hidden, 1, np.where(_sums(labels, trees, total), 2, 0))
     for mark, meaning in meanings.items():
         if meaning != SUPPRESSED:
             which[hidden & (texts == mark)] = len(kinds)
-            kinds.append(meaning.scaled(scale))
+            kinds.append(meaning.scaled(10**decimals))
     if stated is not None:
         which = _stated(stated, which, hidden, kinds, where)
+    interval = np.array([one.spans for one in kinds])[which]
     given = ~open_[0] & ~open_[1] if limits else np.zeros(numbers.size, bool)
-    interval = np.array([kind.spans for kind in kinds])[which]
     # An interval without its ends is a mark.
     which = np.where(interval & ~given, 1, which)
     if limits:
-        odd = np.flatnonzero(given & ~hidden)
-        if odd.size:
-            row = int(odd[0])
+        if (row := first_true(given & ~hidden)) is not None:
             raise DataError(f"{where(row)}: the figure {texts[row]} has an interval beside it; give one of the two")
         numbers, which = np.where(given, limits[0], numbers), np.where(given & ~interval, len(kinds), which)
         kinds.append(INTERVAL)
@@ -219,27 +175,61 @@ def figures_from_arrow(
         numbers,
         which,
         tuple(kinds),
-        name=name,
+        name=how.get("name") or "release",
         decimals=decimals,
         total=total,
         hierarchies=trees,
-        absent=absent,
+        absent=how.get("absent", "empty"),
         upper=limits[1] if limits else None,
     ).marked()
 
 
-def _stated(
-    stated: npt.NDArray[Any], which: IntArray, hidden: npt.NDArray[np.bool_], kinds: list[Kind], where: Where
-) -> IntArray:
-    """Return the kinds that a file states row by row; they are added to the list of kinds."""
+def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions) -> tuple[Labels, Texts, Mapping[str, Texts], Where]:
+    """Return the labels, the figures, what is said of them in columns beside them, and the places of rows."""
+    dimensions, total = how.get("dimensions"), how.get("total", TOTAL)
+    read = roles(
+        arrow,
+        figure=how.get("value"),
+        dimensions=dimensions,
+        layout=how.get("layout", "auto"),
+        total=total,
+        marks=how.get("marks", MARKS),
+    )
+    if read.figure is None:
+        labels, texts, where = unpivot(arrow, dimensions, where, _texts)
+        return labels, texts, {}, where
+    labels = {name: coded_arrow(name, arrow[name], where) for name in read.dimensions}
+    texts = _texts(arrow[read.figure], where)
+    about = () if {PUBLISHED_AS, *ENDS} & set(read.dimensions) else (PUBLISHED_AS, *ENDS)
+    return labels, texts, {n: _texts(arrow[n], where) for n in about if n in arrow.column_names}, where
+
+
+def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
+    """Refuse categories that are named like a margin, and are none."""
+    for name, coded in labels.items():
+        known = {total, *(code for tree in trees.get(name, ()) for code in tree.codes)}
+        others = [label for label in coded.categories if label not in known]
+        refuse_unmarked(name, others, known=len(others) < len(coded.categories))
+
+
+def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:
+    """Say which rows are margins along any dimension."""
+    found = []
+    for name, coded in labels.items():
+        sums = {total}.union(*(tree.sums() for tree in trees.get(name, ())))
+        found.append(np.array([label in sums for label in coded.categories])[coded.codes])
+    margin: BoolArray = np.logical_or.reduce(found)
+    return margin
+
+
+def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind], where: Where) -> IntArray:
+    """Return the kinds that a file states row by row, which are added to the list of kinds."""
     texts, inverse = np.unique(stated.astype(str), return_inverse=True)
     found = [kind_from_text(text.removesuffix(TRIAL_MARK)) if text else None for text in texts.tolist()]
     hides = np.array([kind is not None and (kind.hidden or kind.spans) for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
-    wrong = np.flatnonzero(known & (hides != hidden))
-    if wrong.size:
-        row = int(wrong[0])
-        shown = "a suppression mark stands there" if hidden[row] else "a figure is shown"
+    if (row := first_true(known & (hides != hidden))) is not None:
+        shown = "a suppression mark is there" if hidden[row] else "a figure is shown"
         raise DataError(f"{where(row)}: the figure is said to be {stated[row]!r}, but {shown}; correct one of them")
     first = len(kinds)
     kinds += [kind or EXACT for kind in found]
@@ -247,13 +237,13 @@ def _stated(
 
 
 def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
-    """Return the marks and what each of them says of a figure.
+    """Return the marks, and what each says of a figure.
 
     >>> [kind.phrase for kind in _meanings(["x", "c=1..7"], 1).values()]
     ['suppressed, at least 1', 'suppressed, 1 to 7']
     """
     if least is not None and least != int(least):
-        raise RequestError(f"hidden figures are at least {least}; give a whole number (least=, --least)")
+        raise RequestError(f"hidden figures are at least {least}; give an integer (least=, --least)")
     plain = SUPPRESSED if least is None else Marked(least=int(least))
     found: dict[str, Kind] = {}
     for text in marks:
@@ -266,50 +256,44 @@ def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
     return found
 
 
-def _refuse_notes(labels: Mapping[str, Coded], texts: npt.NDArray[Any], where: Where) -> None:
+def _refuse_notes(labels: Mapping[str, Coded], texts: Texts, where: Where) -> None:
     """Refuse a note below a table: taken for a category with a hidden figure, it would leave all others open."""
     for coded in labels.values():
         noted = np.array([NOTE.match(label) is not None for label in coded.categories], bool)
-        rows = np.flatnonzero(noted[coded.codes] & (texts == ""))
-        if rows.size:
-            row = int(rows[0])
+        if (row := first_true(noted[coded.codes] & (texts == ""))) is not None:
             raise DataError(
                 f"{where(row)}: {coded.categories[int(coded.codes[row])]!r} looks like a note, and has no figure; "
                 "leave it out, or give hidden figures a mark such as x"
             )
 
 
-def _trees(
-    labels: Mapping[str, Coded],
-    hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]],
-    merged: Mapping[str, Mapping[str, Sequence[str]]],
-    total: str,
-) -> dict[str, tuple[Hierarchy, ...]]:
+def _trees(labels: Labels, total: str, how: ReleaseOptions) -> dict[str, tuple[Hierarchy, ...]]:
     """Return the trees of each dimension; merged categories make one of their own."""
     trees = {
         name: (found,) if isinstance(found, Hierarchy) else tuple(found)
-        for name, found in hierarchies.items()
+        for name, found in (how.get("hierarchies") or {}).items()
         if name in labels
     }
-    for name, groups in merged.items():
-        if name not in labels:
-            raise RequestError(f"there is no dimension {name!r} to merge categories of; {nearest(name, list(labels))}")
+    for name, groups in (how.get("merged") or {}).items():
+        require([name], labels, "categories are merged, but there is no dimension")
         if name in trees:
             raise RequestError(f"dimension {name!r} has a hierarchy; put merged categories into it")
         found = [label for label in labels[name].categories if label != total]
         pairs: list[tuple[object, object]] = [(label, None) for label in found]
-        for whole, parts in groups.items():
-            if whole not in found:
-                raise RequestError(f"dimension {name!r} has no category {whole!r}; {nearest(whole, found)}")
-            pairs += [(part, whole) for part in parts]
+        require(groups, found, f"dimension {name!r} has no category")
+        pairs += [(part, whole) for whole, parts in groups.items() for part in parts]
         trees[name] = (Hierarchy.from_parents(pairs, total=total),)
-    return trees
+    for name, codes in (how.get("parts") or {}).items():
+        if name in labels:
+            listed = [label for label in labels[name].categories if label != total]
+            trees[name] = _of_part(name, listed, trees.pop(name, ()), codes, how.get("absent", "empty"))
+    return {name: found for name, found in trees.items() if found}
 
 
 def _of_part(
     name: str, listed: Sequence[str], trees: Sequence[Hierarchy], parts: Sequence[str], absent: Absent
 ) -> tuple[Hierarchy, ...]:
-    """Return the trees of a dimension of which totals of parts are known, for a file that may have one of these."""
+    """Return the trees of a dimension whose totals of parts are known, for a file that may have one of them."""
     found = [code for code in parts if code in listed]
     if not found:
         # A hierarchy that has such a total says what is in it, which is for the tables that show it.
@@ -317,3 +301,62 @@ def _of_part(
     if len(found) == 1 and not trees and absent == "empty":
         return (Hierarchy.flat([label for label in listed if label != found[0]]).as_part(found[0]),)
     return (part_tree(name, found, trees).as_part(),)
+
+
+def _texts(column: pa.ChunkedArray, where: Where) -> Texts:
+    """Return figures as texts; nothing at all is the empty text."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        values = column.to_pylist()
+        for row, number in enumerate(values):
+            if number is not None and not np.isfinite(number):
+                raise DataError(f"{where(row)}: the figure is {number}; write a number or a suppression mark")
+        texts = ["" if v is None else f"{v:.10f}".rstrip("0").rstrip(".") for v in values]
+    else:
+        texts = ["" if v is None else str(v).strip() for v in column.to_pylist()]
+    return np.array(texts, dtype=object)
+
+
+def _parse(
+    columns: Sequence[Texts], marks: Sequence[str], where: Where, negative: bool
+) -> tuple[list[IntArray], list[BoolArray], int]:
+    """Return columns of figures in units of the last decimal, which of them are hidden, and the number of decimals."""
+    kept = sorted({mark.strip() for mark in marks})
+    for mark in kept:
+        if NUMBER.fullmatch(mark):
+            raise RequestError(f"the suppression mark {mark!r} is a number; name a mark that no figure can be")
+    read = [_digits(texts, kept if i == 0 else ["", *kept], where, negative) for i, texts in enumerate(columns)]
+    decimals = max(int(points.max(initial=0)) for _, points, _ in read)
+    if decimals > 6:
+        raise DataError(f"a figure has {decimals} decimals; round the figures to at most 6")
+    numbers = []
+    for digits, points, _ in read:
+        largest = float(np.abs(digits * 10.0 ** (decimals - points)).max(initial=0.0))
+        if largest >= 2**52:
+            raise DataError(f"a figure is {largest:.3g} units of its last decimal, too large to add exactly; round it")
+        numbers.append(digits.astype(np.int64) * 10 ** (decimals - points))
+    return numbers, [hidden for _, _, hidden in read], decimals
+
+
+def _digits(texts: Texts, marks: Sequence[str], where: Where, negative: bool) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Return the digits of every figure as one number, how many of them are decimals, and which figures are hidden."""
+    column = pa.array(texts, pa.string())
+    hidden = pc.is_in(column, value_set=pa.array(marks, pa.string())).to_numpy(zero_copy_only=False)
+    fits = pc.match_substring_regex(column, f"^(?:{NUMBER.pattern})$").to_numpy(zero_copy_only=False)
+    if (row := first_true(~fits & ~hidden)) is not None:
+        named = ", ".join(repr(mark) for mark in marks)
+        what = "is empty" if not texts[row] else f"is {texts[row]!r}"
+        raise DataError(
+            f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({named}); name the mark "
+            "(marks=, --mark)"
+        )
+    shown = pc.if_else(pa.array(hidden), "0", column)
+    point = pc.find_substring(shown, ".").to_numpy()
+    length = pc.utf8_length(shown).to_numpy()
+    points = np.where(point < 0, 0, length - point - 1).astype(np.int64)
+    # Sixteen digits and fewer are exact as floats; what has more is refused by its size.
+    digits: FloatArray = pc.replace_substring(shown, ".", "").cast(pa.float64()).to_numpy()
+    if not negative and (row := first_true(digits < 0)) is not None:
+        raise DataError(f"{where(row)}: the figure {texts[row]} is negative; counts and amounts are 0 or more")
+    return digits, points, hidden

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import IntArray
-from discreet.table.arrow_writer import refuse_format, write_csv, write_parquet
-from discreet.table.decimals import decimal_texts
-from discreet.table.figures import Figures
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
+from discreet.table.figures import Figures, decimal_texts
 from discreet.table.frequencies import Frequencies
 from discreet.table.kinds import EXACT, INTERVAL, Kind
 from discreet.table.roles import ENDS, PUBLISHED_AS
@@ -32,42 +29,32 @@ TRIAL_MARK = " trial"
 def write_figures(
     parts: Sequence[Figures],
     path: str | Path,
-    about: Mapping[str, Any],
+    about: Mapping[str, object],
     inner: Frequencies | None,
     *,
-    value: str = "count",
-    mark: str = "x",
+    value: str,
+    mark: str,
 ) -> tuple[Path, ...]:
     """Write published tables, each to a file of its own; see :meth:`Release.write`.
 
-    Args:
-        parts: the tables.
-        path: the file; several are numbered.
-        about: method, parameters, and whether it is a trial.
-        inner: the inner counts where all of them are published.
-        value: what the column of figures is called.
-        mark: what stands in place of hidden figures in a CSV file.
+    ``about`` says method, parameters and whether it is a trial, ``inner`` the inner counts if all are published.
     """
     file = Path(path)
     suffix = file.suffix.lower()
     if suffix not in (".csv", ".txt", ".parquet"):
         raise refuse_format(file, ".csv", ".parquet")
     names = [file] if len(parts) == 1 else [file.with_stem(f"{file.stem}-{i}") for i in range(1, len(parts) + 1)]
-    columns = [_columns(part, value, mark if suffix != ".parquet" else None, about["trial"]) for part in parts]
+    columns = [_columns(part, value, mark if suffix != ".parquet" else None, bool(about["trial"])) for part in parts]
     for name, part, data in zip(names, parts, columns, strict=True):
         if suffix == ".parquet":
             note = {**about, **_note(part, value, inner if len(parts) == 1 else None)}
             write_parquet(pa.table(data), name, {"kind": "release", "schema": SCHEMA, **note})
         else:
-            plain = {
-                name: column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-                for name, column in data.items()
-            }
-            write_csv(pa.table(plain), name)
+            write_csv(pa.table(data), name)
     return tuple(names)
 
 
-def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, Any]:
+def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, object]:
     """Return what a Parquet file says of its figures beside the columns."""
     return {
         "name": part.name,
@@ -78,62 +65,48 @@ def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, Any
         "absent": part.absent,
         "kinds": [kind.to_dict() for kind in part.kinds],
         "hierarchies": {name: [tree.to_dict() for tree in trees] for name, trees in part.hierarchies.items()},
-        "inner": None
-        if inner is None
-        else {
-            "categories": {d.name: list(d.categories) for d in inner.dimensions},
-            "impossible": inner.impossible.tolist(),
-        },
+        "inner": None if inner is None else {"categories": inner.categories_by_name, "impossible": inner.impossible},
     }
 
 
-def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, Any]:
+def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, pa.Array]:
     """Return a column per dimension, the figures, ends of intervals, and how the figures were made."""
-    spans = np.array([kind.spans for kind in part.kinds])
-    ends = part.upper is not None and bool(spans.any())
-    clash = next((name for name in part.names if name in (value, PUBLISHED_AS, *(ENDS if ends else ()))), None)
-    if clash is not None:
-        raise RequestError(f"dimension {clash!r} has the name of a column of figures; rename it")
-    data: dict[str, Any] = {}
-    for i, (name, labels) in enumerate(part.labels.items()):
-        codes = pa.array(part.codes[:, i].astype(np.int32))
-        data[name] = pa.DictionaryArray.from_arrays(codes, pa.array(labels, pa.string()))
-    is_interval = spans[part.kind]
+    is_interval = part.where(lambda kind: kind.spans)
+    ends = () if part.upper is None or not any(kind.spans for kind in part.kinds) else (part.values, part.upper)
+    taken = (value, PUBLISHED_AS, *(ENDS if ends else ()))
+    data = label_columns(part.labels, part.codes.T, taken=taken, coded=mark is None)
     covered = part.hidden | is_interval
     if mark is None:
         data[value] = _numbers(part.values, part.decimals, covered)
     else:
         shown = decimal_texts(part.values, part.decimals)
         data[value] = pa.array(np.where(covered, mark, shown).tolist(), pa.string())
-    if ends:
-        assert part.upper is not None
-        for name, numbers in zip(ENDS, (part.values, part.upper), strict=True):
-            data[name] = _numbers(numbers, part.decimals, ~is_interval)
+    for name, numbers in zip(ENDS, ends, strict=False):
+        data[name] = _numbers(numbers, part.decimals, ~is_interval)
     # What a mark leaves open is said, too: a reader who sees zeros would take hidden figures to be above 0.
-    plain = (EXACT, INTERVAL)
-    used = np.unique(part.kind)
+    used = np.unique(part.kind).tolist()
     if mark is None:
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
-    elif trial or any(part.kinds[i] not in plain for i in used):
+    elif trial or any(part.kinds[i] not in (EXACT, INTERVAL) for i in used):
         stated = np.empty(len(part), object)
-        for i in used.tolist():
+        for i in used:
             mine = part.kind == i
             stated[mine] = kind_texts(part.kinds[i], part.values[mine])
         data[PUBLISHED_AS] = pa.array([text + TRIAL_MARK if trial else text for text in stated], pa.string())
     return data
 
 
-def _numbers(values: IntArray, decimals: int, nothing: npt.NDArray[np.bool_]) -> pa.Array:
+def _numbers(values: IntArray, decimals: int, nothing: BoolArray) -> pa.Array:
     numbers = values if decimals == 0 else values / 10**decimals
-    return pa.array(numbers, mask=np.asarray(nothing, bool))
+    return pa.array(numbers, mask=nothing)
 
 
 def kind_texts(kind: Kind, values: IntArray) -> list[str]:
     """Return how a CSV file says of each figure how it was made.
 
-    The law of noise takes more than a few numbers. What it says of the count behind a figure is said instead: how far
-    away it is at most, and its least and its largest value where they are nearer than that.
+    A law of noise takes more than a few numbers. The file says instead what follows from it for the count behind each
+    figure: how far away it is at most, and its least and largest value where they are nearer than that.
 
     >>> kind_texts(Kind("random", base=3), np.array([3]))
     ['random base=3']
@@ -141,14 +114,13 @@ def kind_texts(kind: Kind, values: IntArray) -> list[str]:
     >>> kind_texts(Kind("perturbed", bound=1, law=law), np.array([0, 1, 5]))
     ['perturbed bound=1 least=0', 'perturbed bound=1 least=1', 'perturbed bound=1']
     """
-    return [_kind_text(one) for one in kind.plainly(values)]
-
-
-def _kind_text(kind: Kind) -> str:
-    data = kind.to_dict()
-    if not all(isinstance(item, int | float | str) for item in data.values()):
-        raise RequestError(f"figures {kind.phrase} cannot be described in a CSV file; write .parquet")
-    return " ".join([data.pop("name"), *(f"{key}={item}" for key, item in data.items())])
+    texts = []
+    for one in kind.plainly(values):
+        data = one.to_dict()
+        if not all(isinstance(item, int | float | str) for item in data.values()):
+            raise RequestError(f"figures {one.phrase} cannot be described in a CSV file; write .parquet")
+        texts.append(" ".join([data.pop("name"), *(f"{key}={item}" for key, item in data.items())]))
+    return texts
 
 
 def kind_from_text(text: str) -> Kind:
@@ -158,7 +130,7 @@ def kind_from_text(text: str) -> Kind:
     Random(base=3)
     """
     name, *rest = text.split()
-    given: dict[str, Any] = {}
+    given: dict[str, float | str] = {}
     for item in rest:
         key, equals, number = item.partition("=")
         try:

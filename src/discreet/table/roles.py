@@ -1,7 +1,7 @@
-"""What the columns of a file or frame are: figures, dimensions, or neither. Where that is in doubt, nothing is guessed.
+"""What the columns of a file or frame are: figures, dimensions, or neither. If in doubt, nothing is guessed.
 
-A statistic that is taken for a dimension splits every cell into as many as it has values: what is published then seems
-to say nothing about anybody, and an audit calls it safe. So a column that looks like a statistic has to be stated.
+A statistic mistaken for a dimension splits every cell by its values: what is published then seems to say nothing about
+anybody, and an audit calls it safe. So you have to say what a column is that looks like a statistic.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.table.grid import repeated
 
 Layout: TypeAlias = Literal["auto", "long", "wide"]
 
 FIGURES = ("count", "value", "freq", "figure")
-"""Names of the column of figures of a long file, where none is given."""
+"""Names of the column of figures of a long file, if none is given."""
 POSSIBLE = "possible"
 """The column of a long frame that is false at structural zeros; there only when the table has some."""
 PUBLISHED_AS = "published_as"
@@ -28,7 +29,7 @@ PUBLISHED_AS = "published_as"
 ENDS = ("lower", "upper")
 """The columns of figures that are published as intervals."""
 MARKS = ("x", "..", "c", "")
-"""What stands in place of a hidden figure, unless other marks are named."""
+"""What replaces a hidden figure, unless other marks are named."""
 STATISTICS = frozenset({
     "percent", "percentage", "pct", "perc", "share", "rate", "ratio", "proportion", "prop", "quota", "mean",
     "median", "average", "avg", "sd", "std", "stdev", "stddev", "deviation", "se", "sem", "stderr", "error",
@@ -43,9 +44,9 @@ UNNAMED = re.compile(r"\s*(Unnamed: ?\d+.*|__index_level_\d+__)?")
 SIGNED = r"[<>≤≥~(\[€$£]*\s*[+\-−]?"
 AFTER = r"\s*([%‰€$£]|\s[^\d\s.,]{1,4})?[)\]*†‡#]*"
 NUMBER = rf"^{SIGNED}[0-9]+([.,' ][0-9]+)*([eE][+-]?[0-9]+)?{AFTER}$"
-"""A number, with the signs, units and flags that people write beside one."""
+"""A number, with the signs, units and flags that people write beside it."""
 GAP = r"^(?i:[^\pL\d]*|n/?a|nan|none|null)$"
-"""What stands in place of a number that is missing: no letter and no digit, or a word for it."""
+"""What replaces a missing number: no letter and no digit, or a word for it."""
 DECIMAL, COMMA = r"[0-9]\.[0-9]*[1-9]|[0-9][eE][+-]?[0-9]|[%‰]", r",[0-9]"
 CODE = r"^0[0-9]"
 
@@ -63,6 +64,12 @@ class Roles:
         return self.figure is None
 
 
+def check_layout(layout: str) -> None:
+    """Refuse a layout that does not exist."""
+    if layout not in ("auto", "long", "wide"):
+        raise RequestError(f"layout is {layout!r}; it is 'auto', 'long' or 'wide'")
+
+
 def roles(
     arrow: pa.Table,
     *,
@@ -74,22 +81,16 @@ def roles(
 ) -> Roles:
     """Say what every column is, or refuse to guess.
 
-    Args:
-        arrow: the columns.
-        figure: the column of figures, where it is given; otherwise one of :data:`FIGURES`.
-        dimensions: the columns that classify, where they are given: all others are left out of account then.
-        layout: ``"long"``, ``"wide"`` or ``"auto"``.
-        total: the label of margins.
-        marks: what stands in place of hidden figures.
+    Without a name, the column of figures is one of :data:`FIGURES`. If dimensions are named, other columns are ignored.
 
     >>> roles(pa.table({"age": ["0-9", "10-19"], "count": [3, 4]}))
     Roles(figure='count', dimensions=('age',))
     >>> roles(pa.table({"area": ["n", "s"], "men": [3, 4], "women": [5, 1]})).wide
     True
     """
+    check_layout(layout)
     names = [str(name) for name in arrow.column_names]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    if (twice := repeated(names)) is not None:
         raise DataError(f"two columns are called {twice!r}; every column needs a name of its own")
     found = figure or next((name for name in FIGURES if name in names), None)
     aside = _Aside(arrow, names, total, marks)
@@ -107,9 +108,7 @@ def roles(
         known = {POSSIBLE, PUBLISHED_AS, *(ENDS if set(ENDS) <= set(names) else ())}
         dimensions = [name for name in others if name not in known]
         aside.check_long(dimensions)
-    for name in dimensions:
-        if name not in others:
-            raise RequestError(f"there is no dimension column {name!r}; {nearest(name, others)}")
+    require(dimensions, others, "there is no dimension column")
     if not dimensions:
         raise DataError(f"there is no dimension beside the column of counts {found!r}; add one")
     return Roles(found, tuple(dimensions))
@@ -123,14 +122,14 @@ class _Aside:
         self.beside = [*{*marks, *MARKS, *([] if total is None else [total])}]
 
     def crossed(self, figure: str | None) -> bool:
-        """A cross-table has labels in its first column, each once, and figures in all the others, at least two.
+        """Say whether this is a cross-table: labels in its first column, each once, and figures in two or more others.
 
-        Numbers in the first column may as well number records, or be figures.
+        Numbers in the first column may also number records, or be figures.
         """
         named = "\\" in self.names[0]
         if figure is None and set(ENDS) <= set(self.names):
             raise RequestError(
-                f"columns {ENDS[0]!r} and {ENDS[1]!r} are the ends of intervals, but no column of figures stands "
+                f"columns {ENDS[0]!r} and {ENDS[1]!r} are the ends of intervals, but there is no column of figures "
                 "beside them; add one (count), with a mark such as x in each row that has an interval, or say that "
                 "they are categories (layout='wide', --layout wide)"
             )
@@ -141,11 +140,12 @@ class _Aside:
         labels = self.arrow.column(0)
         if not named and numeric(labels, self.beside):
             return False
+        # Where some entries are numbers, others may be marks that were not named; the reader refuses those.
         distinct = pc.count_distinct(labels, mode="all").as_py()
-        return distinct == len(labels) and all(_has_numbers(column) for column in self.arrow.columns[1:])
+        return distinct == len(labels) and all(_some(_texts(column, ()), NUMBER) for column in self.arrow.columns[1:])
 
     def check_wide(self, *, stated: bool) -> None:
-        r"""Refuse columns of a cross-table that are no categories; a first header such as ``a\b`` says that all are."""
+        r"""Refuse columns of a cross-table that are no categories; a first header ``a\b`` says that all are."""
         if "\\" in self.names[0]:
             return
         for i, name in enumerate(self.names):
@@ -187,7 +187,7 @@ class _Aside:
         return "its name says so" if called_statistic(name) else "it has decimals or a % sign"
 
     def _needless(self, name: str, dimensions: Sequence[str]) -> bool:
-        """A number that differs from row to row, where the other columns tell the rows apart without it."""
+        """Say whether a number differs from row to row, while the other columns tell the rows apart without it."""
         rows, others = self.arrow.num_rows, [other for other in dimensions if other != name]
         column = self.arrow[name]
         if rows < 2 or not others or not numeric(column, self.beside):
@@ -206,38 +206,29 @@ class _Aside:
 
 
 def called_statistic(name: str) -> bool:
-    """Say whether a name tells a statistic, or figures.
+    """Say whether a name is that of a statistic, or of figures.
 
     >>> [called_statistic(name) for name in ("meanAge", "Share of total (%)", "rates", "Frauenanteil", "value")]
     [True, True, True, True, True]
     >>> [called_statistic(name) for name in ("mode_of_travel", "age")]
     [False, False]
     """
-    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
-    if name.strip().casefold() in FIGURES:
+    if name.strip().casefold() in FIGURES or any(mark in name for mark in "%‰"):
         return True
-    return any(mark in name for mark in "%‰") or any(
-        word in STATISTICS or word.removesuffix("s") in STATISTICS or word.endswith(ENDINGS)
-        for word in map(str.casefold, words)
-    )
+    words = map(str.casefold, re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)))
+    return any(w in STATISTICS or w.removesuffix("s") in STATISTICS or w.endswith(ENDINGS) for w in words)
 
 
 def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
     """Say whether a column holds numbers, apart from marks, margins and gaps; codes such as 01 are none."""
     texts = _texts(column, beside)
-    if texts is None:
-        return False
     texts = texts.filter(pc.invert(pc.match_substring_regex(texts, GAP)))
-    if not len(texts):
-        return False
-    numbers = pc.all(pc.match_substring_regex(texts, NUMBER)).as_py()
-    return bool(numbers and not pc.any(pc.match_substring_regex(texts, CODE)).as_py())
+    numbers = len(texts) and pc.all(pc.match_substring_regex(texts, NUMBER)).as_py()
+    return bool(numbers) and not _some(texts, CODE)
 
 
-def _has_numbers(column: pa.ChunkedArray) -> bool:
-    """Say whether some entry is a number: the others may be marks that are not named, which the reader tells."""
-    texts = _texts(column, ())
-    return texts is not None and bool(pc.any(pc.match_substring_regex(texts, NUMBER)).as_py())
+def _some(texts: pa.Array, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 def looks_like_statistic(name: str, column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
@@ -247,31 +238,28 @@ def looks_like_statistic(name: str, column: pa.ChunkedArray, beside: Sequence[st
     >>> [looks_like_statistic(name, pa.chunked_array([texts])) for name, texts in entries.items()]
     [True, True, False, False]
     """
-    texts = _texts(column, beside)
-    if texts is not None and called_statistic(name):
-        return bool(pc.any(pc.match_substring_regex(texts, "[0-9]")).as_py())
+    if called_statistic(name):
+        return _some(_texts(column, beside), "[0-9]")
     return numeric(column, beside) and _broken(column, beside)
 
 
 def _broken(column: pa.ChunkedArray, beside: Sequence[str]) -> bool:
-    """Say whether numbers have decimals or a sign of percent.
+    """Say whether numbers have decimals or a percent sign.
 
-    A comma in some of them lists categories, as in 2,3; in most of them, or before a smaller number, it is of decimals.
+    A comma in some of them lists categories, as in 2,3; in most of them, or before a smaller number, it is decimal.
     """
     texts = _texts(column, beside)
-    if texts is None or not len(texts):
-        return False
     commas = texts.filter(pc.match_substring_regex(texts, COMMA)).to_pylist()
     down = any(a >= b for text in commas for a, b in pairwise(map(int, re.findall(r"[0-9]+", text))))
-    return bool(pc.any(pc.match_substring_regex(texts, DECIMAL)).as_py() or 2 * len(commas) > len(texts) or down)
+    return _some(texts, DECIMAL) or 2 * len(commas) > len(texts) or down
 
 
-def _texts(column: pa.ChunkedArray, beside: Sequence[str]) -> pa.ChunkedArray | None:
-    """Return the different entries as texts, without marks, margins and gaps; None where they are no texts."""
+def _texts(column: pa.ChunkedArray, beside: Sequence[str]) -> pa.Array:
+    """Return the distinct entries as texts, without marks and margins; none if they are no texts."""
     try:
         texts = pc.utf8_trim_whitespace(pc.unique(_plain(column)).drop_null().cast(pa.string()))
     except pa.ArrowException:
-        return None
+        return pa.array([], pa.string())
     # Not a set of values: to make one of a list, Arrow imports pandas.
     pattern = f"^(?:{'|'.join(map(re.escape, beside))})$"
     return texts.filter(pc.invert(pc.match_substring_regex(texts, pattern))) if beside else texts

@@ -6,60 +6,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.errors import LimitError
-from discreet.core.numerics import FloatArray, IntArray, index_ranges, sorted_runs
-from discreet.table.axis import Axis
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, sorted_runs
 from discreet.table.grid import Grid, locate
-from discreet.table.respondents import Respondents
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents
 
-BoolArray = npt.NDArray[np.bool_]
 ONE_CELL = "respondents are not named and are taken to be in one cell each"
-"""What is to be said where a tabulation does not name its respondents."""
-MOST = 60_000_000
-"""The most entries, one per respondent and sum that it is in, that are laid out."""
+"""What to say if a tabulation does not name its respondents."""
 
 
 def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return cell, respondent and contribution for every respondent in every cell and margin that is tabulated.
-
-    Contributions are to the response, or numbers of records where there is none.
-    """
+    """Return cell, respondent and contribution (to the response, or records) for everybody in every cell and margin."""
     known = tabulation.respondents
     assert known is not None
     amount = known.amounts[tabulation.response(response)] if tabulation.responses else known.records.astype(np.float64)
     codes = tabulation.grid.decode(known.cell)
     crossed = Grid((2,) * len(codes)).encode([code > 0 for code in reversed(codes)])
-    above = [_above(axis) for axis in tabulation.axes]
+    # The total is in itself alone: along dimensions that are not crossed, everybody stays there.
+    above = [[(0,), *axis.over[1:]] for axis in tabulation.axes]
     parts = []
     for pattern in np.unique(crossed).tolist():
         mine = np.flatnonzero(crossed == pattern)
-        position = np.zeros(mine.size, np.int64)
-        for i, (first, flat) in enumerate(above):
-            if not pattern >> i & 1:
-                continue
-            begin, end = first[codes[i][mine]], first[codes[i][mine] + 1]
-            if int((end - begin).sum()) > MOST:
-                raise LimitError(f"the contributions are in more than {MOST:,} sums; tabulate fewer dimensions at once")
-            again, node = index_ranges(begin, end)
-            position = position[again] + tabulation.grid.strides[i] * flat[node]
-            mine = mine[again]
+        again, position = tabulation.grid.climb(
+            [code[mine] for code in codes], above, "tabulate fewer dimensions at once"
+        )
         row = locate(tabulation.cells, position)
         listed = row >= 0
-        parts.append(_added(row[listed], known.unit[mine[listed]], amount[mine[listed]]))
+        mine = mine[again[listed]]
+        parts.append(_added(row[listed], known.unit[mine], amount[mine]))
     row, unit, amount = (np.concatenate(column) for column in zip(*parts, strict=True))
-    # What several finest margins have in common they say alike.
+    # Finest margins agree on what they have in common.
     order, start = sorted_runs(row, unit)
     once = order[start]
     return row[once], unit[once], amount[once]
-
-
-def _above(axis: Axis) -> tuple[IntArray, IntArray]:
-    """Return for each node where the nodes that contain it begin, and these nodes one after another."""
-    first = np.cumsum([0, *(len(nodes) for nodes in axis.over)])
-    return first, np.array([node for nodes in axis.over for node in nodes], np.int64)
 
 
 def _added(row: IntArray, unit: IntArray, amount: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
@@ -86,10 +66,10 @@ class Stakes:
         return Stakes(self.names, self.unit[mask], self.at[mask], self.amount[mask], self.others[mask])
 
     def strongest(self) -> Stakes:
-        """Leave out respondents who know no more than another one: who are in the same sums, with less in each.
+        """Leave out respondents who know no more than another one in the same sums, with less in each.
 
-        Whoever knows that a sum is at least 5 learns nothing that somebody who knows it to be at least 8 does not. Who
-        is alone in a sum shares it with nobody, and stays.
+        Knowing that a sum is at least 5 reveals nothing beyond knowing that it is at least 8. Respondents who are alone
+        in a sum share it with nobody, and stay.
         """
         if not self.unit.size:
             return self
@@ -115,10 +95,8 @@ class Stakes:
 def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], response: str | None) -> Stakes:
     """Return what respondents put into linked tables; those of the same name are one.
 
-    Args:
-        tables: tabulations; where one does not know its respondents, those that can be recognised are taken.
-        places: where each cell of each table stands, -1 where it does not count.
-        response: the magnitude that is published.
+    If a table does not know its respondents, those that can be recognised are taken. ``places`` are the positions of
+    the cells of each table, -1 for cells that do not count.
     """
     index: dict[str, int] = {}
     parts = []
@@ -129,28 +107,24 @@ def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], respo
         row, unit, amount = stakes(table, response)
         others = (table.holdings or table.contributors).units[row] - 1
         sums = table.responses[table.response(response)].sums if table.responses else table.records
-        # Where others have losses, an own contribution above the sum says nothing about it.
+        # If others have losses, a respondent's contribution above the sum says nothing about it.
         kept = (place[row] >= 0) & ((others == 0) | (amount <= sums[row] * (1 + 1e-12)))
         parts.append((number[unit[kept]], place[row[kept]], amount[kept], others[kept]))
     unit, at, amount, others = (np.concatenate(column) for column in zip(*parts, strict=True))
     order, start = sorted_runs(unit, at)
     if start.size:
-        # Where tables differ about the same sum, the respondent is given more.
+        # If tables differ about the same sum, the respondent is given the larger share.
         amount, others = np.maximum.reduceat(amount[order], start), np.minimum.reduceat(others[order], start)
     once = order[start]
     return Stakes(tuple(_said(name) for name in index), unit[once], at[once], amount, others)
 
 
 def _said(name: str) -> str:
-    """Return a respondent as messages name it."""
     return name if name.startswith(("holding ", "respondent of ")) else f"respondent {name}"
 
 
 def recognised(tabulation: Tabulation, response: str | None) -> Respondents:
-    """Return the largest contributor of every finest cell, as one that is in no other: what the table alone tells.
-
-    That holds where :func:`in_one_cell` does.
-    """
+    """Return the largest contributor of every finest cell, taken to be in no other, as :func:`in_one_cell` says."""
     level = tabulation.holdings or tabulation.contributors
     row = np.unique(np.concatenate([np.flatnonzero(tabulation.inner(margin)) for margin in _finest(tabulation)]))
     row = row[level.units[row] > 0]
@@ -168,7 +142,7 @@ def recognised(tabulation: Tabulation, response: str | None) -> Respondents:
 def in_one_cell(tabulation: Tabulation) -> bool:
     """Say whether it is certain that nobody is in several of the finest cells of a margin.
 
-    It is where everybody has one record, and where the contributors of the finest cells add up to those of the total.
+    It is if everybody has one record, or if the contributors of the finest cells add up to those of the total.
     """
     level = tabulation.holdings or tabulation.contributors
     if np.array_equal(level.units, tabulation.records):
@@ -185,7 +159,7 @@ def contributes(tabulation: Tabulation) -> bool:
     known = tabulation.respondents
     if tabulation.responses or known is None:
         return bool(tabulation.responses)
-    # Everybody is in a finest cell of every finest margin; who is in more of them has several records.
+    # Everybody is in a finest cell of every finest margin; being in more of them takes several records.
     return bool((known.records > 1).any()) or known.unit.size > len(known) * len(_finest(tabulation))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,13 @@ import numpy.typing as npt
 from discreet.core.errors import DataError
 from discreet.core.text import columns, html_table
 from discreet.table.counts import whole_counts
-from discreet.table.dimension import Dimension, grid_of
 from discreet.table.frequencies import Frequencies
+from discreet.table.grid import Dimension, grid_of
 
 if TYPE_CHECKING:
-    from discreet.table.columns import Margins
-    from discreet.table.roles import Layout
+    from discreet.table.arrow_files import Backend, TextOptions
+    from discreet.table.frames import TableOptions
+    from discreet.table.table_writer import WrittenLayout
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,15 +27,13 @@ class Table(Frequencies):
     """A frequency table of any number of dimensions; immutable.
 
     Only non-empty cells are stored, as sorted positions in row-major order (the last dimension runs fastest)
-    with their counts, so that a sparse table costs what its non-empty cells cost. ``impossible`` holds the
-    positions of structural zeros: combinations that cannot occur, which do not count as cells.
+    with their counts: a sparse table costs what its non-empty cells cost. ``impossible`` holds the positions of
+    structural zeros: combinations that cannot occur, which do not count as cells.
 
     >>> table = Table.from_array([[3, 0], [1, 5]], {"area": ["north", "south"], "sex": ["m", "f"]})
     >>> table.total, table.possible, table.label(2)
     (9, 4, {'area': 'south', 'sex': 'm'})
     """
-
-    # --- making -------------------------------------------------------------------------------------------
 
     @classmethod
     def of(cls, counted: Frequencies) -> Table:
@@ -114,27 +113,14 @@ class Table(Frequencies):
         return cls.of(frequencies_from_columns(labels, figures, where=where, categories=declared))
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        dimensions: Sequence[str] | None = None,
-        count: str = "count",
-        layout: Layout = "auto",
-        total: str | None = "Total",
-        margins: Margins = "check",
-    ) -> Table:
+    def from_frame(cls, frame: Any, **reading: Unpack[TableOptions]) -> Table:
         """Build a table from a pandas, polars or Arrow frame.
 
         Args:
             frame: *long*, with one column per dimension and a column of counts, or *wide*, a labelled
                 cross-table whose first column (or pandas index) holds the row labels.
-            dimensions: the columns that classify; by default every column but the counts.
-            count: the column of counts of a long frame.
-            layout: ``"long"``, ``"wide"``, or ``"auto"``: long when the column of counts is there.
-            total: the label that marks a margin; ``None`` when no category is one.
-            margins: ``"check"`` that stated margins are the sums of their cells, or ``"recompute"`` to
-                leave them out of account.
+            **reading: ``dimensions``, ``count``, ``layout``, ``total``, ``totals`` and ``margins``, as
+                :func:`discreet.read_table` takes them.
 
         >>> import pandas as pd
         >>> long = pd.DataFrame({"area": ["n", "n", "s"], "sex": ["m", "f", "f"], "count": [3, 1, 2]})
@@ -143,79 +129,53 @@ class Table(Frequencies):
         """
         from discreet.table.frames import frequencies_from_frame
 
-        return cls.of(
-            frequencies_from_frame(
-                frame, dimensions=dimensions, count=count, layout=layout, total=total, margins=margins
-            )
-        )
+        return cls.of(frequencies_from_frame(frame, **reading))
 
-    def with_structural_zeros(
-        self, combinations: Any, *, encoding: str = "utf-8", delimiter: str | None = None
-    ) -> Table:
+    def with_structural_zeros(self, combinations: Any, **text: Unpack[TextOptions]) -> Table:
         """Declare combinations impossible.
 
         Args:
             combinations: a list of ``{dimension: category}``, a frame, or a CSV or Parquet file with a column
-                per dimension. A combination may name some of the dimensions only; then it is impossible
-                whatever the others are.
-            encoding: the encoding of a CSV file.
-            delimiter: what separates the columns of a CSV file; found from the header when not given.
+                per dimension. A combination that names some of the dimensions only is impossible whatever the
+                others are.
+            **text: ``encoding`` and ``delimiter`` of a CSV file, by default UTF-8 and found from the header.
 
         >>> table = Table.from_array([[3, 0], [1, 5]], {"age": ["child", "adult"], "married": ["no", "yes"]})
         >>> table.with_structural_zeros([{"age": "child", "married": "yes"}]).possible
         3
         """
-        from discreet.table.structural_zeros import positions_of
+        from discreet.table.frames import impossible_cells
 
-        found = positions_of(self, combinations, encoding=encoding, delimiter=delimiter)
-        added = np.union1d(self.impossible, found)
+        added = np.union1d(self.impossible, impossible_cells(self, combinations, **text))
         return Table(self.dimensions, self.cells, self.counts, added)
 
-    # --- leaving ------------------------------------------------------------------------------------------
-
     def to_frame(
-        self,
-        backend: Literal["pandas", "polars", "pyarrow"] = "pandas",
-        *,
-        layout: Literal["long", "wide"] = "long",
-        zeros: bool = True,
-        count: str = "count",
+        self, backend: Backend = "pandas", *, layout: WrittenLayout = "long", zeros: bool = True, count: str = "count"
     ) -> Any:
         """Return a frame, long (a column per dimension and the counts) or wide (the last dimension across).
 
-        A long frame of a table with structural zeros has a column ``possible``; a wide one shows them as 0.
-
-        Args:
-            backend: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
-            layout: ``"long"`` or ``"wide"``.
-            zeros: whether a long frame lists empty cells too.
-            count: the name of the column of counts of a long frame.
+        A long frame lists empty cells with ``zeros`` only, and its counts are in the column ``count``. If the table has
+        structural zeros, it has a column ``possible`` too; a wide frame shows them as 0.
 
         >>> Table.from_array([[3, 0], [1, 5]], ["area", "sex"]).to_frame(layout="wide").values.tolist()
         [['1', 3, 0], ['2', 1, 5]]
         """
-        from discreet.table.table_writer import frame_from_table
+        from discreet.table.arrow_files import frame_from_arrow
+        from discreet.table.table_writer import arrow_from_table
 
-        return frame_from_table(self, backend, layout=layout, zeros=zeros, count=count)
+        return frame_from_arrow(arrow_from_table(self, layout=layout, zeros=zeros, count=count), backend)
 
     def write(
-        self,
-        path: str | Path,
-        *,
-        layout: Literal["long", "wide"] = "long",
-        zeros: bool = True,
-        count: str = "count",
+        self, path: str | Path, *, layout: WrittenLayout = "long", zeros: bool = True, count: str = "count"
     ) -> None:
         """Write a CSV or Parquet file, whole or not at all.
 
-        Parquet keeps categories that nobody is in, and structural zeros, at the cost of the non-empty cells.
-        CSV keeps them where it lists empty cells, and structural zeros in the long layout; see :meth:`to_frame`.
+        Parquet keeps categories that nobody is in, and structural zeros, and lists non-empty cells only.
+        CSV keeps them if it lists empty cells, and structural zeros in the long layout; see :meth:`to_frame`.
         """
         from discreet.table.table_writer import write_table
 
         write_table(self, path, layout=layout, zeros=zeros, count=count)
-
-    # --- faces --------------------------------------------------------------------------------------------
 
     @property
     def headline(self) -> str:
@@ -234,11 +194,9 @@ class Table(Frequencies):
             header = [f"{first.name} \\ {last.name}", *last.categories]
             body = []
             for i, label in enumerate(first.categories[:rows]):
-                low, high = np.searchsorted(self.cells, [i * len(last), (i + 1) * len(last)])
-                line = ["·" if i * len(last) + j in lost else "0" for j in range(len(last))]
-                for cell, value in zip(self.cells[low:high], self.counts[low:high], strict=True):
-                    line[int(cell) % len(last)] = f"{value:,}"
-                body.append([label, *line])
+                cells = np.arange(i * len(last), (i + 1) * len(last))
+                shown = zip(cells.tolist(), self.at(cells).tolist(), strict=True)
+                body.append([label, *("·" if cell in lost else f"{value:,}" for cell, value in shown)])
             if len(first) > rows:
                 body.append(["…"] * len(header))
             return header, body, 1
@@ -251,12 +209,9 @@ class Table(Frequencies):
         return [*self.names, "count"], body, len(self.names)
 
     def __str__(self) -> str:
-        """Return a headline and a short view of the cells."""
-        header, body, left = self._preview()
-        return f"{self.headline}\n{columns(header, body, left)}"
+        return f"{self.headline}\n{columns(*self._preview())}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        header, body, left = self._preview()
-        return html_table(header, body, left, caption=self.headline)
+        return html_table(*self._preview(), caption=self.headline)

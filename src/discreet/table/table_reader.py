@@ -1,40 +1,138 @@
-"""CSV and Parquet files to tables."""
+"""Files to tables and tabulations, and Parquet files that describe themselves to any of these and to releases.
+
+The key ``discreet`` of their metadata holds a note in JSON; the writers say how the columns are laid out.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.errors import DataError, DiscreetError, RequestError, nearest
-from discreet.table.arrow_files import read_arrow_rows
-from discreet.table.columns import Margins, coded_arrow, frequencies_from_columns
-from discreet.table.counts import Where, counts_from_arrow
-from discreet.table.dimension import Dimension
-from discreet.table.frames import frequencies_from_arrow, possible_from_arrow
-from discreet.table.release_parquet import release_from_arrow
-from discreet.table.roles import POSSIBLE, Layout
+from discreet.core.errors import DataError, require
+from discreet.core.numerics import IntArray
+from discreet.table import release_writer, table_writer
+from discreet.table.arrow_files import errors_of, read_arrow, read_arrow_rows
+from discreet.table.axis import Axis
+from discreet.table.columns import coded_arrow, frequencies_from_columns
+from discreet.table.counts import Where, counts_from_arrow, numpy_from_arrow
+from discreet.table.figures import Figures
+from discreet.table.frames import TableOptions, frequencies_from_arrow, possible_from_arrow
+from discreet.table.grid import Dimension, Grid, grid_of, recode
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.kinds import Kind
+from discreet.table.release import Release
+from discreet.table.roles import ENDS, PUBLISHED_AS
 from discreet.table.table import Table
-from discreet.table.table_writer import SCHEMA
-from discreet.table.tabulation_reader import tabulation_from_arrow
+from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents, named_units
+
+Metadata = Mapping[bytes, bytes] | None
+
+
+def has_note(metadata: Metadata) -> bool:
+    """Say whether a Parquet file was written by discreet."""
+    return b"discreet" in (metadata or {})
+
+
+def note_of(metadata: Metadata, kind: str) -> dict[str, Any] | None:
+    """Return a file's note about itself if it holds a ``"release"`` or ``"tabulation"`` as asked, otherwise None."""
+    try:
+        note: dict[str, Any] = json.loads((metadata or {}).get(b"discreet", b"{}"))
+    except ValueError:
+        return None
+    return note if isinstance(note, dict) and note.get("kind") == kind else None
+
+
+def is_tabulated(metadata: Metadata) -> bool:
+    """Say whether a note, damaged or not, speaks of a tabulation."""
+    return b'"tabulation"' in (metadata or {}).get(b"discreet", b"")
+
+
+def note_in(path: str | Path, kind: str) -> dict[str, Any] | None:
+    """Return a Parquet file's note as :func:`note_of` does; a damaged file is left to the reader."""
+    import pyarrow.parquet as pq
+
+    try:
+        return note_of(pq.read_metadata(path).metadata, kind)
+    except (pa.ArrowException, OSError):
+        return None
+
+
+def method_of(path: Path) -> str | None:
+    """Return how the release in a file was made, None if nothing in the file says that it is one."""
+    if path.suffix.lower() == ".parquet":
+        note = note_in(path, "release")
+        return None if note is None else str(note.get("method", ""))
+    try:
+        with path.open("rb") as stream:
+            return "its figures say how they were made" if PUBLISHED_AS.encode() in stream.readline(2**16) else None
+    except OSError:
+        return None
+
+
+@contextmanager
+def _undamaged(what: str, remedy: str = "write it again") -> Iterator[None]:
+    """Refuse a file whose note does not say what it should."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        raise DataError(f"the file's own note about its {what} is damaged; {remedy}") from None
+
+
+def _check_version(note: Mapping[str, Any], *known: int, remedy: str) -> None:
+    if note.get("schema") not in known:
+        raise DataError(
+            f"written in version {note.get('schema')!r} of the format, but version {known[-1]} is read here; "
+            f"update discreet, or {remedy}"
+        )
+
+
+def table_from_arrow(arrow: pa.Table, where: Where, dimensions: Sequence[str] | None) -> Table:
+    """Build a table over some dimensions, by default all, from a file that discreet wrote."""
+    with _undamaged("table"):
+        note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
+        if note.get("kind") == "tabulation":
+            cells = tabulation_from_arrow(arrow)
+            cells.check_publishable()
+            return cells.table(*(dimensions or ()))
+        if note.get("kind") == "release":
+            published = release_from_arrow(arrow, note).table
+            return published.margin(*dimensions) if dimensions else published
+        _check_version(note, table_writer.SCHEMA, remedy="write the table as CSV")
+        categories = {dimension["name"]: dimension["categories"] for dimension in note["dimensions"]}
+        count = note["count"]
+    missing = next((name for name in [*categories, count] if name not in arrow.column_names), None)
+    if missing is not None:
+        raise DataError(f"column {missing!r} is missing, though the file's own note lists it; write it again")
+    require(dimensions or (), categories, "there is no dimension column")
+    wanted = {name: categories[name] for name in dimensions or categories}
+    if arrow.num_rows == 0:
+        nobody = np.zeros(0, np.int64)
+        return Table(tuple(Dimension(*item) for item in wanted.items()), nobody, nobody, nobody)
+    return Table.of(
+        frequencies_from_columns(
+            {name: coded_arrow(name, arrow[name], where) for name in wanted},
+            counts_from_arrow(arrow[count], where),
+            where=where,
+            categories=wanted,
+            possible=possible_from_arrow(arrow, list(categories), where),
+        )
+    )
 
 
 def read_table(
     path: str | Path,
     *,
-    dimensions: Sequence[str] | None = None,
-    count: str = "count",
-    layout: Layout = "auto",
-    total: str | None = "Total",
-    totals: Mapping[str, str] | None = None,
-    margins: Margins = "check",
+    impossible: str | Path | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
-    impossible: str | Path | None = None,
+    **reading: Unpack[TableOptions],
 ) -> Table:
     r"""Read a table from a CSV or Parquet file.
 
@@ -45,80 +143,141 @@ def read_table(
 
     Args:
         path: a ``.csv`` (``.txt``, ``.tsv``) or ``.parquet`` file.
-        dimensions: the columns that classify, all others being left out; by default every column but the counts,
-            unless one looks like a statistic (a mean, a percentage), which is refused until the dimensions are named.
-        count: the column of counts of a long file; by default also ``value``, ``freq`` or ``figure``.
-        layout: ``"long"``, ``"wide"`` or ``"auto"``.
-        total: the label that marks a margin; ``None`` when no category is one.
-        totals: the label that marks a margin along single dimensions, where it is another.
-        margins: ``"check"`` stated margins, or ``"recompute"`` to leave them out of account.
+        impossible: a file of combinations that cannot occur, with a column per dimension.
         encoding: the encoding of a CSV file.
         delimiter: what separates the columns of a CSV file; found from the header when not given.
-        impossible: a file of combinations that cannot occur, with a column per dimension.
+        **reading: how the columns are read:
+            ``dimensions``, the columns that classify (others are left out); by default every column but the counts,
+            unless one looks like a statistic (a mean, a percentage), which is refused until the dimensions are named.
+            ``count``, the column of counts of a long file; by default ``count``, ``value``, ``freq`` or ``figure``.
+            ``layout``: ``"long"``, ``"wide"`` or, by default, ``"auto"``.
+            ``total``, the label that marks a margin, by default ``"Total"``; None if no category is one.
+            ``totals``, the label that marks a margin along single dimensions, if it is another.
+            ``margins``: ``"check"`` stated margins, or ``"recompute"`` to ignore them.
     """
     file = Path(path)
     arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter)
-    try:
-        if arrow.schema.metadata and b"discreet" in arrow.schema.metadata:
-            table = _from_own_parquet(arrow, where, dimensions)
+    with errors_of(file):
+        if has_note(arrow.schema.metadata):
+            table = table_from_arrow(arrow, where, reading.get("dimensions"))
         else:
-            table = Table.of(
-                frequencies_from_arrow(
-                    arrow,
-                    where,
-                    dimensions=dimensions,
-                    count=count,
-                    layout=layout,
-                    total=total,
-                    totals=totals,
-                    margins=margins,
-                )
-            )
-    except DiscreetError as error:
-        raise type(error)(f"{file}: {error}") from None
+            table = Table.of(frequencies_from_arrow(arrow, where, **reading))
     if impossible is None:
         return table
     return table.with_structural_zeros(impossible, encoding=encoding, delimiter=delimiter)
 
 
-def _from_own_parquet(arrow: pa.Table, where: Where, dimensions: Sequence[str] | None) -> Table:
-    try:
+def read_tabulation(path: str | Path) -> Tabulation:
+    """Read a tabulation that was written as Parquet; it equals what was written."""
+    arrow = read_arrow(path)
+    if not has_note(arrow.schema.metadata):
+        raise DataError(f"{path} is not a tabulation; make one with discreet tabulate RECORDS -o table.parquet")
+    with errors_of(path):
+        return tabulation_from_arrow(arrow)
+
+
+def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
+    """Build a tabulation from the columns of its file."""
+    with _undamaged("cells", remedy="tabulate again"):
         note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
-        if note.get("kind") == "tabulation":
-            cells = tabulation_from_arrow(arrow)
-            cells.check_publishable()
-            return cells.table(*(dimensions or ()))
-        if note.get("kind") == "release":
-            published = release_from_arrow(arrow, note).table
-            return published.margin(*dimensions) if dimensions else published
-        schema = note.get("schema")
-        if schema != SCHEMA:
-            raise DataError(
-                f"written in version {schema!r} of the table format, but version {SCHEMA} is read here; "
-                "update discreet, or write the table as CSV"
-            )
-        categories = {dimension["name"]: dimension["categories"] for dimension in note["dimensions"]}
-        count = note["count"]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise DataError("the file's own note about its table is damaged; write it again") from None
-    names = arrow.column_names
-    missing = next((name for name in [*categories, count] if name not in names), None)
-    if missing is not None:
-        raise DataError(f"column {missing!r} is missing, though the file's own note lists it; write it again")
-    for name in dimensions or ():
-        if name not in categories:
-            raise RequestError(f"there is no dimension column {name!r}; {nearest(name, list(categories))}")
-    wanted = {name: categories[name] for name in dimensions or categories}
-    if arrow.num_rows == 0:
-        nobody = np.zeros(0, np.int64)
-        return Table(tuple(Dimension(*item) for item in wanted.items()), nobody, nobody, nobody)
-    marked = POSSIBLE in names and POSSIBLE not in categories
-    return Table.of(
-        frequencies_from_columns(
-            {name: coded_arrow(name, arrow[name], where) for name in wanted},
-            counts_from_arrow(arrow[count], where),
-            where=where,
-            categories=wanted,
-            possible=possible_from_arrow(arrow[POSSIBLE], where) if marked else None,
+        if note.get("kind") != "tabulation":
+            raise DataError("the file holds a plain table, not a tabulation; read it with read_table")
+        _check_version(note, 1, table_writer.CELLS_SCHEMA, remedy="tabulate again")
+        axes = tuple(
+            Axis(d["name"], tuple(Hierarchy.from_dict(t) for t in d["hierarchies"])) for d in note["dimensions"]
         )
+        cells = Grid(tuple(len(axis) for axis in axes)).encode([_codes(arrow[axis.name], axis.codes) for axis in axes])
+        names = {axis.name for axis in axes}
+        figures = [name for name in arrow.column_names if not name.startswith("respondent:") and name not in names]
+        kinds = {"records": np.int64, "contributor:units": np.int64, "holding:units": np.int64}
+        columns = {
+            name: numpy_from_arrow(arrow[name]) if arrow.num_rows else np.zeros(0, kinds.get(name, np.float64))
+            for name in figures
+        }
+        return Tabulation.from_columns(
+            axes,
+            tuple(tuple(margin) for margin in note["margins"]),
+            [(r["name"], r["shadow"]) for r in note["responses"]],
+            columns | {"cell": cells},
+            top=note["top"],
+            dropped=int(note["dropped"]),
+            respondents=_respondents(arrow, cells, [r["name"] for r in note["responses"]]),
+        )
+
+
+def _codes(column: pa.ChunkedArray, expected: Sequence[str]) -> IntArray:
+    if not len(column):
+        return np.zeros(0, np.int64)
+    labels, codes = _coded(column)
+    if labels != expected:
+        raise ValueError
+    return codes
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], IntArray]:
+    """Return all labels of a column, and the codes of its rows into them."""
+    whole = column.unify_dictionaries().combine_chunks()
+    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    return tuple(whole.dictionary.to_pylist()), np.asarray(whole.indices, np.int64)
+
+
+def _respondents(arrow: pa.Table, cells: IntArray, responses: Sequence[str]) -> Respondents | None:
+    """Return those that the file lists, if it does."""
+    if "respondent:name" not in arrow.column_names:
+        return None
+    lists = [arrow[name].combine_chunks() for name in ("respondent:name", "respondent:records")]
+    lists += [arrow[f"respondent:sum:{name}"].combine_chunks() for name in responses]
+    row = np.repeat(np.arange(arrow.num_rows), lists[0].value_lengths().to_numpy(zero_copy_only=False).astype(np.int64))
+    names, unit = named_units(lists[0].flatten())
+    figures = [one.flatten().to_numpy(zero_copy_only=False) for one in lists[1:]]
+    amounts = np.stack(figures[1:]) if responses else np.zeros((0, row.size))
+    whole = Respondents(names, unit, cells[row], figures[0].astype(np.int64), amounts)
+    return whole.moved(whole.cell)
+
+
+def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
+    """Build a release from the columns and the note of its file."""
+    _check_version(note, release_writer.SCHEMA, remedy="write the release as CSV")
+    with _undamaged("figures"):
+        coded = {name: _coded(arrow[name]) for name in note["dimensions"]}
+        scale = 10 ** note["decimals"]
+        values = _units(arrow[note["count"]], scale)
+        lower, upper = (
+            _units(arrow[name], scale) if name in arrow.column_names and name not in coded else None for name in ENDS
+        )
+        figures = Figures(
+            {name: labels for name, (labels, _) in coded.items()},
+            np.stack([codes for _, codes in coded.values()], axis=1),
+            values if lower is None else lower + values,
+            np.asarray(arrow[PUBLISHED_AS].combine_chunks().indices, np.int64),
+            tuple(Kind.from_dict(data) for data in note["kinds"]),
+            name=note["name"],
+            decimals=note["decimals"],
+            total=note["total"],
+            hierarchies={
+                name: tuple(Hierarchy.from_dict(t) for t in trees) for name, trees in note["hierarchies"].items()
+            },
+            absent=note["absent"],
+            upper=upper,
+        )
+        inner = None if note["inner"] is None else _inner(figures, note["inner"])
+        return Release(inner, note["method"], note["parameters"], (figures,), trial=bool(note.get("trial")))
+
+
+def _units(column: pa.ChunkedArray, scale: int) -> IntArray:
+    """Return figures in units of the last decimal, 0 where there is none."""
+    numbers = numpy_from_arrow(column.fill_null(0)) if len(column) else np.zeros(0)
+    return np.rint(numbers * scale).astype(np.int64) if scale > 1 else numbers.astype(np.int64)
+
+
+def _inner(figures: Figures, note: Mapping[str, Any]) -> Table:
+    """Return the inner counts among the figures as a table."""
+    dimensions = tuple(Dimension(name, tuple(found)) for name, found in note["categories"].items())
+    columns = dict(zip(figures.names, figures.codes.T, strict=True))
+    position = grid_of(dimensions).encode(
+        [recode(figures.labels[dim.name], dim.categories)[columns[dim.name]] for dim in dimensions]
     )
+    inside = (position >= 0) & (figures.values != 0)
+    order = np.argsort(position[inside])
+    impossible = np.array(note["impossible"], np.int64)
+    return Table(dimensions, position[inside][order], figures.values[inside][order], impossible)

@@ -1,72 +1,78 @@
-"""Tables to frames and files: long and wide, CSV and Parquet."""
+"""Tables and tabulations to frames and files: Parquet keeps everything, CSV the labels and figures for people.
+
+The Parquet file of a tabulation has a row per cell and the columns below. The key ``discreet`` of its metadata holds a
+JSON note ``{"kind": "tabulation", "schema": 2, "dimensions": […], "responses": […], "margins": […], "top", "dropped"}``
+in which each dimension lists its hierarchies (codes, position of each code's parent, labels).
+
+| column | meaning |
+|---|---|
+| the dimension's name | code of the cell along it, a dictionary over all codes |
+| ``records``, ``weighted`` | number of records, sum of their weights |
+| ``sum:R``, ``weighted_sum:R`` | Σx and Σw·x of response R over the records |
+| ``contributor:units``, ``contributor:weighted_units`` | number of contributors, sum of their weights |
+| ``contributor:total:R``, ``contributor:weighted_total:R`` | Σ of the contributions' sizes, plain and weighted |
+| ``contributor:topI:R``, ``contributor:weighted_topI:R`` | the I-th largest contribution, plain and weighted |
+| ``holding:…`` | the same at the level of holdings, where they are known |
+| ``respondent:name``, ``respondent:records`` | in the finest cells, who is in them with how many records, as lists |
+| ``respondent:sum:R`` | what each of those sums to in response R, as a list |
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import LimitError, RequestError
-from discreet.table.arrow_writer import frame_from_arrow, refuse_format, write_csv, write_parquet
+from discreet.core.numerics import IntArray
+from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
+from discreet.table.axis import Axis
 from discreet.table.frequencies import DENSE_LIMIT, Frequencies
-from discreet.table.grid import look_up
+from discreet.table.grid import Grid, locate, look_up
 from discreet.table.roles import POSSIBLE
+from discreet.table.units import Columns, Respondents
 
-SCHEMA = 1
-"""The version of the note that a Parquet file of a table carries."""
-
-
-def frame_from_table(
-    table: Frequencies,
-    backend: Literal["pandas", "polars", "pyarrow"],
-    *,
-    layout: Literal["long", "wide"],
-    zeros: bool,
-    count: str,
-) -> Any:
-    """Return a table as a frame; see :meth:`Table.to_frame`."""
-    return frame_from_arrow(arrow_from_table(table, layout=layout, zeros=zeros, count=count), backend)
+WrittenLayout: TypeAlias = Literal["long", "wide"]
+SCHEMA, CELLS_SCHEMA = 1, 2
+"""The versions of the notes in Parquet files of tables and of tabulations; version 1 of these has no respondents."""
 
 
-def arrow_from_table(table: Frequencies, *, layout: Literal["long", "wide"], zeros: bool, count: str) -> pa.Table:
-    """Return a table as columns, in the layout asked for."""
+def arrow_from_table(table: Frequencies, *, layout: WrittenLayout, zeros: bool, count: str) -> pa.Table:
+    """Return a table as columns; see :meth:`Table.to_frame`."""
     if layout not in ("long", "wide"):
         raise RequestError(f"layout is {layout!r}; it is 'long' or 'wide'")
-    return wide_arrow(table) if layout == "wide" else long_arrow(table, zeros=zeros, count=count)
+    return _wide(table) if layout == "wide" else _long(table, zeros=zeros, count=count)
 
 
-def long_arrow(table: Frequencies, *, zeros: bool, count: str = "count", coded: bool = False) -> pa.Table:
+def _long(table: Frequencies, *, zeros: bool, count: str, coded: bool = False) -> pa.Table:
     """Return one row per cell: every cell with ``zeros``, otherwise the non-empty and impossible ones."""
-    taken = [count, POSSIBLE] if table.impossible.size else [count]
-    clash = next((name for name in table.names if name in taken), None)
-    if clash is not None:
-        remedy = "name the counts otherwise, as count='people'" if clash == count else "rename the dimension"
-        raise RequestError(f"dimension {clash!r} has the name of a column of figures; {remedy}")
-    if zeros:
-        if table.size > DENSE_LIMIT:
-            raise LimitError(
-                f"the table has {table.size:,} cells, too many to list; pass zeros=False, or write Parquet, "
-                "which keeps the categories"
-            )
-        cells = np.arange(table.size)
-        counts = table.to_array().ravel()
-    else:
+    if not zeros:
         cells = np.union1d(table.cells, table.impossible)
         counts = look_up(table.cells, table.counts, cells)
-    data: dict[str, Any] = {}
-    for dimension in table.dimensions:
-        codes = pa.array(table.codes(dimension.name, cells).astype(np.int32))
-        column = pa.DictionaryArray.from_arrays(codes, pa.array(dimension.categories))
-        data[dimension.name] = column if coded else column.dictionary_decode()
+    elif table.size > DENSE_LIMIT:
+        raise LimitError(
+            f"the table has {table.size:,} cells, too many to list; pass zeros=False, or write Parquet, "
+            "which keeps the categories"
+        )
+    else:
+        cells, counts = np.arange(table.size), table.to_array().ravel()
+    data = label_columns(
+        table.categories_by_name,
+        table.grid.decode(cells),
+        taken=[count, POSSIBLE] if table.impossible.size else [count],
+        coded=coded,
+        remedy="give the counts another name, as count='people'" if count in table.names else "rename the dimension",
+    )
     data[count] = counts
     if table.impossible.size:
         data[POSSIBLE] = ~np.isin(cells, table.impossible)
     return pa.table(data)
 
 
-def wide_arrow(table: Frequencies) -> pa.Table:
+def _wide(table: Frequencies) -> pa.Table:
     """Return a cross-table, the last dimension across the columns."""
     if len(table.shape) < 2:
         raise RequestError("a cross-table needs two dimensions or more; use the long layout")
@@ -79,7 +85,7 @@ def wide_arrow(table: Frequencies) -> pa.Table:
         raise RequestError(
             f"a backslash in the names {list(table.names)} cannot be told from the one between them; use long"
         )
-    data: dict[str, Any] = {}
+    data: dict[str, pa.Array] = {}
     for header, dimension in zip(headers, rows, strict=True):
         data[header] = pa.array(dimension.categories).take(pa.array(table.codes(dimension.name, positions)))
     for code, category in enumerate(last.categories):
@@ -89,21 +95,57 @@ def wide_arrow(table: Frequencies) -> pa.Table:
     return pa.table(data)
 
 
-def write_table(
-    table: Frequencies,
-    path: str | Path,
-    *,
-    layout: Literal["long", "wide"] = "long",
-    zeros: bool = True,
-    count: str = "count",
-) -> None:
+def write_table(table: Frequencies, path: str | Path, *, layout: WrittenLayout, zeros: bool, count: str) -> None:
     """Write a table as CSV or Parquet, by the file's ending; see :meth:`Table.write`."""
     file = Path(path)
     if file.suffix.lower() == ".parquet":
         listed = [{"name": d.name, "categories": list(d.categories)} for d in table.dimensions]
         note = {"schema": SCHEMA, "count": count, "dimensions": listed}
-        write_parquet(long_arrow(table, zeros=False, count=count, coded=True), file, note)
+        write_parquet(_long(table, zeros=False, count=count, coded=True), file, note)
     elif file.suffix.lower() in (".csv", ".txt"):
         write_csv(arrow_from_table(table, layout=layout, zeros=zeros, count=count), file)
     else:
         raise refuse_format(file, ".csv", ".parquet")
+
+
+def arrow_from_cells(axes: Sequence[Axis], cells: IntArray, figures: Columns, *, coded: bool = False) -> pa.Table:
+    """Return a row per cell: its codes, then its figures."""
+    grid = Grid.of({axis.name: axis.codes for axis in axes})
+    data = label_columns(grid.labels, grid.decode(cells), taken=figures, coded=coded)
+    return pa.table(data | {name: np.ascontiguousarray(c) for name, c in figures.items() if c is not None})
+
+
+def write_cells(
+    path: str | Path,
+    axes: Sequence[Axis],
+    cells: IntArray,
+    figures: Columns,
+    about: Mapping[str, Any],
+    respondents: Respondents | None,
+) -> None:
+    """Write the cells of a tabulation as Parquet or CSV, by the file's ending; ``about`` is the rest of the note."""
+    file = Path(path)
+    if file.suffix.lower() == ".parquet":
+        arrow = arrow_from_cells(axes, cells, figures, coded=True)
+        if respondents is not None:
+            arrow = _with_respondents(arrow, cells, respondents, [one["name"] for one in about["responses"]])
+        trees = [{"name": axis.name, "hierarchies": [tree.to_dict() for tree in axis.hierarchies]} for axis in axes]
+        write_parquet(arrow, file, {"kind": "tabulation", "schema": CELLS_SCHEMA, "dimensions": trees, **about})
+    elif file.suffix.lower() == ".csv":
+        write_csv(arrow_from_cells(axes, cells, figures), file)
+    else:
+        raise refuse_format(file, ".parquet", ".csv")
+
+
+def _with_respondents(arrow: pa.Table, cells: IntArray, known: Respondents, responses: Sequence[str]) -> pa.Table:
+    """Add lists of the respondents in each finest cell."""
+    row = locate(cells, known.cell)
+    order = np.argsort(row, kind="stable")
+    ends = pa.array(np.searchsorted(row[order], np.arange(cells.size + 1)).astype(np.int64))
+    names = pa.DictionaryArray.from_arrays(pa.array(known.unit[order]), pa.array(known.names, pa.string()))
+    columns = {"respondent:name": names.dictionary_decode(), "respondent:records": pa.array(known.records[order])}
+    for response, amounts in zip(responses, known.amounts, strict=True):
+        columns[f"respondent:sum:{response}"] = pa.array(amounts[order])
+    for name, column in columns.items():
+        arrow = arrow.append_column(name, pa.LargeListArray.from_arrays(ends, column))
+    return arrow

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from discreet.core.errors import DataError, LimitError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.errors import DataError, LimitError, RequestError, nearest, require
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray
 from discreet.core.text import columns, html_table
 from discreet.table.axis import Axis
-from discreet.table.dimension import Dimension
 from discreet.table.frequencies import DENSE_LIMIT
-from discreet.table.frozen import Frozen
-from discreet.table.grid import Grid, OnGrid, add_up, locate, recode
+from discreet.table.grid import Dimension, Grid, OnGrid, add_up, locate, recode
 from discreet.table.hierarchy import TOTAL, Hierarchy
-from discreet.table.respondents import Respondents
 from discreet.table.table import Table
-from discreet.table.unit_levels import Level, LevelName, Response
+from discreet.table.units import Columns, Frozen, Level, LevelName, Respondents, Response
+
+if TYPE_CHECKING:
+    from discreet.table.arrow_files import Backend
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +31,7 @@ class Tabulation(OnGrid, Frozen):
     ``cells`` are sorted positions, row-major over the nodes of the axes, of the cells that hold records; position 0 is
     the grand total. ``margins`` lists which dimensions were crossed: a cell is among the margins if its dimensions
     that are not at their total are exactly one of them. Rules never need the records again. ``respondents`` says who
-    contributed what, where the records name their contributors; without it nobody can tell who is in several cells.
+    contributed what, if the records name their contributors; without it nobody can tell who is in several cells.
 
     >>> figures = Table.from_array([[3, 0], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> tabulation = Tabulation.from_table(figures)
@@ -51,29 +51,20 @@ class Tabulation(OnGrid, Frozen):
     respondents: Respondents | None = None
 
     def __post_init__(self) -> None:
-        """Check that all columns have a figure per cell, and freeze them."""
         size = self.grid.size
         if len(self.names) < len(self.axes):
             raise DataError(f"dimension names are {[axis.name for axis in self.axes]}; every name must be unique")
-        self._freeze()
+        super().__post_init__()
         if self.cells.size and (self.cells[0] < 0 or self.cells[-1] >= size or (np.diff(self.cells) <= 0).any()):
             raise DataError("cell positions must be sorted, unique and inside the tabulation")
-        for name, column in self._all_columns():
-            if column.shape[0] != self.cells.size:
+        figures: dict[str, NumberArray | None] = {"records": self.records, "weighted": self.weighted}
+        figures |= {response.name: response.sums for response in self.responses}
+        for kind, level in self.levels.items():
+            figures[kind] = level.units
+            figures |= {f"largest {i} of {kind}": largest.top for i, largest in enumerate(level.largest, start=1)}
+        for name, column in figures.items():
+            if column is not None and column.shape[0] != self.cells.size:
                 raise DataError(f"{self.cells.size} cells but {column.shape[0]} figures of {name}; give one per cell")
-
-    def _all_columns(self) -> Iterator[tuple[str, Any]]:
-        yield "records", self.records
-        if self.weighted is not None:
-            yield "weighted", self.weighted
-        for response in self.responses:
-            yield response.name, response.sums
-        for name, level in self.levels.items():
-            yield name, level.units
-            for largest in level.largest:
-                yield f"largest of {name}", largest.top
-
-    # --- making -------------------------------------------------------------------------------------------
 
     @classmethod
     def from_table(
@@ -96,8 +87,7 @@ class Tabulation(OnGrid, Frozen):
         [9, 4, 3, 1, 5, 5]
         """
         trees = hierarchies or {}
-        for name in trees:
-            table.axis(name)
+        require(trees, table.names, "the table has no dimension")
         axes = tuple(_axis(d, trees.get(d.name, ()), total) for d in table.dimensions)
         grid = Grid(tuple(len(axis) for axis in axes))
         maps = [[np.zeros(len(axis), np.int64), *axis.level_maps()] for axis in axes]
@@ -133,33 +123,18 @@ class Tabulation(OnGrid, Frozen):
     ) -> Tabulation:
         """Build a tabulation from columns that are named as in its file, with the positions of its cells in ``cell``.
 
-        Args:
-            axes: the dimensions.
-            margins: which of them were crossed.
-            responses: the magnitudes, each with the variable by which the rules judge it.
-            columns: the figures.
-            top: how many of the largest contributions there are.
-            dropped: how many records were left out.
-            respondents: who contributed what, where that is known.
+        Each response comes with the variable by which the rules judge it; ``top`` is the number of largest
+        contributions, ``dropped`` that of records left out.
         """
         names = [name for name, _ in responses]
-        return cls(
-            axes,
-            margins,
-            columns["cell"],
-            columns["records"],
-            columns.get("weighted"),
-            tuple(
-                Response(name, shadow, columns[f"sum:{name}"], columns.get(f"weighted_sum:{name}"))
-                for name, shadow in responses
-            ),
-            Level.from_columns("contributor", names, columns, top),
-            Level.from_columns("holding", names, columns, top) if "holding:units" in columns else None,
-            dropped,
-            respondents,
-        )
-
-    # --- what is in it ------------------------------------------------------------------------------------
+        sums = [
+            Response(name, shadow, columns[f"sum:{name}"], columns.get(f"weighted_sum:{name}"))
+            for name, shadow in responses
+        ]
+        contributors = Level.from_columns("contributor", names, columns, top)
+        holdings = Level.from_columns("holding", names, columns, top) if "holding:units" in columns else None
+        counts = columns["cell"], columns["records"], columns.get("weighted")
+        return cls(axes, margins, *counts, tuple(sums), contributors, holdings, dropped, respondents)
 
     @property
     def categories_by_name(self) -> dict[str, tuple[str, ...]]:
@@ -167,7 +142,6 @@ class Tabulation(OnGrid, Frozen):
         return {axis.name: axis.codes for axis in self.axes}
 
     def __len__(self) -> int:
-        """Return the number of cells, margins included."""
         return int(self.cells.size)
 
     @property
@@ -182,19 +156,17 @@ class Tabulation(OnGrid, Frozen):
 
     def axis(self, name: str) -> Axis:
         """Return a dimension with its nodes."""
-        if name not in self.names:
-            raise RequestError(f"the table has no dimension {name!r}; {nearest(name, self.names)}")
+        require([name], self.names, "the table has no dimension")
         return self.axes[self.names.index(name)]
 
     def response(self, name: str | None = None) -> int:
-        """Return the position of a response, of the only one if none is named."""
+        """Return the position of a response, by default of the only one."""
         names = [response.name for response in self.responses]
         if name is None:
             if len(names) != 1:
                 raise RequestError(f"the table has {len(names)} responses, {names}; name one")
             return 0
-        if name not in names:
-            raise RequestError(f"the table has no response {name!r}; {nearest(name, names)}")
+        require([name], names, "the table has no response")
         return names.index(name)
 
     def codes(self, name: str) -> IntArray:
@@ -212,8 +184,7 @@ class Tabulation(OnGrid, Frozen):
     def find(self, fixed: Mapping[str, object] | None = None, /, **more: object) -> int:
         """Return the number of a cell; dimensions that are not named are at their total."""
         wanted = {**(fixed or {}), **more}
-        for name in wanted:
-            self.axis(name)
+        require(wanted, self.names, "the table has no dimension")
         codes = [axis.dimension.code(wanted.get(axis.name, axis.total)) for axis in self.axes]
         position = self.grid.encode(codes)
         slot = int(locate(self.cells, position))
@@ -224,15 +195,13 @@ class Tabulation(OnGrid, Frozen):
             raise RequestError(f"cell {phrase} {reason}; name another")
         return slot
 
-    def inner(self, names: Sequence[str]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def inner(self, names: Sequence[str]) -> BoolArray:
         """Say which cells are the finest of a margin: at a leaf along its dimensions, at the total along others."""
         chosen = np.ones(self.cells.size, bool)
         for axis in self.axes:
             codes = self.codes(axis.name)
             chosen &= np.isin(codes, axis.leaf_codes) if axis.name in names else codes == 0
         return chosen
-
-    # --- parts --------------------------------------------------------------------------------------------
 
     def table(self, *names: str, of: Literal["records", "contributors"] = "records") -> Table:
         """Return the frequency table over some dimensions, by default all, at their finest categories.
@@ -252,7 +221,7 @@ class Tabulation(OnGrid, Frozen):
         return Table(dimensions, position[order], counts[rows][order], np.zeros(0, np.int64))
 
     def among_leaves(self, rows: IntArray, names: Sequence[str] | None = None) -> IntArray:
-        """Return where finest cells stand in the table of the finest categories alone, by default of all dimensions.
+        """Return where finest cells are in the table of the finest categories alone, by default of all dimensions.
 
         >>> cells = Tabulation.from_table(Table.from_array([[3, 0], [1, 5]], ["a", "b"]))
         >>> cells.among_leaves(np.flatnonzero(cells.inner(cells.names))).tolist()
@@ -264,33 +233,28 @@ class Tabulation(OnGrid, Frozen):
         return leaves.encode([place[self.codes(axis.name)[rows]] for place, axis in zip(places, axes, strict=True)])
 
     def check_publishable(self) -> None:
-        """Refuse to publish from a tabulation that holds plain and weighted figures side by side.
-
-        Raises:
-            RequestError: when there are weights.
-        """
+        """Refuse to publish from a tabulation that holds plain and weighted figures side by side."""
         if self.weighted is None:
             return
         largest = int(self.records.max(initial=0))
         raise RequestError(
             f"the table holds the figures of {largest:,} records and those of the {self.weighted.max(initial=0):,.6g} "
-            "that their weights stand for, and only one of them can be published; tabulate the weighted estimates "
+            "that their weights represent, and only one of them can be published; tabulate the weighted estimates "
             "(estimates=True, --estimates), or leave the weights out"
         )
 
     def as_part(self, totals: Mapping[str, str] | None = None, /, **more: str) -> Tabulation:
         """Say that totals along some dimensions are of the categories tabulated only, and what they are called.
 
-        A table of the east alone can then stand beside tables of the whole country: its total is one more sum of the
-        regions, never mistaken for theirs.
+        A table of the east alone can then be published beside tables of the country: its total is one more sum of
+        the regions, never mistaken for theirs.
 
         >>> east = Tabulation.from_table(Table.from_array([3, 1], {"region": ["e1", "e2"]}))
         >>> east.as_part(region="East").label(0)
         {'region': 'East'}
         """
         wanted = {**(totals or {}), **more}
-        for name in wanted:
-            self.axis(name)
+        require(wanted, self.names, "the table has no dimension")
         axes = tuple(axis.as_part(wanted[axis.name]) if axis.name in wanted else axis for axis in self.axes)
         return replace(self, axes=axes)
 
@@ -299,7 +263,7 @@ class Tabulation(OnGrid, Frozen):
         return {axis.name: axis.total for axis in self.axes if axis.total in codes.get(axis.name, ())}
 
     def with_empty_cells(self) -> Tabulation:
-        """Return a tabulation that lists also the cells of its margins that hold no record, with figures of 0."""
+        """Return a tabulation that also lists the cells of its margins without a record, with figures of 0."""
         cells = np.unique(np.concatenate([*(self._positions(margin) for margin in self.margins), self.cells]))
         slot = locate(cells, self.cells)
 
@@ -324,12 +288,10 @@ class Tabulation(OnGrid, Frozen):
             raise LimitError(f"margin {list(margin)} has more than {DENSE_LIMIT:,} cells; ask for a coarser one")
         return self.grid.cross([np.arange(1, len(axis)) if axis.name in lengths else [0] for axis in self.axes])
 
-    # --- leaving ------------------------------------------------------------------------------------------
-
-    def columns(self) -> dict[str, Any]:
-        """Return every figure as a column with a row per cell, named as in a file of the tabulation; None for none."""
+    def columns(self) -> Columns:
+        """Return every figure as a column with a row per cell, named as in a file; None for none."""
         names = [response.name for response in self.responses]
-        figures: dict[str, Any] = {"records": self.records, "weighted": self.weighted}
+        figures: dict[str, NumberArray | None] = {"records": self.records, "weighted": self.weighted}
         for response in self.responses:
             figures[f"sum:{response.name}"] = response.sums
             figures[f"weighted_sum:{response.name}"] = response.weighted_sums
@@ -337,16 +299,16 @@ class Tabulation(OnGrid, Frozen):
             figures |= level.columns(name, names)
         return figures
 
-    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return a frame with a row per cell: a column per dimension, then every figure."""
-        from discreet.table.arrow_writer import frame_from_arrow
-        from discreet.table.tabulation_writer import arrow_from_cells
+        from discreet.table.arrow_files import frame_from_arrow
+        from discreet.table.table_writer import arrow_from_cells
 
         return frame_from_arrow(arrow_from_cells(self.axes, self.cells, self.columns()), backend)
 
     def write(self, path: str | Path) -> None:
         """Write a Parquet file, which keeps everything, or a CSV file, whole or not at all."""
-        from discreet.table.tabulation_writer import write_cells
+        from discreet.table.table_writer import write_cells
 
         about = {
             "responses": [{"name": r.name, "shadow": r.shadow} for r in self.responses],
@@ -355,8 +317,6 @@ class Tabulation(OnGrid, Frozen):
             "dropped": self.dropped,
         }
         write_cells(path, self.axes, self.cells, self.columns(), about, self.respondents)
-
-    # --- faces --------------------------------------------------------------------------------------------
 
     @property
     def headline(self) -> str:
@@ -383,18 +343,16 @@ class Tabulation(OnGrid, Frozen):
         return header, body, len(self.names)
 
     def __str__(self) -> str:
-        """Return a headline and the first cells."""
         return f"{self.headline}\n{columns(*self.preview())}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        header, body, left = self.preview()
-        return html_table(header, body, left, caption=self.headline)
+        return html_table(*self.preview(), caption=self.headline)
 
 
 def _axis(dimension: Dimension, trees: Hierarchy | Sequence[Hierarchy], total: str) -> Axis:
-    """Return the axis of a dimension with its trees; without any, every category stands under the total."""
+    """Return the axis of a dimension with its trees; without any, every category is directly under the total."""
     given = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
     axis = Axis(dimension.name, given or (Hierarchy.flat(dimension.categories, total=total),))
     for category in dimension.categories:

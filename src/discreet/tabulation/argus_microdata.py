@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +25,7 @@ class Microdata:
     metadata: Metadata
 
     def dimension(self, name: str, total: str | None = None) -> DimensionSpec:
-        """Return a variable as a dimension with its hierarchy; codes that it omits stand under the total."""
+        """Return a variable as a dimension with its hierarchy; codes that it omits are placed under the total."""
         variable = next((one for one in self.metadata.variables if one.name == name), None)
         if variable is None:
             names = [one.name for one in self.metadata.variables]
@@ -54,26 +52,25 @@ class Microdata:
 
 
 def read_microdata(path: str | Path, rda: str | Path | None = None, *, encoding: str = "utf-8") -> Microdata:
-    """Read records with τ-ARGUS metadata, by default the ``.rda`` file of the same name.
-
-    Args:
-        path: the data file.
-        rda: its metadata.
-        encoding: the encoding of both.
-    """
+    """Read records with τ-ARGUS metadata, by default the ``.rda`` file of the same name and encoding."""
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
     text = text_of(file, encoding)
     if not text.strip():
         raise DataError(f"{file} is empty; there is nothing to tabulate")
-    rows = _fixed(text, file, metadata) if metadata.separator is None else _separated(text, file, metadata)
     names = [variable.name for variable in metadata.variables]
+    if metadata.separator is None:
+        rows = _fixed(text, file, metadata)
+    else:
+        rows, _ = metadata.rows(text, file)
+        # Some programs write the names first; τ-ARGUS itself wants none.
+        if rows and [field.strip().lower() for field in rows[0]] == [name.lower() for name in names]:
+            del rows[0]
     columns: dict[str, Any] = {}
     for i, (name, variable) in enumerate(zip(names, metadata.variables, strict=True)):
         values = [row[i] for row in rows]
         if variable.role in ("response", "weight", "shadow", "cost"):
-            comma = metadata.separator != ","
-            values = [value.strip().replace(",", ".") if comma else value.strip() for value in values]
+            values = [metadata.plain(value) for value in values]
         columns[name] = pa.array([value or None for value in values], pa.string())
     return Microdata(file, pa.table(columns), metadata)
 
@@ -97,25 +94,5 @@ def _fixed(text: str, file: Path, metadata: Metadata) -> list[list[str]]:
                 )
             value = line[variable.start - 1 : end]
             row.append(value if variable.role == "dimension" and value.strip() else value.strip())
-        rows.append(row)
-    return rows
-
-
-def _separated(text: str, file: Path, metadata: Metadata) -> list[list[str]]:
-    assert metadata.separator is not None
-    names = [variable.name for variable in metadata.variables]
-    rows: list[list[str]] = []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=metadata.separator)
-    for row in reader:
-        if not row:
-            continue
-        if len(row) != len(names):
-            raise DataError(
-                f"{file}: line {reader.line_num} has {len(row)} fields, but the metadata name {len(names)} variables; "
-                "give every record as many"
-            )
-        if not rows and [field.strip().lower() for field in row] == [name.lower() for name in names]:
-            # Some programs write the names first; τ-ARGUS itself wants none.
-            continue
         rows.append(row)
     return rows

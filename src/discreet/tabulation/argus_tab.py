@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +12,18 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.table.axis import Axis
+from discreet.table.figures import Figures
 from discreet.table.grid import Grid, locate, recode
 from discreet.table.hierarchy import Hierarchy, Prefixes
+from discreet.table.inspection import SHOWN, Column, Inspection, figures_dict
 from discreet.table.tabulation import Tabulation
-from discreet.table.unit_levels import Largest, Level, Response
+from discreet.table.units import Largest, Level, Response
 from discreet.tabulation.rda import Metadata, Variable, read_rda, text_of
 
 STATUSES = {"S": "safe", "U": "sensitive", "E": "empty", "P": "protected", "M": "secondary"}
+
+HIDDEN = ("U", "M")
+"""The statuses of primary and secondary suppressions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,98 +40,59 @@ class TabularFile:
 def read_tab(
     path: str | Path, rda: str | Path | None = None, *, encoding: str = "utf-8", check: bool = True
 ) -> TabularFile:
-    """Read a table of τ-ARGUS, by default with the ``.rda`` file of the same name.
+    """Read a table of τ-ARGUS, by default with the ``.rda`` file of the same name and encoding.
 
-    Codes that a hierarchy file omits stand under the total.
-
-    Args:
-        path: the ``.tab`` file.
-        rda: its metadata.
-        encoding: the encoding of both.
-        check: whether every margin must be the sum of its cells, up to the rounding of the decimals.
+    Codes that a hierarchy file omits are placed under the total. With ``check`` every margin must be the sum of its
+    cells, up to the rounding of the decimals.
     """
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
-    rows, lines = _rows(text_of(file, encoding), file, metadata)
+    text = text_of(file, encoding)
+    if metadata.separator is None:
+        raise DataError(f'{metadata.file} names no separator; a .tab file needs one, as <SEPARATOR> ";"')
+    rows, lines = metadata.rows(text, file)
+    if not rows:
+        raise DataError(f"{file} is empty; a table needs at least one cell")
     dims, responses = metadata.of("dimension"), metadata.of("response")
     if not dims or not metadata.of("frequency"):
         raise DataError(f"{metadata.file}: a table needs <RECODEABLE> variables and one <FREQUENCY>; mark them")
-    place = {variable.name: i for i, variable in enumerate(metadata.variables)}
-
-    def numbers(variable: Variable) -> FloatArray:
-        return _numbers([row[place[variable.name]] for row in rows], lines, variable, file, metadata)
-
-    axes = tuple(_axis(variable, [row[place[variable.name]] for row in rows], metadata, encoding) for variable in dims)
-    cells = Grid(tuple(len(axis) for axis in axes)).encode(
-        [recode((row[place[axis.name]] for row in rows), axis.codes) for axis in axes]
-    )
+    columns = {one.name: list(texts) for one, texts in zip(metadata.variables, zip(*rows, strict=True), strict=True)}
+    axes = tuple(_axis(variable, columns[variable.name], metadata, encoding) for variable in dims)
+    cells = Grid(tuple(len(axis) for axis in axes)).encode([recode(columns[axis.name], axis.codes) for axis in axes])
     order = np.argsort(cells, kind="stable")
     cells = cells[order]
     twice = np.flatnonzero(np.diff(cells) == 0)
     if twice.size:
         raise DataError(f"{file}: line {lines[order[twice[0] + 1]]}: the cell was given before; keep one line per cell")
-    counts = numbers(metadata.of("frequency")[0])[order]
-    if (counts != np.rint(counts)).any() or (counts < 0).any():
-        odd = int(np.argmax((counts != np.rint(counts)) | (counts < 0)))
-        raise DataError(f"{file}: line {lines[order[odd]]}: frequency {counts[odd]:g} is no count; give whole numbers")
+
+    def numbers(role: str) -> list[FloatArray]:
+        return [_numbers(columns[one.name], lines, one, file, metadata)[order] for one in metadata.of(role)]
+
+    counts = numbers("frequency")[0]
+    wrong = (counts != np.rint(counts)) | (counts < 0)
+    if wrong.any():
+        odd = int(np.argmax(wrong))
+        raise DataError(f"{file}: line {lines[order[odd]]}: frequency {counts[odd]:g} is no count; give integers")
     records = counts.astype(np.int64)
-    top = np.stack([numbers(one)[order] for one in metadata.of("top")] or [np.zeros((len(rows), 0))], axis=-1)
-    top = top.reshape(len(rows), -1)
-    shadow = metadata.of("shadow")
-    judged = numbers(shadow[0])[order] if shadow else None
-    sums = [numbers(one)[order] for one in responses]
-    level = Level(records, None, tuple(Largest(np.abs(one if judged is None else judged), np.abs(top)) for one in sums))
-    tabulation = Tabulation(
-        axes,
-        _margins(axes, cells),
-        cells,
-        records,
-        None,
-        tuple(
-            Response(variable.name, shadow[0].name if shadow else None, one)
-            for variable, one in zip(responses, sums, strict=True)
-        ),
-        level,
-    )
+    top = np.stack(numbers("top"), axis=-1) if metadata.of("top") else np.zeros((len(rows), 0))
+    shadow, judged = next((one.name for one in metadata.of("shadow")), None), numbers("shadow")
+    sums = numbers("response")
+    level = Level(records, None, tuple(Largest(np.abs(judged[0] if judged else one), np.abs(top)) for one in sums))
+    values = tuple(Response(one.name, shadow, figures) for one, figures in zip(responses, sums, strict=True))
+    tabulation = Tabulation(axes, _margins(axes, cells), cells, records, None, values, level)
     if check:
         _check_sums(tabulation, file, responses)
-
-    def maybe(role: str) -> FloatArray | None:
-        found = metadata.of(role)
-        return numbers(found[0])[order] if found else None
-
     status = metadata.of("status")
-    marks = tuple(rows[i][place[status[0].name]].strip() for i in order) if status else None
-    return TabularFile(tabulation, marks, maybe("cost"), maybe("lower"), maybe("upper"))
-
-
-def _rows(text: str, file: Path, metadata: Metadata) -> tuple[list[list[str]], list[int]]:
-    if metadata.separator is None:
-        raise DataError(f'{metadata.file} names no separator; a .tab file needs one, as <SEPARATOR> ";"')
-    rows, lines = [], []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=metadata.separator)
-    for row in reader:
-        if not row:
-            continue
-        if len(row) != len(metadata.variables):
-            raise DataError(
-                f"{file}: line {reader.line_num} has {len(row)} fields, but the metadata name "
-                f"{len(metadata.variables)} variables; give every cell as many"
-            )
-        rows.append(row)
-        lines.append(reader.line_num)
-    if not rows:
-        raise DataError(f"{file} is empty; a table needs at least one cell")
-    return rows, lines
+    marks = tuple(columns[status[0].name][i].strip() for i in order) if status else None
+    cost, lower, upper = (next(iter(numbers(role)), None) for role in ("cost", "lower", "upper"))
+    return TabularFile(tabulation, marks, cost, lower, upper)
 
 
 def _numbers(texts: list[str], lines: list[int], variable: Variable, file: Path, metadata: Metadata) -> FloatArray:
-    comma = metadata.separator != ","
     values = np.zeros(len(texts))
     for i, text in enumerate(texts):
-        plain = text.strip().replace(",", ".") if comma else text.strip()
         try:
-            values[i] = float(plain)
+            values[i] = float(metadata.plain(text))
         except ValueError:
             raise DataError(
                 f"{file}: line {lines[i]}: {variable.name!r} is {text!r}, which is not a number; correct it"
@@ -184,6 +148,32 @@ def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -
                     )
 
 
+def inspect_tab(
+    path: str | Path, rda: str | Path | None = None, *, cells: bool = False, encoding: str = "utf-8"
+) -> Inspection:
+    """Say what a ``.tab`` file holds, which figures its statuses leave unpublished, and, if asked, those published."""
+    file = Path(path)
+    found = read_tab(file, rda, encoding=encoding)
+    table = found.tabulation
+    hidden = np.array([status.upper() in HIDDEN for status in found.status or ()], bool)
+    columns = [Column(axis.name, False, len(axis), tuple(axis.codes[:SHOWN])) for axis in table.axes]
+    columns += [Column(response.name, True, len(np.unique(response.sums)), ()) for response in table.responses]
+    shown = None
+    if cells:
+        shown = figures_dict(Figures.of_tabulation(table, hidden=hidden if hidden.any() else None, name=file.name))
+    return Inspection(file.name, "release" if hidden.any() else "tabulation", len(table), tuple(columns), cells=shown)
+
+
+def companions(path: str | Path) -> list[Path]:
+    """Return the files that a ``.tab`` file is read with: its metadata and the hierarchies that they name."""
+    rda = Path(path).with_suffix(".rda")
+    if not rda.is_file():
+        return []
+    metadata = read_rda(rda)
+    named = [metadata.hierarchy_file(variable) for variable in metadata.variables]
+    return [rda, *(file for file in named if file is not None and file.is_file())]
+
+
 # --- writing ----------------------------------------------------------------------------------------------
 
 
@@ -202,7 +192,7 @@ def write_tab(
 
     Args:
         tabulation: the cells.
-        path: the ``.tab`` file; the others stand beside it.
+        path: the ``.tab`` file; the others are written beside it.
         response: the magnitude to write; the only one by default, the counts if there is none.
         sensitive: true at cells that get the status U, as rules find them; without it no status is written.
         status: the letter of every cell's status, where there are more than these.
@@ -254,14 +244,11 @@ def write_tab(
             meta += ["    <HIERARCHICAL>", f'    <HIERCODELIST> "{target.name}"', '    <HIERLEADSTRING> "@"']
     for variable, keywords, _ in columns:
         meta += [variable, *(f"    {keyword}" for keyword in keywords)]
-    stream = io.StringIO()
     labels = [[f'"{axis.codes[code]}"' for code in tabulation.codes(axis.name)] for axis in tabulation.axes]
     figures = [[_figure(figure) for figure in column] for _, _, column in columns]
-    for row in zip(*labels, *figures, strict=True):
-        stream.write(separator.join(row) + "\n")
     metadata = file.with_suffix(".rda")
     write_text(metadata, "\n".join(meta) + "\n")
-    write_text(file, stream.getvalue())
+    write_text(file, "".join(f"{separator.join(row)}\n" for row in zip(*labels, *figures, strict=True)))
     return [*written, metadata, file]
 
 

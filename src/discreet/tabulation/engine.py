@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
 
+from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
 from discreet.core.registry import Registry
 from discreet.tabulation.plan import Key, Plan
@@ -13,21 +14,40 @@ from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
 
 MOST = 10_000_000
-"""The most entries of respondents that are kept with a tabulation."""
+"""The most entries of respondents that are kept with a tabulation: a round choice, up to 1 GB of memory."""
 
 
-class Session(Protocol):
+class Run(NamedTuple):
+    """How an engine runs: the memory it may use, its threads, and who is told how far it is."""
+
+    memory: str
+    workers: int | None
+    progress: Progress | None
+
+
+class Session(AbstractContextManager["Session"], Protocol):
     """An engine at work on some records; it is closed when the work is over."""
 
+    name: str
     dropped: int
 
-    def __enter__(self) -> Session:
-        """Begin."""
+    def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
+        """Check the records against the specification, and get ready."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    @classmethod
+    def open(
+        cls, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
+    ) -> Session:
+        """Make a session: a class of sessions is an engine."""
+        return cls(source, spec, Run(memory, workers, progress))
+
+    def __exit__(self, *_: object) -> None:
+        """Close the session."""
+        self.close()
+
+    def close(self) -> None:
         """Let go of whatever the work needed."""
+        return None
 
     def labels(self) -> Sequence[Sequence[Key]]:
         """Return, for each dimension, the codes that occur; None where a code is empty."""
@@ -58,8 +78,39 @@ class Engine(Protocol):
         """Check the records against the specification, and get ready."""
 
 
-_HERE = "discreet.tabulation.engines"
 ENGINES: Registry[Engine] = Registry(
-    "discreet.engines", "engine", {name: f"{_HERE}.{name}:ENGINE" for name in ("duckdb", "spark", "reference")}
+    "discreet.engines",
+    "engine",
+    {
+        "duckdb": "discreet.tabulation.engines.duckdb:DuckDbSession",
+        "spark": "discreet.tabulation.engines.spark:SparkTabulation",
+        "reference": "discreet.tabulation.engines.reference:ReferenceSession",
+    },
 )
 """The engines by name; other packages add theirs through the entry points ``discreet.engines``."""
+
+
+def check_columns(source: Source, spec: TableSpec, names: Sequence[str]) -> None:
+    """Refuse a specification that names columns which are not there."""
+    for column, role in spec.roles():
+        if column not in names:
+            raise RequestError(f"{source.shown}: there is no {role} column {column!r}; {nearest(column, list(names))}")
+
+
+def check_types(
+    source: Source,
+    spec: TableSpec,
+    types: Mapping[str, str],
+    is_code: Callable[[str], bool],
+    is_number: Callable[[str], bool],
+) -> None:
+    """Refuse columns that are not there, codes that are neither texts nor integers, and magnitudes of other types."""
+    check_columns(source, spec, list(types))
+    for column in (column for dimension in spec.dimensions for column in dimension.columns):
+        if not is_code(types[column]):
+            raise DataError(
+                f"{source.shown}: dimension column {column!r} is of type {types[column]}; codes are texts or integers"
+            )
+    for column in spec.numbers:
+        if not is_number(types[column]):
+            raise DataError(f"{source.shown}: column {column!r} is of type {types[column]}; give numbers")

@@ -27,7 +27,7 @@ Place: TypeAlias = Callable[[str, str | None], str]
 class AxisMap:
     """An axis, and for the codes that records have the nodes that they add to.
 
-    ``keys`` are the codes as they stand in the records; ``leaf`` is the node of each; ``levels`` has, for each level of
+    ``keys`` are the codes as the records have them; ``leaf`` is the node of each; ``levels`` has, for each level of
     the hierarchies, the node of each at that level, -1 where there is none.
     """
 

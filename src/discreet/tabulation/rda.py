@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.csv_text import decode
+from discreet.table.arrow_files import decode, errors_of
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 
 ROLES = {
@@ -64,17 +66,41 @@ class Metadata:
         """Return the variables of a role."""
         return [variable for variable in self.variables if variable.role == role]
 
+    def hierarchy_file(self, variable: Variable) -> Path | None:
+        """Return the file of a dimension's hierarchy, if one is named."""
+        named = variable.keywords.get("HIERCODELIST")
+        # Metadata written on Windows may hold a whole path; the file lies beside it.
+        return self.file.parent / named[0].replace("\\", "/").rsplit("/", 1)[-1] if named else None
+
+    def rows(self, text: str, file: Path) -> tuple[list[list[str]], list[int]]:
+        """Return the fields of every line of a separated file, and the numbers of the lines."""
+        assert self.separator is not None
+        rows, lines = [], []
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.separator)
+        for row in filter(None, reader):
+            if len(row) != len(self.variables):
+                raise DataError(
+                    f"{file}: line {reader.line_num} has {len(row)} fields, but the metadata name "
+                    f"{len(self.variables)} variables; give every line as many"
+                )
+            rows.append(row)
+            lines.append(reader.line_num)
+        return rows, lines
+
+    def plain(self, text: str) -> str:
+        """Return a number with a decimal point, which may be written with a comma if that separates no fields."""
+        return text.strip() if self.separator == "," else text.strip().replace(",", ".")
+
     def hierarchy(self, variable: Variable, encoding: str = "utf-8") -> Hierarchy | Prefixes | None:
         """Return the hierarchy of a dimension: its file beside the metadata, or the digits of its levels."""
         keywords = variable.keywords
-        named = keywords.get("HIERCODELIST", [])
-        if named:
+        path = self.hierarchy_file(variable)
+        if path is not None:
             lead = (keywords.get("HIERLEADSTRING") or ["@"])[0]
-            # Metadata written on Windows may hold a whole path; the file lies beside it.
-            path = self.file.parent / named[0].replace("\\", "/").rsplit("/", 1)[-1]
             if not path.exists():
                 raise RequestError(f"{self.file}: hierarchy file {path} of {variable.name!r} does not exist; add it")
-            return Hierarchy.from_hrc(text_of(path, encoding), lead=lead, total=variable.total, source=str(path))
+            with errors_of(path):
+                return Hierarchy.from_hrc(text_of(path, encoding), lead=lead, total=variable.total)
         if "HIERLEVELS" in keywords:
             digits = [int(part) for part in keywords["HIERLEVELS"] if int(part) > 0]
             lengths = [sum(digits[: i + 1]) for i in range(len(digits) - 1)]
@@ -93,10 +119,9 @@ def text_of(file: Path, encoding: str) -> str:
 def read_rda(path: str | Path, *, encoding: str = "utf-8") -> Metadata:
     """Read the metadata of a τ-ARGUS data file."""
     file = Path(path)
-    text = text_of(file, encoding)
     separator: str | None = None
     variables: list[Variable] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text_of(file, encoding).splitlines(), start=1):
         words = _words(line, file, number)
         if not words:
             continue
@@ -106,7 +131,7 @@ def read_rda(path: str | Path, *, encoding: str = "utf-8") -> Metadata:
             separator = words[1]
         elif words[0].startswith("<"):
             if not variables:
-                raise DataError(f"{file}: line {number}: {words[0]} stands before any variable; name one first")
+                raise DataError(f"{file}: line {number}: {words[0]} comes before any variable; name one first")
             for keyword, values in _keywords(words):
                 variables[-1].keywords[keyword] = values
         else:
@@ -140,9 +165,7 @@ def _variable(line: str, words: list[str], separator: str | None, file: Path, nu
     rest = words[1:]
     if separator is not None:
         # A bare number is the width of the field, which a separator makes superfluous.
-        quoted = line.count('"') > 0
-        missing = [word for word in rest if not (quoted and f'"{word}"' not in line)] if quoted else []
-        return Variable(words[0], missing=tuple(missing))
+        return Variable(words[0], missing=tuple(word for word in rest if f'"{word}"' in line))
     if len(rest) < 2 or not (rest[0].isdecimal() and rest[1].isdecimal()):
         raise DataError(
             f"{file}: line {number}: variable {words[0]!r} has no place; without a <SEPARATOR> give start and length"

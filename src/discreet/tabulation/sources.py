@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.csv_text import CsvText, decoded, line_of, numbered_rows, plain_encoding
+from discreet.table.arrow_files import CsvText, decoded, line_of, numbered_rows, plain_encoding
 
 Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
 KINDS: dict[str, Kind] = {
@@ -57,16 +57,9 @@ def source_of(
     delimiter: str | None = None,
     decimal: str = ".",
 ) -> Source:
-    """Recognise what was given as records.
+    """Recognise what was given as records: a path, several, a pattern, a frame or a relation.
 
-    Args:
-        records: a path, several, or a pattern such as ``parts/*.parquet``; a pandas, polars or Arrow frame; a DuckDB
-            relation; a Spark DataFrame.
-        table: the table of a DuckDB database file.
-        query: the query to run on a DuckDB database file.
-        encoding: the encoding of CSV files.
-        delimiter: what separates the columns of CSV files; found from the header when not given.
-        decimal: the decimal sign of CSV files.
+    A database file needs a table or a query; encoding, delimiter and decimal sign are those of CSV files.
     """
     if decimal not in (".", ","):
         raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
@@ -141,7 +134,7 @@ def _check_readable(path: Path) -> None:
 
 
 def csv_head(source: Source, path: Path) -> tuple[list[str], str, int]:
-    """Return the header of a CSV file, what separates its columns, and how many empty lines stand before it."""
+    """Return the header of a CSV file, what separates its columns, and the number of empty lines before it."""
     with path.open("rb") as stream:
         content = stream.read(HEAD)
     line = content.lstrip(b"\r\n")

@@ -17,7 +17,7 @@ MarginsWanted: TypeAlias = Literal["all"] | int | Sequence[Sequence[str]]
 KEYS = 2**32
 """How many record keys there are, where that is not said."""
 LARGEST_KEY = 2**53
-"""Keys below this are exact in every engine, and fractions are taken as whole numbers of so many parts."""
+"""Keys below this are exact in every engine, and fractions are taken as integer numbers of such parts."""
 MISSING = "Missing"
 """The code of the records whose category is missing, where they are tabulated."""
 
@@ -29,10 +29,10 @@ class DimensionSpec:
     Args:
         name: the dimension's name.
         columns: nested columns of the records, the coarsest first; by default one column of the dimension's name.
-        hierarchies: trees over the codes; the nested columns are one by themselves.
+        hierarchies: trees over the codes; the nested columns are one on their own.
         missing: codes that mean that the category is not known; an empty one always does.
         total: the code of the total.
-        outside: codes that no hierarchy has are an error, or stand directly under the total.
+        outside: codes that no hierarchy has are an error, or are placed directly under the total.
     """
 
     name: str
@@ -57,26 +57,23 @@ class ResponseSpec:
     name: str
     shadow: str | None = None
 
+    @property
+    def judged(self) -> str:
+        """The column that the rules judge."""
+        return self.shadow or self.name
+
 
 @dataclass(frozen=True)
 class TableSpec:
-    """What to tabulate.
+    """What to tabulate; fields that are not listed mean what they mean in :func:`~discreet.tabulation.tabulate`.
 
     Args:
         dimensions: how the records are classified.
         responses: the magnitudes to add up; none for a table of counts.
-        contributor: the column that says whose record it is; by default every record is a contributor of its own.
-        holding: the column that says which holding the contributor belongs to; empty where it belongs to none.
-        weight: the column of sampling weights, all above 0.
-        estimates: what is added up is the weight times the magnitude, or the weight itself where there is none, rounded
-            to two decimals for every record so that margins add up exactly; contributions are such products too. That
-            is what is published of a survey. Without it, plain and weighted figures stand side by side, for the rules.
-        margins: which dimensions are crossed: ``"all"`` subsets, those of at most so many dimensions, or a list.
-        top: how many of the largest contributions to keep.
-        missing: records whose category is missing are an error, get the category ``Missing``, or are left out.
-        negative: negative contributions count by their absolute value in the rules, or are an error.
+        estimates: add up the weight times the magnitude, or the weight itself if there is none, rounded to two decimals
+            for every record, which makes margins add up exactly; contributions are such products too.
         key: the column of record keys, which are added up in every cell modulo their range.
-        key_range: keys are whole numbers from 0 to below this; 1 for fractions between 0 and 1.
+        key_range: keys are integers from 0 to below this; 1 for fractions between 0 and 1.
     """
 
     dimensions: tuple[DimensionSpec, ...]
@@ -137,7 +134,7 @@ class TableSpec:
 
     @property
     def modulus(self) -> int:
-        """What sums of keys are taken modulo, as whole numbers."""
+        """What sums of keys are taken modulo, as integers."""
         return LARGEST_KEY if self.key_range == 1 else self.key_range
 
     @property
@@ -146,8 +143,13 @@ class TableSpec:
         columns = [column for r in self.responses for column in (r.name, r.shadow) if column is not None]
         return tuple(dict.fromkeys(columns))
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of magnitudes and of weights."""
+        return self.magnitudes if self.weight is None else (*self.magnitudes, self.weight)
+
     def roles(self) -> Iterator[tuple[str, str]]:
-        """Go through the columns that are needed, each with what it is for."""
+        """Yield the columns that are needed, each with what it is for."""
         for dimension in self.dimensions:
             for column in dimension.columns:
                 yield column, "dimension"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
-from discreet.table.respondents import Respondents, respondents_of
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents, respondents_of
 from discreet.tabulation.engine import ENGINES
 from discreet.tabulation.plan import Plan, make_plan
 from discreet.tabulation.sources import Source, source_of
@@ -30,70 +31,76 @@ from discreet.tabulation.spec import (
 )
 
 MEMORY = "2GB"
-"""How much memory the embedded engine may use before it works on disk."""
+"""How much memory the embedded engine may use before it works on disk: half of what a small machine has."""
 
 
-def tabulate(
-    records: Any,
-    by: TableSpec | Sequence[str | DimensionSpec] | Mapping[str, str | Sequence[str]],
-    *,
-    value: str | Sequence[str] | None = None,
-    contributor: str | None = None,
-    holding: str | None = None,
-    weight: str | None = None,
-    estimates: bool = False,
-    shadow: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    missing_codes: Mapping[str, Sequence[object]] | None = None,
-    missing: Missing = "error",
-    outside: Outside = "error",
-    negative: Negative = "absolute",
-    margins: MarginsWanted = "all",
-    top: int = 2,
-    total: str = TOTAL,
-    engine: str | None = None,
-    table: str | None = None,
-    query: str | None = None,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    decimal: str = ".",
-    memory: str = MEMORY,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Tabulation:
+By: TypeAlias = Sequence[str | DimensionSpec] | Mapping[str, str | Sequence[str]]
+"""The columns that classify, or ``{dimension: [nested columns]}``."""
+OF_SOURCE = ("table", "query", "encoding", "delimiter", "decimal")
+SPECIFIED = ("value", "contributor", "holding", "weight", "shadow", "estimates", "hierarchies", "missing_codes")
+
+
+class Options(TypedDict, total=False):
+    """What :func:`tabulate` documents: the fields of a specification, how files are read, how the engine runs."""
+
+    value: str | Sequence[str] | None
+    contributor: str | None
+    holding: str | None
+    weight: str | None
+    estimates: bool
+    shadow: str | None
+    hierarchies: Mapping[str, Any] | None
+    missing_codes: Mapping[str, Sequence[object]] | None
+    missing: Missing
+    outside: Outside
+    negative: Negative
+    margins: MarginsWanted
+    top: int
+    total: str
+    engine: str | None
+    table: str | None
+    query: str | None
+    encoding: str
+    delimiter: str | None
+    decimal: str
+    memory: str
+    workers: int | None
+    progress: Progress | None
+
+
+def tabulate(records: Any, by: TableSpec | By, **options: Unpack[Options]) -> Tabulation:
     """Count and add up records by the dimensions named, with every margin and the largest contributions to each cell.
 
-    The result holds all that the sensitivity rules need, so that the records are not needed again.
+    The result holds all that the sensitivity rules need: the records are not needed again.
 
     Args:
         records: a CSV, Parquet or DuckDB file, several files or a pattern; a pandas, polars or Arrow frame; a DuckDB
             relation; a Spark DataFrame.
         by: the columns that classify; ``{dimension: [nested columns]}``; or a whole :class:`TableSpec`.
-        value: the magnitudes to add up.
-        contributor: the column that says whose record it is; by default every record is a contributor of its own.
-        holding: the column that says which holding a contributor belongs to; empty where it belongs to none.
-        weight: the column of sampling weights.
-        estimates: add up the weight times the magnitude, or the weights, in place of the plain figures: what is
-            published of a survey. Without it the weights are kept beside them, for the rules, and nothing can be
-            published from the result.
-        shadow: the column by which the rules judge the magnitudes, where that is another one.
-        hierarchies: for a dimension a :class:`Hierarchy`, a file of one, :class:`Prefixes`, or a list of these.
-        missing_codes: for a dimension the codes that mean that the category is not known.
-        missing: records whose category is missing are an ``"error"``, get a ``"category"``, or ``"drop"`` out.
-        outside: codes that no hierarchy has are an ``"error"``, or stand directly under the ``"total"``.
-        negative: negative contributions count by their ``"absolute"`` value in the rules, or are an ``"error"``.
-        margins: which dimensions are crossed: ``"all"`` subsets, those of at most so many dimensions, or a list.
-        top: how many of the largest contributions to keep.
-        total: the code of the totals.
-        engine: ``"duckdb"`` (the default), ``"spark"`` (the default for a Spark DataFrame) or ``"reference"``.
-        table: the table of a DuckDB database file.
-        query: the query to run on a DuckDB database file.
-        encoding: the encoding of CSV files.
-        delimiter: what separates the columns of CSV files; found from the header when not given.
-        decimal: the decimal sign of CSV files.
-        memory: how much memory the embedded engine may use before it works on disk.
-        workers: threads of the embedded engine; one per core by default.
-        progress: told how far the work is.
+        options: any of these keywords.
+
+    - ``value``: the magnitudes to add up.
+    - ``contributor``: the column that says whose record it is; by default every record is a contributor of its own.
+    - ``holding``: the column that says which holding a contributor belongs to; empty if it belongs to none.
+    - ``weight``: the column of sampling weights.
+    - ``estimates``: add up the weight times the magnitude, or the weights, in place of the plain figures: what is
+      published of a survey. Without it the weights are kept beside them, for the rules, and nothing can be published
+      from the result.
+    - ``shadow``: the column by which the rules judge the magnitudes, if that is another one.
+    - ``hierarchies``: for a dimension a :class:`Hierarchy`, a file of one, :class:`Prefixes`, or a list of these.
+    - ``missing_codes``: for a dimension the codes that mean that the category is not known.
+    - ``missing``: records whose category is missing are an ``"error"``, get a ``"category"``, or ``"drop"`` out.
+    - ``outside``: codes that no hierarchy has are an ``"error"``, or are placed directly under the ``"total"``.
+    - ``negative``: negative contributions count by their ``"absolute"`` value in the rules, or are an ``"error"``.
+    - ``margins``: which dimensions are crossed: ``"all"`` subsets, those of at most so many dimensions, or a list.
+    - ``top``: how many of the largest contributions to keep, by default 2.
+    - ``total``: the code of the totals.
+    - ``engine``: ``"duckdb"`` (the default), ``"spark"`` (the default for a Spark DataFrame) or ``"reference"``.
+    - ``table``, ``query``: the table of a DuckDB database file, or the query to run on it.
+    - ``encoding``, ``delimiter``, ``decimal``: of CSV files; the delimiter is found from the header if it is not given.
+    - ``memory``: how much memory the embedded engine may use before it works on disk.
+    - ``workers``: threads of the embedded engine; one per core by default.
+    - ``progress``: told how far the work is.
 
     >>> import pandas as pd
     >>> firms = pd.DataFrame({"region": ["n", "n", "n", "s"], "turnover": [59, 40, 1, 7]})
@@ -101,92 +108,23 @@ def tabulate(
     >>> cells.responses[0].sums.tolist(), cells.contributors.largest[0].top.tolist()
     ([107.0, 100.0, 7.0], [[59.0, 40.0], [59.0, 40.0], [7.0, 0.0]])
     """
-    if isinstance(by, TableSpec):
-        beside: dict[str, Any] = {
-            "value": value,
-            "contributor": contributor,
-            "holding": holding,
-            "weight": weight,
-            "shadow": shadow,
-        }
-        beside |= {"estimates": estimates or None, "hierarchies": hierarchies, "missing_codes": missing_codes}
-        twice = next((name for name, given in beside.items() if given is not None), None)
-        if twice is not None:
-            raise RequestError(f"{twice} is given beside a whole TableSpec; say it in one place, the specification")
-        spec = by
-    else:
-        spec = _specification(
-            by,
-            value,
-            shadow,
-            hierarchies or {},
-            missing_codes or {},
-            total,
-            outside,
-            contributor=contributor,
-            holding=holding,
-            weight=weight,
-            estimates=estimates,
-            margins=margins if isinstance(margins, str | int) else tuple(tuple(m) for m in margins),
-            top=top,
-            missing=missing,
-            negative=negative,
-        )
-    source = (
-        records
-        if isinstance(records, Source)
-        else source_of(records, table=table, query=query, encoding=encoding, delimiter=delimiter, decimal=decimal)
-    )
-    return _tabulated(source, spec, engine, memory, workers, progress)[0]
+    return _tabulated(records, by, dict(options))[0]
 
 
 def tabulate_keyed(
-    records: Any,
-    by: Sequence[str | DimensionSpec] | Mapping[str, str | Sequence[str]],
-    *,
-    key: str,
-    key_range: int = KEYS,
-    value: str | Sequence[str] | None = None,
-    shadow: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    missing_codes: Mapping[str, Sequence[object]] | None = None,
-    margins: MarginsWanted = "all",
-    total: str = TOTAL,
-    outside: Outside = "error",
-    engine: str | None = None,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    decimal: str = ".",
-    memory: str = MEMORY,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    **rest: Any,
+    records: Any, by: By, *, key: str, key_range: int = KEYS, **options: Unpack[Options]
 ) -> tuple[Tabulation, IntArray]:
     """Tabulate records that have keys, and add the keys up in every cell, modulo their range.
 
-    A cell's key depends on who is in it and on nothing else, so that the same people have the same key in every table.
+    A cell's key depends on who is in it and on nothing else: the same people have the same key in every table.
 
     Args:
         records: as for :func:`tabulate`.
         by: the columns that classify.
         key: the column of record keys.
-        key_range: keys are whole numbers from 0 to below this, or fractions between 0 and 1 where it is 1; these are
-            taken as whole numbers of 2⁻⁵³, so that the order of adding does not matter.
-        value: as for :func:`tabulate`, and so are the other options.
-        shadow: the column by which the rules judge the magnitudes.
-        hierarchies: for a dimension its trees.
-        missing_codes: for a dimension the codes that mean that the category is not known.
-        margins: which dimensions are crossed.
-        total: the code of the totals.
-        outside: codes that no hierarchy has.
-        engine: ``"duckdb"`` or ``"reference"``.
-        encoding: the encoding of CSV files.
-        delimiter: what separates the columns of CSV files.
-        decimal: the decimal sign of CSV files.
-        memory: how much memory the embedded engine may use.
-        workers: threads.
-        progress: told how far the work is.
-        rest: other fields of :class:`TableSpec`.
+        key_range: keys are integers from 0 to below this, or fractions between 0 and 1 if it is 1; these are taken as
+            integer multiples of 2⁻⁵³, which makes the order of adding irrelevant.
+        options: as for :func:`tabulate`, but Spark adds up no keys.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"sex": ["m", "f", "f"], "k": [5, 7, 250]})
@@ -194,25 +132,26 @@ def tabulate_keyed(
     >>> cells.records.tolist(), keys.tolist()
     ([3, 2, 1], [6, 1, 5])
     """
-    rest |= {"margins": margins if isinstance(margins, str | int) else tuple(tuple(m) for m in margins)}
-    rest |= {"key": key, "key_range": key_range}
-    spec = _specification(by, value, shadow, hierarchies or {}, missing_codes or {}, total, outside, **rest)
-    source = source_of(records, encoding=encoding, delimiter=delimiter, decimal=decimal)
-    tabulation, columns = _tabulated(source, spec, engine, memory, workers, progress)
+    tabulation, columns = _tabulated(records, by, {**options, "key": key, "key_range": key_range})
     return tabulation, columns["key"]
 
 
-def _tabulated(
-    source: Source,
-    spec: TableSpec,
-    engine: str | None,
-    memory: str,
-    workers: int | None,
-    progress: Progress | None,
-) -> tuple[Tabulation, Mapping[str, Any]]:
+def _tabulated(records: Any, by: TableSpec | By, options: dict[str, Any]) -> tuple[Tabulation, Mapping[str, Any]]:
     """Return the tabulation, and the columns that the engine made."""
+    run: dict[str, Any] = {"memory": MEMORY, "workers": None, "progress": None}
+    run |= {name: options.pop(name) for name in run if name in options}
+    engine = options.pop("engine", None)
+    reading = {name: options.pop(name) for name in OF_SOURCE if name in options}
+    if isinstance(by, TableSpec):
+        twice = next((name for name in SPECIFIED if options.get(name) not in (None, False)), None)
+        if twice is not None:
+            raise RequestError(f"{twice} is given beside a whole TableSpec; say it in one place, the specification")
+        spec = by
+    else:
+        spec = _specification(by, **options)
+    source = records if isinstance(records, Source) else source_of(records, **reading)
     chosen = ENGINES[engine or ("spark" if source.kind == "spark" else "duckdb")]
-    with chosen.open(source, spec, memory=memory, workers=workers, progress=progress) as session:
+    with chosen.open(source, spec, **run) as session:
         labels = session.labels()
         if not labels[0]:
             raise DataError(f"{source.shown}: there are no records to tabulate; check the file, and what was left out")
@@ -247,45 +186,42 @@ def _respondents(plan: Plan, named: Any) -> Respondents:
 
 
 def _specification(
-    by: Sequence[str | DimensionSpec] | Mapping[str, str | Sequence[str]],
-    value: str | Sequence[str] | None,
-    shadow: str | None,
-    hierarchies: Mapping[str, Any],
-    missing_codes: Mapping[str, Sequence[object]],
-    total: str,
-    outside: Outside,
+    by: By,
+    *,
+    value: str | Sequence[str] | None = None,
+    shadow: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    missing_codes: Mapping[str, Sequence[object]] | None = None,
+    total: str = TOTAL,
+    outside: Outside = "error",
     **rest: Any,
 ) -> TableSpec:
     """Put the arguments of the short form together."""
-    given: list[str | DimensionSpec] = []
-    if isinstance(by, str):
-        given = [by]
-    elif isinstance(by, Mapping):
+    given: list[str | DimensionSpec] = [by] if isinstance(by, str) else list(by)
+    if isinstance(by, Mapping):
         given = [DimensionSpec(n, (c,) if isinstance(c, str) else tuple(c)) for n, c in by.items()]
-    else:
-        given = list(by)
     names = [one if isinstance(one, str) else one.name for one in given]
-    for what, listed in (("hierarchies", hierarchies), ("missing_codes", missing_codes)):
+    trees, lost = hierarchies or {}, missing_codes or {}
+    for what, listed in (("hierarchies", trees), ("missing_codes", lost)):
         for name in listed:
             if name not in names:
                 raise RequestError(f"{what} names {name!r}, which is no dimension; {nearest(name, names)}")
     dimensions = []
     for one in given:
         base = DimensionSpec(one) if isinstance(one, str) else one
-        codes = missing_codes.get(base.name, ())
+        codes = lost.get(base.name, ())
         dimensions.append(
-            DimensionSpec(
-                base.name,
-                base.columns,
-                (*base.hierarchies, *trees_of(hierarchies.get(base.name), total)),
-                (*base.missing, *([codes] if isinstance(codes, str) else list(codes))),
-                total if base.total == TOTAL else base.total,
-                outside if base.outside == "error" else base.outside,
+            replace(
+                base,
+                hierarchies=(*base.hierarchies, *trees_of(trees.get(base.name), total)),
+                missing=(*base.missing, *([codes] if isinstance(codes, str) else map(str, codes))),
+                total=total if base.total == TOTAL else base.total,
+                outside=outside if base.outside == "error" else base.outside,
             )
         )
-    values = [] if value is None else [value] if isinstance(value, str) else list(value)
+    values = [value] if isinstance(value, str) else list(value or ())
     if shadow is not None and not values:
-        raise RequestError("a shadow variable stands behind a magnitude; name the magnitude (value, --value)")
+        raise RequestError("a shadow variable is judged in place of a magnitude; name the magnitude (value, --value)")
     return TableSpec(tuple(dimensions), tuple(ResponseSpec(name, shadow) for name in values), **rest)
 
 

@@ -11,8 +11,7 @@ from discreet.uniques.priors import DirichletMultinomial, Mixture, Multinomial, 
 from discreet.uniques.sample import Sample
 from discreet.uniques.sample_size import SampleSize, SizeCurve, sample_size, size_curve
 from discreet.uniques.selection import Selection, choose, forward_selection
-from discreet.uniques.slices import TauSlice, TauTable, tau_by_slice
-from discreet.uniques.tau import Tau, tau, tau_of
+from discreet.uniques.tau import Tau, TauSlice, TauTable, tau, tau_by_slice, tau_of
 
 __all__ = [
     "BayesTest",

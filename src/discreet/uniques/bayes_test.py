@@ -10,17 +10,17 @@ import numpy.typing as npt
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
 from discreet.uniques.exact_posterior import Posterior
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BayesTest:
+class BayesTest(Result):
     """Decisions on H: F_k = 1 ("the person is alone in the population") for every sample unique.
 
-    H is rejected when Q_k < c/(b+c), where b is the loss of rejecting a true H (a population unique is taken for
-    safe and released) and c the loss of accepting a false one (somebody is protected for nothing); cohen2009,
-    section 2. The rule keeps the expected loss smallest: accepting costs c·(1−Q_k), rejecting costs b·Q_k.
+    H is rejected when Q_k < c/(b+c), where b is the loss of rejecting a true H (a population unique is taken for safe
+    and released) and c the loss of accepting a false one (somebody is protected for nothing); cohen2009, section 2. The
+    rule minimises the expected loss: accepting costs c·(1−Q_k), rejecting costs b·Q_k.
     """
 
     prior: str
@@ -56,37 +56,25 @@ class BayesTest:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
+        """Return everything as plain data, as ``--json`` prints it."""
+        decisions = zip(self.cells.tolist(), self.q.tolist(), self.unique.tolist(), strict=True)
         return {
-            "prior": self.prior,
-            "b": self.b,
-            "c": self.c,
-            "threshold": self.threshold,
+            **{name: getattr(self, name) for name in ("prior", "b", "c", "threshold")},
             "tested": int(self.cells.size),
             "unique": self.accepted,
-            "decisions": [
-                {"cell": int(cell), "q": float(q), "unique": bool(u)}
-                for cell, q, u in zip(self.cells, self.q, self.unique, strict=True)
-            ],
+            "decisions": [{"cell": cell, "q": q, "unique": unique} for cell, q, unique in decisions],
         }
 
-    def _rows(self) -> list[list[str]]:
-        return [
+    def face(self, most: int) -> Face:
+        """Return the rule and the number of decisions each way."""
+        rows = [
             ["losses", f"b = {self.b:g} (missing a unique), c = {self.c:g} (protecting for nothing)"],
             ["reject F = 1 when Q is below", f"{self.threshold:.4g}"],
             ["sample uniques tested", f"{self.cells.size:,}"],
             ["taken for population uniques", f"{self.accepted:,}"],
             ["not taken for population uniques", f"{self.cells.size - self.accepted:,}"],
         ]
-
-    def __str__(self) -> str:
-        """Return the rule and how many were decided which way."""
-        return columns(["Bayes test", f"{self.prior} prior"], self._rows())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["Bayes test", f"{self.prior} prior"], self._rows())
+        return Face(["Bayes test", f"{self.prior} prior"], rows)
 
 
 def bayes_test(posterior: Posterior, *, b: float = 1.0, c: float = 1.0) -> BayesTest:
@@ -111,12 +99,5 @@ def bayes_test(posterior: Posterior, *, b: float = 1.0, c: float = 1.0) -> Bayes
     if b + c == 0:
         raise RequestError("both losses are 0; then no decision is better than another: give one a positive loss")
     threshold = c / (b + c)
-    return BayesTest(
-        prior=posterior.prior.name,
-        b=float(b),
-        c=float(c),
-        threshold=threshold,
-        cells=posterior.sample.unique_cells,
-        q=posterior.q,
-        unique=~(posterior.q < threshold),
-    )
+    cells, q = posterior.sample.unique_cells, posterior.q
+    return BayesTest(posterior.prior.name, float(b), float(c), threshold, cells, q, ~(q < threshold))

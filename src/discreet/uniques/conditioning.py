@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +22,42 @@ UNBOUNDED = np.int64(2**62)
 _RARE = 1e-7
 
 
+class BoundedCells(NamedTuple):
+    """Cells in columns: weight, bounds on the balls on each, whether it is counted, and the number of equal ones."""
+
+    weight: FloatArray
+    low: IntArray
+    high: IntArray
+    unique: npt.NDArray[np.bool_]
+    number: IntArray
+
+    def groups(self, skip: int | None = None) -> list[CellGroup]:
+        """Gather equal cells; cells that are neither bounded nor counted belong to the rest.
+
+        A cell to ``skip`` is left out, because the caller pins its count.
+        """
+        kept = np.flatnonzero((self.unique | (self.low > 0) | (self.high < UNBOUNDED)) & (self.number > 0))
+        kept = kept if skip is None else kept[kept != skip]
+        weight, low, high, unique, number = (column[kept] for column in self)
+        first, which = distinct(weight, low, high, unique)
+        total = np.bincount(which, weights=number, minlength=first.size)
+        return [
+            CellGroup(
+                count=round(float(total[i])),
+                weight=float(weight[row]),
+                low=int(low[row]),
+                high=None if high[row] == UNBOUNDED else int(high[row]),
+                unique=bool(unique[row]),
+            )
+            for i, row in enumerate(first)
+        ]
+
+
 @dataclass(frozen=True, eq=False)
 class CountBounds:
     """An event on the cells of a sample: bounds on F of the non-empty cells and of the empty ones it names.
 
-    Empty cells come with multiplicities, so that all K of them cost one row when they are alike.
+    Empty cells come with multiplicities: if they are equal, all K of them cost one row.
     """
 
     low: IntArray
@@ -63,9 +95,15 @@ class CountBounds:
         rest = cells[~full]
         return cls(low, high, base.weight_of(rest), lowest[~full], highest[~full], np.ones(rest.size, np.int64))
 
-    def before(self, sample: Sample, base: UrnPrior) -> list[CellGroup]:
-        """The event on the urn before the sample: every bounded cell with its prior weight."""
-        return _groups(
+    @property
+    def bounded(self) -> IntArray:
+        """Where there are bounds, among the non-empty cells and then the empty ones."""
+        low, high = np.concatenate([self.low, self.empty_low]), np.concatenate([self.high, self.empty_high])
+        return np.flatnonzero((low > 0) | (high < UNBOUNDED))
+
+    def before(self, sample: Sample, base: UrnPrior) -> BoundedCells:
+        """The event on the urn before the sample: every cell with its prior weight."""
+        return BoundedCells(
             np.concatenate([base.weight_of(sample.cells), self.empty_weight]),
             np.concatenate([self.low, self.empty_low]),
             np.concatenate([self.high, self.empty_high]),
@@ -73,23 +111,15 @@ class CountBounds:
             np.concatenate([np.ones(self.low.size, np.int64), self.empty_count]),
         )
 
-    def after(
-        self, sample: Sample, weights: FloatArray, counted: npt.NDArray[np.bool_], skip: int | None = None
-    ) -> list[CellGroup]:
-        """The event on the urn after the sample, in terms of further people, with the uniques that are counted.
-
-        A cell to ``skip`` is left out, because the caller pins its count.
-        """
+    def after(self, sample: Sample, weights: FloatArray, counted: npt.NDArray[np.bool_]) -> BoundedCells:
+        """The event on the urn after the sample, in terms of further people, with the uniques that are counted."""
         free = self.high == UNBOUNDED
-        ones = np.ones(self.low.size, np.int64)
-        if skip is not None:
-            ones[skip] = 0
-        return _groups(
+        return BoundedCells(
             np.concatenate([weights, self.empty_weight]),
             np.concatenate([np.maximum(self.low - sample.counts, 0), self.empty_low]),
             np.concatenate([np.where(free, UNBOUNDED, self.high - sample.counts), self.empty_high]),
             np.concatenate([counted, np.zeros(self.empty_low.size, bool)]),
-            np.concatenate([ones, self.empty_count]),
+            np.concatenate([np.ones(self.low.size, np.int64), self.empty_count]),
         )
 
 
@@ -102,25 +132,6 @@ def _empty_weights(sample: Sample, base: UrnPrior) -> tuple[FloatArray, IntArray
     empty[sample.impossible] = False
     weight, count = np.unique(base.weights[empty], return_counts=True)
     return weight, count.astype(np.int64)
-
-
-def _groups(
-    weight: FloatArray, low: IntArray, high: IntArray, unique: npt.NDArray[np.bool_], count: IntArray
-) -> list[CellGroup]:
-    """Gather alike cells; cells that are neither bounded nor counted belong to the rest."""
-    kept = np.flatnonzero((unique | (low > 0) | (high < UNBOUNDED)) & (count > 0))
-    first, alike = distinct(weight[kept], low[kept], high[kept], unique[kept])
-    total = np.bincount(alike, weights=count[kept], minlength=first.size)
-    return [
-        CellGroup(
-            count=round(float(total[i])),
-            weight=float(weight[row]),
-            low=int(low[row]),
-            high=None if high[row] == UNBOUNDED else int(high[row]),
-            unique=bool(unique[row]),
-        )
-        for i, row in enumerate(kept[first])
-    ]
 
 
 def distinct(*columns: npt.NDArray[np.generic]) -> tuple[IntArray, IntArray]:
@@ -163,7 +174,9 @@ def split(
         return NEVER, NEVER
     missing = -float(np.expm1(inside.log_probability - whole.log_probability))
     if missing > _RARE:
-        return inside, _difference(whole, inside, missing)
+        start, left = _sum([(1.0, whole), (-float(np.exp(inside.log_probability - whole.log_probability)), inside)])
+        left = np.maximum(left, 0.0)
+        return inside, UntouchedLaw(whole.log_probability + float(np.log(missing)), start, left / left.sum())
     parts: list[tuple[float, UntouchedLaw]] = []
     for i, group in enumerate(groups):
         others = [*released[:i], replace(released[i], count=group.count - 1), *released[i + 1 :], *pinned]
@@ -183,21 +196,15 @@ def mix(parts: Sequence[tuple[float, UntouchedLaw]]) -> UntouchedLaw:
     if not alive:
         return NEVER
     top = max(log for log, _ in alive)
-    start = min(law.start for _, law in alive)
-    stop = max(law.start + law.pmf.size for _, law in alive)
-    total = np.zeros(stop - start)
-    for log, law in alive:
-        total[law.start - start : law.start - start + law.pmf.size] += np.exp(log - top) * law.pmf
+    start, total = _sum([(float(np.exp(log - top)), law) for log, law in alive])
     mass = float(total.sum())
     return UntouchedLaw(top + float(np.log(mass)), start, total / mass)
 
 
-def _difference(whole: UntouchedLaw, inside: UntouchedLaw, missing: float) -> UntouchedLaw:
-    start = min(whole.start, inside.start)
-    stop = max(whole.start + whole.pmf.size, inside.start + inside.pmf.size)
-    left = np.zeros(stop - start)
-    left[whole.start - start : whole.start - start + whole.pmf.size] = whole.pmf
-    share = np.exp(inside.log_probability - whole.log_probability)
-    left[inside.start - start : inside.start - start + inside.pmf.size] -= share * inside.pmf
-    left = np.maximum(left, 0.0)
-    return UntouchedLaw(whole.log_probability + float(np.log(missing)), start, left / left.sum())
+def _sum(parts: Sequence[tuple[float, UntouchedLaw]]) -> tuple[int, FloatArray]:
+    """Add multiples of laws up over the support that they have together."""
+    start = min(law.start for _, law in parts)
+    total = np.zeros(max(law.start + law.pmf.size for _, law in parts) - start)
+    for factor, law in parts:
+        total[law.start - start :][: law.pmf.size] += factor * law.pmf
+    return start, total

@@ -6,16 +6,17 @@ many of the sample uniques stay untouched, is one coefficient of a product of ge
 
     P(bounds, U = u) = [z^M y^u] Π_g G_g(z, y)^{c_g} · (unrestricted rest) / [z^M] (everything unrestricted)
 
-with c_g alike cells in group g. The coefficient is read off by the trapezoidal rule on circles, which is exact
-up to aliasing for periodic functions. The radius of the z-circle is chosen so that the restricted cells expect M
-balls together; the probability then keeps its relative accuracy even when it is 10⁻³⁰⁰. Nothing is drawn, no
-normal law is assumed, and a million cells cost as much as one, because alike cells share one function.
+with c_g equal cells in group g. The coefficient is read off by the trapezoidal rule on circles, which is exact up to
+aliasing for periodic functions. On the chosen z-circle the restricted cells expect M balls together, which keeps the
+probability's relative accuracy even at 10⁻³⁰⁰. Nothing is drawn, no normal law is assumed, and a million cells cost as
+much as one, because equal cells share one function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +31,15 @@ ComplexArray = npt.NDArray[np.complex128]
 BUDGET = 150_000_000
 """Function values that are computed before an exact law is given up, about ten seconds."""
 _TERMS = 20_000
+"""Different counts of one cell that are added up: a round choice; the work is its product with the frequencies."""
+_ALTERNATING = 400
+"""Alternating terms that are added up: where more of them matter, no digits are left."""
 _NEGLIGIBLE = -44.0  # log of 1e-19, below what float64 can add to 1
 
 
 @dataclass(frozen=True)
 class CellGroup:
-    """Alike cells: ``count`` of them, each of the same weight, on each of which low … high balls may fall.
+    """Equal cells: ``count`` of them, each of the same weight, on each of which low … high balls may fall.
 
     ``unique`` marks sample uniques: those on which no ball falls are counted by the law of U.
     """
@@ -47,8 +51,7 @@ class CellGroup:
     unique: bool = False
 
 
-@dataclass(frozen=True)
-class UntouchedLaw:
+class UntouchedLaw(NamedTuple):
     """Log-probability of the restrictions, and P(U = start + i | restrictions) as pmf[i]."""
 
     log_probability: float
@@ -62,10 +65,8 @@ NEVER = UntouchedLaw(-np.inf, 0, np.zeros(1))
 def restricted_law(urn: Urn, groups: Sequence[CellGroup], *, counting: bool = True) -> UntouchedLaw:
     """Return the probability of the restrictions and the law of the number of untouched uniques under them.
 
-    Args:
-        urn: the balls and the total weight, cells outside the groups included.
-        groups: the restricted cells and the sample uniques.
-        counting: whether the law of U is wanted; the probability alone is cheaper.
+    The groups are the restricted cells and the sample uniques; the urn's weight includes all other cells. Without
+    ``counting`` only the probability is computed, which is cheaper.
 
     Raises:
         LimitError: when the convolution would cost more than ``BUDGET`` function values.
@@ -160,7 +161,7 @@ class _Circle:
 
 @dataclass(frozen=True)
 class _Factor:
-    """The generating function of a group of alike cells."""
+    """The generating function of a group of equal cells."""
 
     group: CellGroup
     powers: FloatArray | None  # x = low … high of a finite sum, None when the closed form serves
@@ -366,3 +367,35 @@ def _count(fixed: ComplexArray, free: list[_Free]) -> tuple[int, FloatArray]:
     # irfft sums with e^{+iωu}, the coefficients want e^{−iωu}.
     pmf = np.maximum(np.fft.irfft(spectrum.conj(), width), 0.0)
     return start, pmf / pmf.sum()
+
+
+def rare_law(urn: Urn, group: CellGroup) -> UntouchedLaw:
+    """Return P(U = u) = Σ_{j≥u} (−1)^{j−u}·C(j,u)·C(s,j)·P(j given cells stay untouched).
+
+    It serves populations that are huge beside a handful of cells, where convolution needs too many frequencies
+    and where, for the same reason, hardly any cell stays untouched.
+
+    Raises:
+        LimitError: when the alternating terms are so large that fewer than twelve digits would be left.
+
+    >>> law = rare_law(Urn(10**9, 12.0, True), CellGroup(3, 2.0, unique=True))
+    >>> law.start, law.pmf.round(12).tolist()
+    (0, [1.0, 0.0])
+    """
+    from scipy.special import gammaln
+
+    s = group.count
+    # A set of cells that is everything there is cannot stay untouched once a ball falls; the urn knows.
+    j = np.arange(min(s, _ALTERNATING) + 1)
+    choose = gammaln(s + 1.0) - gammaln(j + 1.0) - gammaln(s - j + 1.0)
+    logs = choose + urn.log_miss(np.minimum(j * group.weight, urn.total))
+    size = float(np.exp(np.logaddexp.reduce(logs + j * np.log(2.0))))
+    if size > 1e4 or (s > _ALTERNATING and logs[-1] + _ALTERNATING * np.log(2.0) > -44.0):
+        raise LimitError(f"the law of {s:,} cells has alternating terms of size {size:.3g}; draw it instead")
+    last = int(np.flatnonzero(logs + j * np.log(2.0) > -60.0)[-1]) if s else 0
+    u, k = np.arange(last + 1)[:, None], np.arange(last + 1)[None, :]
+    above = k >= u
+    ways = gammaln(k + 1.0) - gammaln(np.where(above, u, 0) + 1.0) - gammaln(np.where(above, k - u, 0) + 1.0)
+    terms = np.where(above, np.exp(ways + logs[: last + 1]) * np.where((k - u) % 2 == 0, 1.0, -1.0), 0.0)
+    pmf = np.maximum(terms.sum(axis=1), 0.0)
+    return UntouchedLaw(0.0, 0, pmf / pmf.sum())

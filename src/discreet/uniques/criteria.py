@@ -35,13 +35,7 @@ class Criterion:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers for programs."""
-        return {
-            "value": self.value,
-            "variance": self.variance,
-            "robust_variance": self.robust_variance,
-            "z": self.z,
-            "robust_z": self.robust_z,
-        }
+        return {**vars(self), "z": self.z, "robust_z": self.robust_z}
 
 
 def alone(rate: FloatArray, fraction: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -11,12 +11,11 @@ import numpy.typing as npt
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed, spawn
-from discreet.uniques.conditioning import UNBOUNDED, CountBounds
+from discreet.uniques.conditioning import BoundedCells, CountBounds
 from discreet.uniques.convolution import UntouchedLaw
 from discreet.uniques.exact_posterior import Mask, Posterior
 from discreet.uniques.priors import Mixture, Prior, UrnPrior
 from discreet.uniques.sample import Sample
-from discreet.uniques.simulation import draw_counts
 from discreet.uniques.urn import Urn
 
 MOST_CELLS = 2_000_000
@@ -143,48 +142,21 @@ class DrawnPosterior(Posterior):
             return 1.0, 1.0
         return (inside / share if inside else 0.0), (outside / (1.0 - share) if outside else 0.0)
 
-    def _bounded(self) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
-        """The bounded non-empty cells, and every bounded empty cell by itself."""
-        full = np.flatnonzero((self.bounds.low > 0) | (self.bounds.high < UNBOUNDED))
-        if self.bounds.empty_count.sum() + full.size > MOST_CELLS:
-            raise LimitError(
-                f"the event bounds {self.bounds.empty_count.sum() + full.size:,} cells, more than the "
-                f"{MOST_CELLS:,} that are drawn one by one"
-            )
-        repeated = self.bounds.empty_count
-        return (
-            full,
-            np.repeat(self.bounds.empty_weight, repeated),
-            np.repeat(self.bounds.empty_low, repeated),
-            np.repeat(self.bounds.empty_high, repeated),
-        )
-
     def _prior_share(self, base: UrnPrior) -> float:
-        full, weight, low, high = self._bounded()
-        every = np.concatenate([base.weight_of(self.sample.cells[full]), weight])
-        lows = np.concatenate([self.bounds.low[full], low])
-        highs = np.concatenate([self.bounds.high[full], high])
-        rng = self._stream(0)
-        hits = 0
-        for rows in draw_counts(base.before(self.sample), every, self.draws, rng):
-            hits += int(((rows >= lows) & (rows <= highs)).all(axis=1).sum())
-        return hits / self.draws
+        """The share of populations drawn from the base prior that lie within the bounds."""
+        weight, low, high = _apart(self.bounds.before(self.sample, base), self.bounds.bounded)
+        batches = base.before(self.sample).draw(weight, self.draws, self._stream(0))
+        return sum(int(((rows >= low) & (rows <= high)).all(axis=1).sum()) for rows in batches) / self.draws
 
     def _draw(self, cells: IntArray) -> Iterator[tuple[Mask, IntArray]]:
         """Batches of draws after the sample: whether the bounds hold, and further people on the cells asked for."""
-        event = isinstance(self.prior, Mixture)
-        full, weight, low, high = self._bounded() if event else (self._none, np.zeros(0), self._none, self._none)
-        kept = np.union1d(cells, full)
-        if kept.size + weight.size > MOST_CELLS:
-            raise LimitError(f"{kept.size + weight.size:,} cells would be drawn one by one, at most {MOST_CELLS:,}")
-        lows = np.concatenate([self.bounds.low[kept] - self.sample.counts[kept], low])
-        limit = self.bounds.high[kept]
-        highs = np.concatenate([np.where(limit == UNBOUNDED, limit, limit - self.sample.counts[kept]), high])
-        place = np.searchsorted(kept, cells)
-        # The same stream every time, so that all figures of one posterior belong to the same populations.
-        weights = np.concatenate([self.weights[kept], weight])
-        for rows in draw_counts(self.urn, weights, self.draws, self._stream(1)):
-            inside: Mask = np.asarray(((rows >= lows) & (rows <= highs)).all(axis=1))
+        left = self.bounds.after(self.sample, self.weights, np.zeros(self.weights.size, bool))
+        chosen = np.union1d(self.bounds.bounded, cells)
+        weight, low, high = _apart(left, chosen)
+        place = np.searchsorted(chosen, cells)
+        # The same stream every time: all figures of one posterior belong to the same populations.
+        for rows in self.urn.draw(weight, self.draws, self._stream(1)):
+            inside: Mask = np.asarray(((rows >= low) & (rows <= high)).all(axis=1))
             yield inside, rows[:, place]
 
     def _stream(self, number: int) -> np.random.Generator:
@@ -193,3 +165,12 @@ class DrawnPosterior(Posterior):
     @property
     def _none(self) -> IntArray:
         return np.zeros(0, np.int64)
+
+
+def _apart(cells: BoundedCells, chosen: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    """Weights and bounds of the cells that are drawn one by one."""
+    number = cells.number[chosen]
+    if number.sum() > MOST_CELLS:
+        raise LimitError(f"{number.sum():,} cells would be drawn one by one, at most {MOST_CELLS:,}")
+    low, high = (np.repeat(column[chosen], number) for column in (cells.low, cells.high))
+    return np.repeat(cells.weight[chosen], number), low, high

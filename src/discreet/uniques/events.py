@@ -82,7 +82,7 @@ def at_most(cells: npt.ArrayLike, count: int) -> Event:
 def _positions(cells: npt.ArrayLike) -> IntArray:
     array = np.atleast_1d(np.asarray(cells))
     if array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
-        raise RequestError("name the event's cells by their positions in the table: whole numbers, 0 or more")
+        raise RequestError("name the event's cells by their positions in the table: integers, 0 or more")
     return array.astype(np.int64)
 
 

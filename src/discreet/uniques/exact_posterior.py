@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
 from discreet.uniques.conditioning import CountBounds, distinct, mix, split
-from discreet.uniques.convolution import NEVER, CellGroup, UntouchedLaw, restricted_law
+from discreet.uniques.convolution import NEVER, CellGroup, UntouchedLaw, rare_law, restricted_law
 from discreet.uniques.priors import Mixture, Prior, UrnPrior
-from discreet.uniques.rare import rare_law
 from discreet.uniques.sample import Sample
 from discreet.uniques.urn import Urn
 
@@ -58,7 +57,7 @@ def _check_sizes(n: int, population: int, possible: int) -> None:
         raise RequestError(f"K is {possible}; at least one cell must be possible")
 
 
-class Posterior(ABC):
+class Posterior(Result, ABC):
     """What is believed about the population table once the sample has been seen.
 
     Cells are numbered as in ``sample.cells``: ``cells`` arguments are indices into the non-empty cells, all of
@@ -86,7 +85,7 @@ class Posterior(ABC):
         return self.probability(1, np.flatnonzero(self.sample.counts == 1))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs: Q of every sample unique with its cell's position."""
+        """Return everything as plain data: Q of every sample unique with its cell's position."""
         return {
             "prior": self.prior.name,
             "population": self.sample.population,
@@ -96,7 +95,8 @@ class Posterior(ABC):
             "q": [{"cell": int(cell), "q": float(q)} for cell, q in zip(self.sample.unique_cells, self.q, strict=True)],
         }
 
-    def _rows(self) -> list[list[str]]:
+    def face(self, most: int) -> Face:
+        """Return the sizes and the range of Q."""
         sample = self.sample
         rows = [
             ["population, sample, cells", f"{sample.population:,}, {sample.size_of_sample:,}, {sample.possible:,}"],
@@ -104,19 +104,9 @@ class Posterior(ABC):
         ]
         if self.q.size:
             low, high = float(self.q.min()), float(self.q.max())
-            rows.append(
-                ["Q, each alone in the population", f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"]
-            )
-        return rows
-
-    def __str__(self) -> str:
-        """Return the sizes and the range of Q."""
-        return columns(["posterior", f"{self.prior.name} prior"], self._rows())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["posterior", f"{self.prior.name} prior"], self._rows())
+            shown = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+            rows.append(["Q, each alone in the population", shown])
+        return Face(["posterior", f"{self.prior.name} prior"], rows)
 
     def _cells(self, cells: npt.ArrayLike | None) -> IntArray:
         return np.arange(self.sample.cells.size) if cells is None else np.atleast_1d(np.asarray(cells, np.int64))
@@ -146,8 +136,7 @@ class UrnPosterior(Posterior):
         further = np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
         weights = self.weights[chosen]
         first, which = distinct(further, weights)
-        alike: FloatArray = np.exp(self.urn.log_pmf(further[first], weights[first]))
-        return alike[which]
+        return np.asarray(np.exp(self.urn.log_pmf(further[first], weights[first]))[which])
 
     def empty_probability(self, count: npt.ArrayLike, positions: npt.ArrayLike) -> FloatArray:
         """Return P(F_i = count | f) of cells that hold nobody of the sample, by their positions in the table.
@@ -163,8 +152,7 @@ class UrnPosterior(Posterior):
         if wrong.any():
             raise RequestError(f"position {cells[wrong][0]} is not that of an empty cell that can occur")
         further = np.broadcast_to(np.asarray(count, np.int64), cells.shape)
-        result: FloatArray = np.exp(self.urn.log_pmf(further, self.prior.weight_of(cells)))
-        return result
+        return np.exp(self.urn.log_pmf(further, self.prior.weight_of(cells)))
 
     def mean(self) -> FloatArray:
         """E(F_i | f) of the non-empty cells."""
@@ -177,7 +165,7 @@ class UrnPosterior(Posterior):
     def untouched(self, counted: Mask) -> UntouchedLaw:
         """Return the exact law of how many of the counted cells gain nobody."""
         free = CountBounds.of(self.sample, self.prior, None)
-        groups = free.after(self.sample, self.weights, counted)
+        groups = free.after(self.sample, self.weights, counted).groups()
         try:
             return restricted_law(self.urn, groups)
         except LimitError:
@@ -209,7 +197,7 @@ class MixturePosterior(Posterior):
         """Weigh the event before and after the sample."""
         base = prior.base
         bounds = CountBounds.of(sample, base, prior.event)
-        inside, outside = split(base.before(sample), bounds.before(sample, base), counting=False)
+        inside, outside = split(base.before(sample), bounds.before(sample, base).groups(), counting=False)
         sides = (inside, outside) if prior.event.inside else (outside, inside)
         logs = []
         for share, law, place, cure in zip(
@@ -236,7 +224,7 @@ class MixturePosterior(Posterior):
 
     def _law(self, counted: Mask, counting: bool = True, pin: tuple[int, int] | None = None) -> UntouchedLaw:
         """The unnormalised posterior law of U, jointly with F_i = f_i + x when a cell i is pinned to x."""
-        groups = self.bounds.after(self.sample, self.weights, counted, pin[0] if pin else None)
+        groups = self.bounds.after(self.sample, self.weights, counted).groups(skip=pin[0] if pin else None)
         if pin is None:
             inside, outside = split(self.urn, groups, counting=counting)
         else:
@@ -248,7 +236,7 @@ class MixturePosterior(Posterior):
         return mix([(self.log_inside, inside), (self.log_outside, outside)])
 
     def probability(self, count: npt.ArrayLike, cells: npt.ArrayLike | None = None) -> FloatArray:
-        """Return P(F_i = count | f), computed once for alike cells."""
+        """Return P(F_i = count | f), computed once for equal cells."""
         chosen = self._cells(cells)
         further = np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
         columns = (self.weights, self.bounds.low, self.bounds.high, self.sample.counts)

@@ -10,11 +10,14 @@ binomial, and the one difference that cancels is formed with exact products.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.numerics import FloatArray
 
+Pair = tuple[FloatArray, FloatArray]
 _HALF_LOG_2PI = 0.91893853320467274178
 _SPLITTER = 134217729.0  # 2^27 + 1, halves a float64 into two factors whose products are exact
 
@@ -32,8 +35,7 @@ def stirling_error(x: FloatArray) -> FloatArray:
     series = 1.0 / 12 - inverse * (1.0 / 360 - inverse * (1.0 / 1260 - inverse * (1.0 / 1680 - inverse * (1.0 / 1188))))
     small = np.where(x < 16.0, x, 1.0)
     direct = gammaln(small + 1.0) - (small + 0.5) * np.log(small) + small - _HALF_LOG_2PI
-    result: FloatArray = np.where(x < 16.0, direct, series / large)
-    return result
+    return np.where(x < 16.0, direct, series / large)
 
 
 def deviance(y: FloatArray, mean: FloatArray, difference: FloatArray) -> FloatArray:
@@ -46,8 +48,7 @@ def deviance(y: FloatArray, mean: FloatArray, difference: FloatArray) -> FloatAr
     for k in range(8, 0, -1):
         series = v2 * (series + 1.0 / (2 * k + 1))
     far = y * np.log(np.where(close, 1.0, y / mean)) - difference
-    result: FloatArray = np.where(close, difference * v + 2.0 * y * v * series, far)
-    return result
+    return np.where(close, difference * v + 2.0 * y * v * series, far)
 
 
 def cross_difference(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> FloatArray:
@@ -82,19 +83,16 @@ def log_polya(x: npt.ArrayLike, weight: npt.ArrayLike, others: npt.ArrayLike, ba
     >>> round(float(np.exp(log_polya(0, 2.0, 2.0, 1))), 12)
     0.5
     """
-    x, a, b, m = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in (x, weight, others, balls)))
-    sure, outcome = _certain(x, a, b, m)
-    usual = ~sure & (x >= 0) & (x <= m)
-    x, a, b, m = (np.where(usual, value, 1.0) for value in (x, a, b, m))
-    difference = cross_difference(a, m, x, a + b) / (a + b + m)
-    result: FloatArray = np.where(
-        usual,
-        _negative_binomial(x, a, difference, a + b, m)
-        + _negative_binomial(m - x, b, -difference, a + b, m)
-        - _negative_binomial(m, a + b, np.zeros_like(m), a + b, m),
-        np.where(outcome, 0.0, -np.inf),
-    )
-    return result
+
+    def law(x: FloatArray, a: FloatArray, b: FloatArray, m: FloatArray) -> FloatArray:
+        difference = cross_difference(a, m, x, a + b) / (a + b + m)
+        return (
+            _negative_binomial(x, a, difference, a + b, m)
+            + _negative_binomial(m - x, b, -difference, a + b, m)
+            - _negative_binomial(m, a + b, np.zeros_like(m), a + b, m)
+        )
+
+    return _unless_certain(law, x, weight, others, balls)
 
 
 def log_binomial(x: npt.ArrayLike, weight: npt.ArrayLike, others: npt.ArrayLike, balls: npt.ArrayLike) -> FloatArray:
@@ -103,39 +101,43 @@ def log_binomial(x: npt.ArrayLike, weight: npt.ArrayLike, others: npt.ArrayLike,
     >>> round(float(np.exp(log_binomial(0, 1, 1107, 37829))), 18)
     1.465e-15
     """
-    x, a, b, m = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in (x, weight, others, balls)))
-    sure, outcome = _certain(x, a, b, m)
-    usual = ~sure & (x >= 0) & (x <= m)
-    x, a, b, m = (np.where(usual, value, 1.0) for value in (x, a, b, m))
-    rest = m - x
-    difference = cross_difference(x, a + b, m, a) / (a + b)
-    within = (x > 0) & (rest > 0)
-    inner_x, inner_rest = np.where(within, x, 1.0), np.where(within, rest, 1.0)
-    inner = (
-        stirling_error(m)
-        - stirling_error(inner_x)
-        - stirling_error(inner_rest)
-        - deviance(inner_x, m * (a / (a + b)), difference)
-        - deviance(inner_rest, m * (b / (a + b)), -difference)
-        + 0.5 * np.log(m / inner_x / inner_rest)
-        - _HALF_LOG_2PI
-    )
-    none, all_ = -m * np.log1p(a / b), -m * np.log1p(b / a)
-    result: FloatArray = np.where(
-        usual,
-        np.where(within, inner, np.where(x > 0, all_, none)),
-        np.where(outcome, 0.0, -np.inf),
-    )
-    return result
+
+    def law(x: FloatArray, a: FloatArray, b: FloatArray, m: FloatArray) -> FloatArray:
+        rest = m - x
+        difference = cross_difference(x, a + b, m, a) / (a + b)
+        within = (x > 0) & (rest > 0)
+        inner_x, inner_rest = np.where(within, x, 1.0), np.where(within, rest, 1.0)
+        means = m * (a / (a + b)), m * (b / (a + b))
+        inner = _loader(0.0, m, (inner_x, inner_rest), means, difference)
+        return np.where(within, inner, np.where(x > 0, -m * np.log1p(b / a), -m * np.log1p(a / b)))
+
+    return _unless_certain(law, x, weight, others, balls)
 
 
-def _certain(
-    x: FloatArray, a: FloatArray, b: FloatArray, m: FloatArray
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Where nothing is left to chance (no balls, or a weight of zero), and whether x is what then happens."""
+def _unless_certain(law: Callable[..., FloatArray], *given: npt.ArrayLike) -> FloatArray:
+    """Return a law of x, a, b and m, but 0 or −∞ if nothing is left to chance: no balls, or a weight of zero."""
+    x, a, b, m = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in given))
     sure = (m == 0) | (a == 0) | (b == 0)
     outcome = sure & np.where((b == 0) & (m > 0), x == m, x == 0)
-    return sure, outcome
+    usual = ~sure & (x >= 0) & (x <= m)
+    found = law(*(np.where(usual, value, 1.0) for value in (x, a, b, m)))
+    return np.where(usual, found, np.where(outcome, 0.0, -np.inf))
+
+
+def _loader(
+    start: FloatArray | float, total: FloatArray, parts: Pair, means: Pair, difference: FloatArray
+) -> FloatArray:
+    """Add the log-probability of a split in two to a start; the difference is that of the first part from its mean."""
+    return (
+        start
+        + stirling_error(total)
+        - stirling_error(parts[0])
+        - stirling_error(parts[1])
+        - deviance(parts[0], means[0], difference)
+        - deviance(parts[1], means[1], -difference)
+        + 0.5 * np.log(total / parts[0] / parts[1])
+        - _HALF_LOG_2PI
+    )
 
 
 def _negative_binomial(
@@ -144,19 +146,10 @@ def _negative_binomial(
     """Log NB(x; r, p) with p = whole/(whole+balls), given difference = r − (r+x)·p."""
     positive = np.where(x > 0, x, 1.0)
     spread = np.where(x > 0, r + x, r + 1.0)
-    body = (
-        np.log(r / spread)
-        + stirling_error(spread)
-        - stirling_error(r)
-        - stirling_error(positive)
-        - deviance(r, spread * (whole / (whole + balls)), difference)
-        - deviance(positive, spread * (balls / (whole + balls)), -difference)
-        + 0.5 * np.log(spread / r / positive)
-        - _HALF_LOG_2PI
-    )
+    means = spread * (whole / (whole + balls)), spread * (balls / (whole + balls))
+    body = _loader(np.log(r / spread), spread, (r, positive), means, difference)
     empty = -r * np.log1p(balls / whole)
-    result: FloatArray = np.where(x > 0, body, empty)
-    return result
+    return np.where(x > 0, body, empty)
 
 
 def log_negative_binomial(x: float, r: float, odds: float) -> float:
@@ -195,5 +188,4 @@ def log1p_complex(z: npt.NDArray[np.complex128]) -> npt.NDArray[np.complex128]:
     near = np.abs(squared) < 0.5
     modulus = np.where(near, 1.0, np.maximum(np.hypot(1.0 + z.real, z.imag), 1e-152))
     real = np.where(near, 0.5 * np.log1p(np.where(near, squared, 0.0)), np.log(modulus))
-    result: npt.NDArray[np.complex128] = real + 1j * np.arctan2(z.imag, 1.0 + z.real)
-    return result
+    return real + 1j * np.arctan2(z.imag, 1.0 + z.real)

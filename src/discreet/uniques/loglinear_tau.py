@@ -6,20 +6,28 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, figure, html_table
-from discreet.models import ipf
+from discreet.core.text import Face, Result, figure
+from discreet.models.loglinear import fit_margins
 from discreet.table import Table
 from discreet.table.grid import locate
 from discreet.uniques.criteria import Criterion, alone, criteria, matched
 
 Margins = Literal["main", "two-way"] | Sequence[Sequence[str]]
+
+
+class Scale(TypedDict, total=False):
+    """What takes sample counts to the population: its size, the sampling fractions, or the weighted counts."""
+
+    population: int | None
+    fractions: npt.ArrayLike | None
+    weighted: npt.ArrayLike | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +52,12 @@ class Rates:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LogLinearRisk:
+class LogLinearRisk(Result):
     """Disclosure risk of a sample under a log-linear model of the population.
 
     τ₁ = Σ_SU exp(−(1−π)λ) is the expected number of sample uniques that are population uniques, and
     τ₂ = Σ_SU (1−exp(−(1−π)λ))/((1−π)λ) the expected number of correct matches when each sample unique is matched
-    with somebody of the population who looks alike (Skinner and Shlomo 2008, section 2). λ is the expected count
+    with somebody of the population who looks the same (Skinner and Shlomo 2008, section 2). λ is the expected count
     in the *population*; a model of the sample's counts gives πλ, and must be divided by π first.
 
     ``alone`` and ``matched`` are the two risks of every non-empty cell: P(F = 1 | f), 0 unless f = 1, and
@@ -81,44 +89,26 @@ class LogLinearRisk:
         return self.alone[place], self.matched[place]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
-        return {
-            "model": [list(margin) for margin in self.model],
-            "fitted_to": self.fitted_to,
-            "sample_uniques": self.sample_uniques,
-            "sampling_fraction": self.sampling_fraction,
-            "tau1": self.tau1,
-            "tau2": self.tau2,
-            "b1": self.b1.to_dict(),
-            "b2": self.b2.to_dict(),
-            "iterations": self.iterations,
-            "warning": self.warning,
-        }
+        """Return everything as plain data, as ``--json`` prints it."""
+        arrays = ("cells", "counts", "alone", "matched")
+        plain = {name: value for name, value in vars(self).items() if name not in arrays}
+        model = [list(margin) for margin in self.model]
+        return {**plain, "model": model, "b1": self.b1.to_dict(), "b2": self.b2.to_dict()}
 
-    def _rows(self) -> list[list[str]]:
+    def face(self, most: int) -> Face:
+        """Return the estimates and the criteria."""
+        first, second = (f"{figure(b.value)} ({figure(b.z, 2)}, {figure(b.robust_z, 2)})" for b in (self.b1, self.b2))
         rows = [
             ["model", name_of(self.model)],
             ["fitted to", f"{self.fitted_to} counts"],
             ["sample uniques", f"{self.sample_uniques:,}"],
             ["population uniques among them, τ₁", figure(self.tau1)],
             ["correct matches among them, τ₂", figure(self.tau2)],
-            ["B₁ (B₁/√v, robust)", _criterion(self.b1)],
-            ["B₂ (B₂/√v, robust)", _criterion(self.b2)],
+            ["B₁ (B₁/√v, robust)", first],
+            ["B₂ (B₂/√v, robust)", second],
+            *([["warning", self.warning]] if self.warning is not None else []),
         ]
-        return rows if self.warning is None else [*rows, ["warning", self.warning]]
-
-    def __str__(self) -> str:
-        """Return the estimates and the criteria."""
-        return columns(["log-linear risk", ""], self._rows(), left=2)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["log-linear risk", ""], self._rows(), left=2)
-
-
-def _criterion(b: Criterion) -> str:
-    return f"{figure(b.value)} ({figure(b.z, 2)}, {figure(b.robust_z, 2)})"
+        return Face(["log-linear risk", ""], rows, left=2)
 
 
 def name_of(model: Sequence[Sequence[str]]) -> str:
@@ -178,65 +168,48 @@ def fit_rates(
     weights = None if weighted is None else _weights(table, weighted)
     fraction = _fractions(table, population, fractions, weights)
     names = margins_of(table, margins)
-    axes = ipf.generating_class([tuple(table.axis(name) for name in margin) for margin in names] or [()])
-    everything = range(len(table.shape))
-
-    def fit(target: npt.NDArray[Any], offset: FloatArray) -> ipf.Fitted:
-        start = np.ones(table.size) * offset
-        start[table.impossible] = 0.0
-        sums = [(kept, target.sum(axis=tuple(axis for axis in everything if axis not in kept))) for kept in axes]
-        return ipf.fit(start.reshape(table.shape), sums, tolerance=tolerance, names=table.names)
-
+    counts = table.to_array()
     if weights is None:
-        fitted = fit(table.to_array(), fraction)
+        fitted, used = fit_margins(table, names, counts, fraction, tolerance=tolerance)
         rate = fitted.values.ravel() / fraction
     else:
-        fitted = fit(weights, np.ones(1))
+        fitted, used = fit_margins(table, names, weights, tolerance=tolerance)
         rate = fitted.values.ravel()
         if fractions is None:
-            sampled = fit(table.to_array(), np.ones(1)).values.ravel()
+            sampled = fit_margins(table, names, counts, tolerance=tolerance)[0].values.ravel()
             fraction = np.where(rate > 0, sampled / np.where(rate > 0, rate, 1.0), fraction)
             fraction = np.clip(fraction, np.finfo(float).tiny, 1.0)
-    return Rates(
-        table=table,
-        rate=rate,
-        fraction=fraction,
-        margins=tuple(tuple(table.names[axis] for axis in kept) for kept in axes),
-        fitted_to="unweighted" if weights is None else "weighted",
-        iterations=fitted.iterations,
-    )
+    to = "unweighted" if weights is None else "weighted"
+    return Rates(table, rate, fraction, used, to, fitted.iterations)
 
 
 def _weights(table: Table, weighted: npt.ArrayLike) -> FloatArray:
-    weights = np.asarray(weighted, np.float64)
+    weights, counts = np.asarray(weighted, np.float64).ravel(), table.to_array().ravel()
     if weights.size != table.size:
         raise RequestError(f"there are {weights.size:,} weighted counts for {table.size:,} cells; give one per cell")
-    weights = weights.reshape(table.shape)
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise DataError("a weighted count is negative or missing; weights are 0 or more")
-    empty = np.flatnonzero((weights.ravel() > 0) != (table.to_array().ravel() > 0))
-    if empty.size:
+    if ((weights > 0) != (counts > 0)).any():
+        odd = int(np.argmax((weights > 0) != (counts > 0)))
         raise DataError(
-            f"cell {table.describe(int(empty[0]))} has weight {weights.ravel()[empty[0]]:g} but "
-            f"{table.to_array().ravel()[empty[0]]} people; weights and counts must come from the same records"
+            f"cell {table.describe(odd)} has weight {weights[odd]:g} but {counts[odd]} people; weights and counts must "
+            "come from the same records"
         )
-    return weights
+    return weights.reshape(table.shape)
 
 
 def _fractions(
     table: Table, population: int | None, fractions: npt.ArrayLike | None, weights: FloatArray | None
 ) -> FloatArray:
     if fractions is None:
-        total = float(population) if population is not None else None
-        if total is None and weights is not None:
-            total = float(weights.sum())
-        if total is None:
+        if population is None and weights is None:
             raise RequestError("give the population's size, the sampling fractions or the weighted counts")
-        summed = total if weights is None else float(weights.sum())
+        summed = float(weights.sum()) if weights is not None else float(population or 0)
+        total = summed if population is None else float(population)
         if abs(summed - total) > 0.1 * total:
             raise DataError(
                 f"the weights add up to {summed:,.6g}, but the population has {total:,.0f} people; weights say how "
-                "many people a record stands for: scale them so that they add up to the population, or leave them out"
+                "many people a record represents: scale them to the population, or leave them out"
             )
         if total < table.total:
             raise RequestError(
@@ -254,14 +227,7 @@ def _fractions(
     return array
 
 
-def loglinear_risk(
-    table: Table,
-    margins: Margins = "main",
-    *,
-    population: int | None = None,
-    fractions: npt.ArrayLike | None = None,
-    weighted: npt.ArrayLike | None = None,
-) -> LogLinearRisk:
+def loglinear_risk(table: Table, margins: Margins = "main", **scale: Unpack[Scale]) -> LogLinearRisk:
     """Estimate τ₁ and τ₂ with one log-linear model; see ``fit_rates`` for the arguments.
 
     >>> table = Table.from_array([[1, 3], [2, 6]], ["area", "sex"])
@@ -269,8 +235,7 @@ def loglinear_risk(
     >>> round(result.tau1, 4), round(result.tau2, 4)
     (0.3679, 0.6321)
     """
-    fitted = fit_rates(table, margins, population=population, fractions=fractions, weighted=weighted)
-    return risk_of(fitted)
+    return risk_of(fit_rates(table, margins, **scale))
 
 
 def risk_of(fitted: Rates) -> LogLinearRisk:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, columns, figure, html_table
 from discreet.reading.reading import Reading
 from discreet.reading.sample import open_sample
 from discreet.table import Table
@@ -21,34 +23,14 @@ from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import locate
 from discreet.table.records import Records
 from discreet.uniques.bayes_test import BayesTest, bayes_test
-from discreet.uniques.exact_posterior import Posterior
-from discreet.uniques.loglinear_tau import Margins, name_of
+from discreet.uniques.loglinear_tau import Margins, Scale, name_of
 from discreet.uniques.posterior import posterior
-from discreet.uniques.priors import DirichletMultinomial, Multinomial, Prior, Uniform
+from discreet.uniques.priors import Prior, prior_of
 from discreet.uniques.sample import Sample
 from discreet.uniques.selection import Selection, choose, forward_selection
-from discreet.uniques.slices import TauTable, tau_by_slice
+from discreet.uniques.tau import TauTable, tau_by_slice
 
 Model = Margins | Literal["select"]
-
-
-def prior_of(name: str) -> Prior:
-    """Return a prior by name: ``uniform``, ``multinomial``, or ``dirichlet:0.5`` with its parameter.
-
-    >>> prior_of("uniform").name
-    'uniform'
-    """
-    kind, _, parameter = name.partition(":")
-    if kind == "uniform" and not parameter:
-        return Uniform()
-    if kind == "multinomial" and not parameter:
-        return Multinomial()
-    if kind == "dirichlet":
-        try:
-            return DirichletMultinomial(float(parameter))
-        except ValueError:
-            raise RequestError(f"prior {name!r} needs a number, as dirichlet:0.5") from None
-    raise RequestError(f"there is no prior {name!r}; {nearest(kind, ['uniform', 'multinomial', 'dirichlet:0.5'])}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +58,7 @@ class RiskyCell:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PopulationUniques:
+class PopulationUniques(Result):
     """Population uniques among the sample uniques, under every prior and under the log-linear model.
 
     Attributes:
@@ -115,34 +97,31 @@ class PopulationUniques:
             chosen = self.loglinear.chosen
             model = f"the log-linear model {name_of(chosen.model)}, fitted to {chosen.fitted_to} counts"
             guesses.append(f"{chosen.tau1:.3g} by {model}")
-        return f"{text}; of these, so many are expected to be alone in the population of {self.population:,}: " + (
-            f"{', '.join(guesses)}."
-        )
+        text += f"; of these, so many are expected to be alone in the population of {self.population:,}"
+        return f"{text}: {', '.join(guesses)}."
 
     def riskiest(self, n: int = 10) -> list[RiskyCell]:
         """Return the sample uniques most likely to be alone in the population.
 
-        They are ordered by the log-linear model where there is one: the priors treat all sample uniques alike, unless
-        they were given parameters for single cells.
+        They are ordered by the log-linear model if there is one: the priors do not tell sample uniques apart, unless
+        they have parameters for single cells.
         """
         if n < 0:
             raise RequestError(f"n is {n}; ask for 0 cells or more")
         unique = np.flatnonzero(self.table.counts == 1)
         views = list(self.priors.items())
-        alone = None if self.loglinear is None else self.loglinear.chosen.alone[unique]
-        matched = None if self.loglinear is None else self.loglinear.chosen.matched[unique]
-        scores = alone if alone is not None else views[0][1].test.q if views else np.zeros(unique.size)
-        order = np.argsort(-np.asarray(scores), kind="stable")[:n]
+        model = self.loglinear and self.loglinear.chosen
+        scores = model.alone[unique] if model else views[0][1].test.q if views else np.zeros(unique.size)
         return [
             RiskyCell(
                 self.table.label(int(self.table.cells[unique[i]])),
-                None if alone is None else float(alone[i]),
-                None if matched is None else float(matched[i]),
+                float(model.alone[unique[i]]) if model else None,
+                float(model.matched[unique[i]]) if model else None,
                 {name: float(view.test.q[i]) for name, view in views},
                 {name: bool(view.test.unique[i]) for name, view in views},
                 "; ".join(f"{name} prior: {view.test.reason(int(i))}" for name, view in views),
             )
-            for i in order
+            for i in np.argsort(-np.asarray(scores), kind="stable")[:n]
         ]
 
     def record_risk(self) -> FloatArray:
@@ -153,8 +132,7 @@ class PopulationUniques:
         """
         if self.records is None:
             raise RequestError("the sample came as a table; give records to get the risk of each")
-        place = locate(self.table.cells, self.records)
-        return self.cell_risk()[place]
+        return self.cell_risk()[locate(self.table.cells, self.records)]
 
     @property
     def record_columns(self) -> list[str]:
@@ -234,30 +212,24 @@ class PopulationUniques:
 
     def to_csv(self) -> str:
         """Return the risks of every non-empty cell as CSV: its labels, its count, then the columns of the risks."""
-        import csv
-        import io
-
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow([*self.table.names, "count", *self.record_columns])
-        labels = [
-            np.array(dimension.categories, object)[self.table.codes(dimension.name)]
-            for dimension in self.table.dimensions
-        ]
+        labels = [np.array(one.categories, object)[self.table.codes(one.name)] for one in self.table.dimensions]
         writer.writerows(zip(*labels, self.table.counts.tolist(), *self.cell_risk().T.tolist(), strict=True))
         return stream.getvalue()
 
+    def face(self, most: int) -> Face:
+        """Return the outcome and the estimates."""
+        return Face(*self.rows(), self.sentence)
+
     def __str__(self) -> str:
         """Return the outcome, the estimates and the riskiest cells."""
-        parts = [self.sentence, columns(*self.rows())]
-        if self.sample_uniques:
-            parts.append(columns(*self.cell_rows(5)))
-        return "\n".join(parts)
-
-    __repr__ = __str__
+        text = super().__str__()
+        return f"{text}\n{columns(*self.cell_rows(5))}" if self.sample_uniques else text
 
     def _repr_html_(self) -> str:
-        return html_table(*self.rows(), caption=self.sentence) + html_table(*self.cell_rows(10))
+        return super()._repr_html_() + html_table(*self.cell_rows(10))
 
 
 def population_uniques(
@@ -310,7 +282,7 @@ def population_uniques(
         if prior.name in known:
             raise RequestError(f"prior {prior.name!r} is given twice; give each once")
         tau = tau_by_slice(table, population, prior, dimensions=slices, level=level, draws=draws, seed=seed)
-        believed: Posterior = posterior(whole, prior, draws=draws, seed=seed)
+        believed = posterior(whole, prior, draws=draws, seed=seed)
         known[prior.name] = PriorView(tau, bayes_test(believed, b=b, c=c))
     selection, note = None, None
     if model is not None and table.size > DENSE_LIMIT:
@@ -320,8 +292,7 @@ def population_uniques(
         )
     elif model is not None:
         weighted = sample.weighted if isinstance(sample, Records) else None
-        sizes: dict[str, Any] = {"fractions": fractions, "weighted": weighted}
-        sizes["population"] = None if fractions is not None else population
+        sizes = Scale(fractions=fractions, weighted=weighted, population=None if fractions is not None else population)
         if model == "select":
             selection = forward_selection(table, **sizes, workers=workers, progress=progress)
         else:
@@ -333,6 +304,6 @@ def population_uniques(
             "sample has (count_records, or a table that lists them with count 0): they raise K and the risk under both "
             "priors"
         )
-        note = seen if note is None else f"{note}; {seen}"
+        note = f"{note}; {seen}" if note else seen
     cells = sample.cells if isinstance(sample, Records) else None
     return PopulationUniques(table, population, known, selection, note, cells)

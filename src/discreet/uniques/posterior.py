@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypedDict
 
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.random import Seed
@@ -14,17 +14,20 @@ from discreet.uniques.sample import Sample
 Method = Literal["auto", "exact", "draw"]
 
 
+class Drawing(TypedDict, total=False):
+    """Whether populations are drawn, how many, and from which seed; as for :func:`posterior`."""
+
+    method: Method
+    draws: int
+    seed: Seed
+
+
 def posterior(
     sample: Sample, prior: Prior, *, method: Method = "auto", draws: int = 2000, seed: Seed = None
 ) -> Posterior:
     """Return what is believed about the population after the sample.
 
-    Args:
-        sample: the sample and the sizes of population and table.
-        prior: what was believed before.
-        method: ``"exact"``, ``"draw"`` (Monte Carlo), or ``"auto"``: exact unless that takes too long.
-        draws: how many populations are drawn when drawing.
-        seed: for drawing.
+    The method is ``"exact"``, ``"draw"`` (Monte Carlo), or ``"auto"``: exact unless that takes too long.
 
     >>> from discreet.uniques.priors import Multinomial
     >>> sample = Sample.from_counts([1, 4, 0, 1], population=12)
@@ -33,11 +36,10 @@ def posterior(
     """
     if method not in ("auto", "exact", "draw"):
         raise RequestError(f"method is {method!r}; choose 'auto', 'exact' or 'draw'")
-    if method == "draw":
-        return DrawnPosterior.of(sample, prior, draws=draws, seed=seed)
-    try:
-        return exact_posterior(sample, prior)
-    except LimitError:
-        if method == "exact":
-            raise
-        return DrawnPosterior.of(sample, prior, draws=draws, seed=seed)
+    if method != "draw":
+        try:
+            return exact_posterior(sample, prior)
+        except LimitError:
+            if method == "exact":
+                raise
+    return DrawnPosterior.of(sample, prior, draws=draws, seed=seed)

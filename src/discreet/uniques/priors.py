@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.uniques.events import Event
 from discreet.uniques.sample import Sample
@@ -32,11 +32,8 @@ class UrnPrior(Prior):
     """
 
     reinforced: bool
-
-    @property
-    @abstractmethod
-    def weights(self) -> float | FloatArray:
-        """The weight of every cell: one figure for all, or one for each combination of categories."""
+    weights: float | FloatArray
+    """The weight of every cell: one figure for all, or one for each combination of categories."""
 
     @property
     def symmetric(self) -> bool:
@@ -88,21 +85,13 @@ class Uniform(UrnPrior):
     """
 
     reinforced = True
-
-    @property
-    def name(self) -> str:
-        """The prior in a word."""
-        return "uniform"
-
-    @property
-    def weights(self) -> float:
-        """α = 1 for every cell."""
-        return 1.0
+    weights = 1.0
+    name = "uniform"
 
 
 @dataclass(frozen=True, eq=False)
 class Multinomial(UrnPrior):
-    """Every person falls on the cells independently (cohen2009, Theorem 2.2), by default on each alike.
+    """Every person falls on the cells independently (cohen2009, Theorem 2.2), by default with equal chances.
 
     Args:
         probabilities: relative frequencies of the combinations of categories, in the table's order; they need
@@ -113,23 +102,18 @@ class Multinomial(UrnPrior):
     """
 
     probabilities: npt.ArrayLike | None = None
-    _weights: float | FloatArray = field(init=False, repr=False)
+    weights: float | FloatArray = field(init=False, repr=False)
     reinforced = False
 
     def __post_init__(self) -> None:
         """Check the probabilities."""
         given = 1.0 if self.probabilities is None else self.probabilities
-        object.__setattr__(self, "_weights", _checked(given, "probabilities"))
+        object.__setattr__(self, "weights", _checked(given, "probabilities"))
 
     @property
     def name(self) -> str:
         """The prior in a word or two."""
         return "multinomial" if self.probabilities is None else "informative multinomial"
-
-    @property
-    def weights(self) -> float | FloatArray:
-        """The relative frequencies."""
-        return self._weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,23 +131,18 @@ class DirichletMultinomial(UrnPrior):
     """
 
     alpha: npt.ArrayLike
-    _weights: float | FloatArray = field(init=False, repr=False)
+    weights: float | FloatArray = field(init=False, repr=False)
     reinforced = True
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        object.__setattr__(self, "_weights", _checked(self.alpha, "alpha"))
+        object.__setattr__(self, "weights", _checked(self.alpha, "alpha"))
 
     @property
     def name(self) -> str:
         """The prior with its parameter."""
-        shown = f"α = {self._weights:g}" if isinstance(self._weights, float) else "informative"
+        shown = f"α = {self.weights:g}" if isinstance(self.weights, float) else "informative"
         return f"Dirichlet-multinomial ({shown})"
-
-    @property
-    def weights(self) -> float | FloatArray:
-        """The parameters α."""
-        return self._weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,3 +181,20 @@ def _checked(values: npt.ArrayLike, what: str) -> float | FloatArray:
     flat = array.ravel().copy()
     flat.flags.writeable = False
     return flat
+
+
+def prior_of(name: str) -> Prior:
+    """Return a prior by name: ``uniform``, ``multinomial``, or ``dirichlet:0.5`` with its parameter.
+
+    >>> prior_of("uniform").name
+    'uniform'
+    """
+    kind, _, parameter = name.partition(":")
+    if name in ("uniform", "multinomial"):
+        return Uniform() if name == "uniform" else Multinomial()
+    if kind != "dirichlet":
+        raise RequestError(f"there is no prior {name!r}; {nearest(kind, ['uniform', 'multinomial', 'dirichlet:0.5'])}")
+    try:
+        return DirichletMultinomial(float(parameter))
+    except ValueError:
+        raise RequestError(f"prior {name!r} needs a number, as dirichlet:0.5") from None

@@ -12,10 +12,6 @@ from discreet.core.numerics import IntArray
 from discreet.table import Table
 
 
-def _none() -> IntArray:
-    return np.zeros(0, np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class Sample:
     """A simple random sample of a population, cross-classified.
@@ -33,7 +29,7 @@ class Sample:
     counts: IntArray
     population: int
     size: int
-    impossible: IntArray = field(default_factory=_none)
+    impossible: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         """Check that the sample fits into the population and into the cells."""
@@ -72,16 +68,11 @@ class Sample:
         """
         figures = np.asarray(counts)
         if figures.dtype.kind not in "iu" and not np.array_equal(figures, np.floor(figures)):
-            raise DataError("counts are whole numbers of people, but some are fractional")
+            raise DataError("counts are integers, but some are fractional")
         if figures.size and figures.min() < 0:
             raise DataError(f"a count is {figures.min()}; counts are 0 or more")
         flat = figures.ravel().astype(np.int64)
         cells = np.flatnonzero(flat)
-        if possible is not None and possible < cells.size:
-            raise RequestError(
-                f"{cells.size:,} cells are not empty, but only {possible:,} are said to be possible; "
-                "K counts every cell that can occur, the empty ones too"
-            )
         if possible is not None and possible < flat.size:
             flat = flat[cells]
             cells = np.arange(flat.size)
@@ -110,8 +101,7 @@ class Sample:
     @property
     def unique_cells(self) -> IntArray:
         """The positions of the sample uniques."""
-        unique: IntArray = self.cells[self.counts == 1]
-        return unique
+        return np.asarray(self.cells[self.counts == 1])
 
     @property
     def uniques(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,16 +11,17 @@ import numpy.typing as npt
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
+from discreet.table import Table
 from discreet.uniques.log_probabilities import log_binomial, log_polya
-from discreet.uniques.priors import Prior, UrnPrior
+from discreet.uniques.priors import Prior, UrnPrior, prior_of
 from discreet.uniques.sample import Sample
 
 Measure = Literal["q", "tau"]
 
 
 @dataclass(frozen=True)
-class SampleSize:
+class SampleSize(Result):
     """Where a risk crosses a bound as the sample grows.
 
     ``largest`` is the largest n that keeps the risk below the bound at every size up to it, 0 when none does;
@@ -37,41 +38,33 @@ class SampleSize:
     needed: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
-        return {
-            "prior": self.prior,
-            "measure": self.measure,
-            "basis": self.basis,
-            "bound": self.bound,
-            "population": self.population,
-            "cells": self.possible,
-            "largest": self.largest,
-            "needed": self.needed,
-        }
+        """Return everything as plain data, as ``--json`` prints it."""
+        return {"cells" if name == "possible" else name: value for name, value in vars(self).items()}
 
-    def _rows(self) -> list[list[str]]:
-        risk = "Q" if self.measure == "q" else "τ̃"
-        needed = "not reached" if self.needed is None else f"{self.needed:,}"
-        return [
-            [
-                f"largest sample with {risk} below {self.bound:g}",
-                f"{self.largest:,}" if self.largest else "none",
-            ],
-            [f"smallest sample with {risk} at {self.bound:g} or more", needed],
+    @property
+    def risk(self) -> str:
+        """The risk that is bounded, as people write it."""
+        return "Q" if self.measure == "q" else "τ̃"
+
+    @property
+    def figures(self) -> tuple[str, str]:
+        """Both sizes as text."""
+        largest = f"{self.largest:,}" if self.largest else "none"
+        return largest, "not reached" if self.needed is None else f"{self.needed:,}"
+
+    def face(self, most: int) -> Face:
+        """Return both sizes."""
+        rows = [
+            [f"largest sample with {self.risk} below {self.bound:g}", self.figures[0]],
+            [f"smallest sample with {self.risk} at {self.bound:g} or more", self.figures[1]],
             ["population, cells", f"{self.population:,}, {self.possible:,}"],
             ["sample uniques expected by", self.basis],
         ]
-
-    def __str__(self) -> str:
-        """Return both sizes."""
-        return columns(["sample size", f"{self.prior} prior"], self._rows())
-
-    def _repr_html_(self) -> str:
-        return html_table(["sample size", f"{self.prior} prior"], self._rows())
+        return Face(["sample size", f"{self.prior} prior"], rows)
 
 
 @dataclass(frozen=True, eq=False)
-class SizeCurve:
+class SizeCurve(Result):
     """Q, the expected number of sample uniques and τ̃ over the sample size.
 
     ``basis`` says where the expected sample uniques come from: the prior, or a given table (below its size by
@@ -86,27 +79,70 @@ class SizeCurve:
     tau: FloatArray
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
+        """Return everything as plain data, as ``--json`` prints it."""
+        figures = {"n": self.sizes, "q": self.q, "sample_uniques": self.uniques, "tau": self.tau}
+        return {"prior": self.prior, "basis": self.basis, **{name: part.tolist() for name, part in figures.items()}}
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Return a header and one row per size, as text."""
+        figures = zip(self.sizes, self.q, self.uniques, self.tau, strict=True)
+        return ["n", "Q", "sample uniques", "τ̃"], [[f"{n:,}", *(f"{x:.4g}" for x in rest)] for n, *rest in figures]
+
+    def face(self, most: int) -> Face:
+        """Return one line per size."""
+        return Face(*self.rows(), f"{self.prior} prior, sample uniques expected by {self.basis}", 0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SizePlan(Result):
+    """For each prior the sizes around the bound, and Q and τ̃ over the sample size."""
+
+    sizes: tuple[SampleSize, ...]
+    curves: tuple[SizeCurve, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words."""
+        first = self.sizes[0]
+        parts = [
+            f"{'no sample' if not size.largest else f'at most {size.largest:,} people'} under the {size.prior} prior"
+            for size in self.sizes
+        ]
+        return (
+            f"To keep {first.risk} below {first.bound:g} in a population of {first.population:,}: {'; '.join(parts)}."
+        )
+
+    def rows(self) -> tuple[list[str], list[list[str]]]:
+        """Return a header and one row per prior, as text."""
+        risk, bound = self.sizes[0].risk, f"{self.sizes[0].bound:g}"
+        header = ["", f"largest n, {risk} < {bound}", f"smallest n, {risk} ≥ {bound}", "uniques expected by"]
+        return header, [[f"{size.prior} prior", *size.figures, size.basis] for size in self.sizes]
+
+    def curve_rows(self, curve: SizeCurve, points: int) -> tuple[list[str], list[list[str]]]:
+        """Return a header and some points of a curve, evenly spaced, as text."""
+        header, rows = curve.rows()
+        some = np.unique(np.linspace(0, curve.sizes.size - 1, points).round().astype(np.int64))
+        return header, [rows[i] for i in some]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
         return {
-            "prior": self.prior,
-            "basis": self.basis,
-            "n": self.sizes.tolist(),
-            "q": self.q.tolist(),
-            "sample_uniques": self.uniques.tolist(),
-            "tau": self.tau.tolist(),
+            "sentence": self.sentence,
+            "priors": {size.prior: size.to_dict() for size in self.sizes},
+            "curves": {curve.prior: curve.to_dict() for curve in self.curves},
         }
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
-        header = ["n", "Q", "sample uniques", "τ̃"]
-        figures = zip(self.sizes, self.q, self.uniques, self.tau, strict=True)
-        return header, [[f"{n:,}", f"{q:.4g}", f"{s:.4g}", f"{t:.4g}"] for n, q, s, t in figures]
+    def to_csv(self) -> str:
+        """Return the points of all curves as CSV."""
+        lines = ["prior,n,q,sample_uniques,tau"]
+        for curve in self.curves:
+            figures = zip(curve.sizes, curve.q, curve.uniques, curve.tau, strict=True)
+            lines += [f"{curve.prior},{n},{q:.10g},{s:.10g},{t:.10g}" for n, q, s, t in figures]
+        return "\n".join(lines) + "\n"
 
-    def __str__(self) -> str:
-        """Return one line per size."""
-        return f"{self.prior} prior, sample uniques expected by {self.basis}\n{columns(*self._rows(), left=0)}"
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._rows(), left=0, caption=f"{self.prior} prior, by {self.basis}")
+    def face(self, most: int) -> Face:
+        """Return the outcome and the sizes."""
+        return Face(*self.rows(), self.sentence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +154,7 @@ class _Plan:
     population: int
     possible: int
     given: Sample | None
+    basis: str
 
     @classmethod
     def of(cls, prior: Prior, population: int, possible: int, given: Sample | None) -> _Plan:
@@ -133,11 +170,8 @@ class _Plan:
                 f"the table has {given.possible:,} cells and a population of {given.population:,}, but {possible:,} "
                 f"and {population:,} are asked for; give the same"
             )
-        return cls(prior, prior.weights, population, possible, given)
-
-    @property
-    def basis(self) -> str:
-        return "the prior" if self.given is None else "the given table"
+        basis = "the prior" if given is None else "the given table"
+        return cls(prior, prior.weights, population, possible, given, basis)
 
     def _log_pmf(self, x: int, seen: IntArray | int, count: int, further: IntArray) -> FloatArray:
         """Log-probability of x among further people on a cell that holds ``count`` of the people seen so far."""
@@ -165,13 +199,10 @@ class _Plan:
         more = np.maximum(n - size, 0)
         above = self.given.uniques * np.exp(self._log_pmf(0, size, 1, more))
         above += self.given.empty * np.exp(self._log_pmf(1, size, 0, more))
-        result: FloatArray = np.where(n <= size, below, above)
-        return result
+        return np.where(n <= size, below, above)
 
-    def risk(self, measure: Measure) -> Callable[[IntArray], FloatArray]:
-        if measure == "q":
-            return self.q
-        return lambda n: self.q(n) * self.uniques(n)
+    def tau(self, n: IntArray) -> FloatArray:
+        return self.q(n) * self.uniques(n)
 
 
 def _one_left(f: int, size: int, n: IntArray) -> FloatArray:
@@ -179,18 +210,11 @@ def _one_left(f: int, size: int, n: IntArray) -> FloatArray:
     out = size - n
     # The hypergeometric law is the binomial of the cell times that of the others, given their sum.
     log = log_binomial(1, n, out, f) + log_binomial(n - 1, n, out, size - f) - log_binomial(n, n, out, size)
-    result: FloatArray = np.exp(log)
-    return result
+    return np.exp(log)
 
 
 def sample_size(
-    prior: Prior,
-    bound: float,
-    *,
-    population: int,
-    possible: int,
-    measure: Measure = "q",
-    table: Sample | None = None,
+    prior: Prior, bound: float, *, population: int, possible: int, measure: Measure = "q", table: Sample | None = None
 ) -> SampleSize:
     """Return the largest sample that keeps the risk below a bound, and the smallest that reaches it.
 
@@ -201,9 +225,9 @@ def sample_size(
         possible: K.
         measure: ``"q"``, the probability that a sample unique is alone in the population, which rises with n; or
             ``"tau"``, the expected number of such uniques, Q(n) times the expected number of sample uniques.
-        table: a sample already at hand, from which sample uniques are expected in place of the prior. Over a
-            table τ̃ need not rise with n; then the first crossing counts, looked for on a grid of sizes when the
-            population has more than 20,000 people.
+        table: a sample already at hand, from which sample uniques are expected in place of the prior. Over a table τ̃
+            need not rise with n; then the first crossing counts, looked for on a grid of sizes if the population has
+            more than 20,000 people.
 
     >>> from discreet.uniques.priors import Multinomial, Uniform
     >>> size = sample_size(Uniform(), 0.05, population=46228, possible=1108)
@@ -217,21 +241,13 @@ def sample_size(
     if measure not in ("q", "tau"):
         raise RequestError(f"the measure is {measure!r}; choose 'q' or 'tau'")
     plan = _Plan.of(prior, population, possible, table)
-    risk = plan.risk(measure)
+    risk = plan.q if measure == "q" else plan.tau
     low, high = 0, population
     if measure == "tau" and table is not None:
         low, high = _bracket(risk, bound, population, table.size_of_sample)
     needed = _first(risk, bound, low, high)
-    return SampleSize(
-        prior=prior.name,
-        measure=measure,
-        basis=plan.basis,
-        bound=float(bound),
-        population=population,
-        possible=possible,
-        largest=population if needed is None else needed - 1,
-        needed=needed,
-    )
+    largest = population if needed is None else needed - 1
+    return SampleSize(prior.name, measure, plan.basis, float(bound), population, possible, largest, needed)
 
 
 def _bracket(risk: Callable[[IntArray], FloatArray], bound: float, last: int, table: int) -> tuple[int, int]:
@@ -257,34 +273,64 @@ def _first(risk: Callable[[IntArray], FloatArray], bound: float, low: int, high:
     return high
 
 
+def _spread(last: int, points: int) -> IntArray:
+    """Return sizes from 1 to the last, evenly spaced."""
+    return np.unique(np.linspace(1, last, points).round().astype(np.int64))
+
+
 def size_curve(
-    prior: Prior,
-    *,
-    population: int,
-    possible: int,
-    sizes: npt.ArrayLike | None = None,
-    table: Sample | None = None,
+    prior: Prior, *, population: int, possible: int, sizes: npt.ArrayLike | None = None, table: Sample | None = None
 ) -> SizeCurve:
     """Return Q, the expected number of sample uniques and τ̃ = s·Q over the sample size.
 
-    Args:
-        prior: a symmetric prior.
-        population: N.
-        possible: K.
-        sizes: the sample sizes to look at; by default fifty from 1 to N.
-        table: a sample already at hand, from which sample uniques are expected in place of the prior.
+    The arguments are those of :func:`sample_size`; by default there are fifty sizes from 1 to N.
 
     >>> from discreet.uniques.priors import Uniform
     >>> curve = size_curve(Uniform(), population=100, possible=20, sizes=[10, 100])
     >>> curve.tau.round(4).tolist()
     [0.2706, 2.7062]
     """
-    if sizes is None:
-        chosen = np.unique(np.linspace(1, population, 50).round().astype(np.int64))
-    else:
-        chosen = np.atleast_1d(np.asarray(sizes, np.int64))
+    chosen = _spread(population, 50) if sizes is None else np.atleast_1d(np.asarray(sizes, np.int64))
     if chosen.size == 0 or chosen.min() < 1 or chosen.max() > population:
         raise RequestError(f"sample sizes must be from 1 to the population's {population:,}; mend them")
     plan = _Plan.of(prior, population, possible, table)
     q, uniques = plan.q(chosen), plan.uniques(chosen)
     return SizeCurve(prior.name, plan.basis, chosen, q, uniques, q * uniques)
+
+
+def plan_size(
+    priors: Sequence[str | Prior],
+    bound: float,
+    *,
+    population: int,
+    cells: int | None = None,
+    table: Table | None = None,
+    measure: Measure = "q",
+    points: int = 50,
+) -> SizePlan:
+    """Find for each prior the largest sample below a bound and the smallest that reaches it.
+
+    Args:
+        priors: names or priors, symmetric ones.
+        bound: of Q or of τ̃.
+        population: N.
+        cells: K; or give the table.
+        table: a sample at hand, from which sample uniques are expected.
+        measure: ``"q"`` or ``"tau"``.
+        points: how many sizes the curves have.
+
+    >>> plan_size(["uniform"], 0.05, population=46228, cells=1108).sizes[0].largest
+    9477
+    """
+    if not priors:
+        raise RequestError("no prior is given; name one, such as uniform")
+    if (cells is None) == (table is None):
+        raise RequestError("give the number of cells or a sample table, one of the two")
+    given = None if table is None else Sample.from_table(table, population)
+    possible = cells if given is None else given.possible
+    assert possible is not None
+    chosen = [prior_of(item) if isinstance(item, str) else item for item in priors]
+    grid = _spread(max(population, 1), points)
+    shared: dict[str, Any] = {"population": population, "possible": possible, "table": given}
+    sizes = tuple(sample_size(prior, bound, measure=measure, **shared) for prior in chosen)
+    return SizePlan(sizes, tuple(size_curve(prior, sizes=grid, **shared) for prior in chosen))

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
-
-import numpy.typing as npt
+from typing import Any, Literal, Unpack
 
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.table import Table
-from discreet.uniques.criteria import Criterion
-from discreet.uniques.loglinear_tau import LogLinearRisk, Margins, fit_rates, margins_of, name_of, risk_of
+from discreet.uniques.loglinear_tau import LogLinearRisk, Margins, Scale, loglinear_risk, margins_of, name_of
 
 Name = Literal["b1", "b2"]
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Result):
     """The models that were tried, in the order of trying, and the one that was chosen.
 
     A model is chosen when its criterion no longer shows underfitting, B/√v ≤ ``limit``. ``fits`` tells whether
@@ -35,41 +32,30 @@ class Selection:
     fits: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
-        return {
-            **self.chosen.to_dict(),
-            "criterion": self.criterion,
-            "limit": self.limit,
-            "fits": self.fits,
-            "path": [step.to_dict() for step in self.path],
-        }
+        """Return everything as plain data, as ``--json`` prints it."""
+        said = {name: getattr(self, name) for name in ("criterion", "limit", "fits")}
+        return {**self.chosen.to_dict(), **said, "path": [step.to_dict() for step in self.path]}
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Return a header and one row per model, as text."""
-        header = ["model", "τ₁", "τ₂", "B₁/√v", "B₂/√v", ""]
         body = [
             [
                 name_of(step.model),
-                figure(step.tau1),
-                figure(step.tau2),
-                figure(step.b1.z, 2),
-                figure(step.b2.z, 2),
+                *(figure(tau) for tau in (step.tau1, step.tau2)),
+                *(figure(b.z, 2) for b in (step.b1, step.b2)),
                 "chosen" if step is self.chosen else "",
             ]
             for step in self.path
         ]
-        return header, body
+        return ["model", "τ₁", "τ₂", "B₁/√v", "B₂/√v", ""], body
 
-    def __str__(self) -> str:
+    def face(self, most: int) -> Face:
         """Return one line per model."""
-        return columns(*self.rows())
-
-    def _repr_html_(self) -> str:
-        return html_table(*self.rows())
+        return Face(*self.rows())
 
 
-def _of(risk: LogLinearRisk, name: Name) -> Criterion:
-    return risk.b1 if name == "b1" else risk.b2
+def _z(risk: LogLinearRisk, name: Name) -> float:
+    return (risk.b1 if name == "b1" else risk.b2).z
 
 
 def _check(criterion: str, limit: float) -> None:
@@ -83,11 +69,9 @@ def choose(
     table: Table,
     models: Sequence[Margins] = ("main", "two-way"),
     *,
-    population: int | None = None,
-    fractions: npt.ArrayLike | None = None,
-    weighted: npt.ArrayLike | None = None,
     criterion: Name = "b2",
     limit: float = 1.96,
+    **scale: Unpack[Scale],
 ) -> Selection:
     """Fit models from the simplest to the richest and take the first that does not underfit.
 
@@ -100,24 +84,21 @@ def choose(
         raise RequestError("no model is given; name at least one, such as 'main'")
     path: list[LogLinearRisk] = []
     for margins in models:
-        fitted = fit_rates(table, margins, population=population, fractions=fractions, weighted=weighted)
-        path.append(risk_of(fitted))
-        if _of(path[-1], criterion).z <= limit:
+        path.append(loglinear_risk(table, margins, **scale))
+        if _z(path[-1], criterion) <= limit:
             return Selection(path[-1], tuple(path), criterion, limit, True)
-    closest = min(path, key=lambda risk: _of(risk, criterion).z)
+    closest = min(path, key=lambda risk: _z(risk, criterion))
     return Selection(closest, tuple(path), criterion, limit, False)
 
 
 def forward_selection(
     table: Table,
     *,
-    population: int | None = None,
-    fractions: npt.ArrayLike | None = None,
-    weighted: npt.ArrayLike | None = None,
     criterion: Name = "b2",
     limit: float = 1.96,
     workers: int | None = None,
     progress: Progress | None = None,
+    **scale: Unpack[Scale],
 ) -> Selection:
     """Start from main effects and add two-way interactions until the criterion shows no underfitting.
 
@@ -127,13 +108,11 @@ def forward_selection(
 
     Args:
         table: the sample table.
-        population: N; or give the fractions, or the weighted counts, as in ``fit_rates``.
-        fractions: sampling fractions.
-        weighted: sums of survey weights.
         criterion: ``"b2"`` (about τ₂, the more powerful of the two) or ``"b1"`` (about τ₁).
         limit: the largest B/√v of a model that passes.
         workers: threads; the result does not depend on them.
         progress: told how many interactions are in the model.
+        scale: the population's size, the sampling fractions or the weighted counts, as for ``fit_rates``.
 
     >>> table = Table.from_array([[9, 1, 0], [0, 8, 1], [1, 0, 7]], ["area", "trade"])
     >>> name_of(forward_selection(table, population=270).chosen.model)
@@ -143,25 +122,23 @@ def forward_selection(
 
     def attempt(margins: tuple[tuple[str, ...], ...]) -> LogLinearRisk | None:
         try:
-            fitted = fit_rates(table, margins, population=population, fractions=fractions, weighted=weighted)
+            return loglinear_risk(table, margins, **scale)
         except LimitError:
             # The fit lies on the boundary and is not reached in time; such a model is too rich for the sample.
             return None
-        return risk_of(fitted)
 
     model = margins_of(table, "main")
-    first = fit_rates(table, model, population=population, fractions=fractions, weighted=weighted)
-    path = [risk_of(first)]
+    path = [loglinear_risk(table, model, **scale)]
     left = list(combinations(table.names, 2))
     total = len(left)
-    while _of(path[-1], criterion).z > limit and left:
+    while _z(path[-1], criterion) > limit and left:
         tried = run(attempt, [(*model, pair) for pair in left], workers=workers)
         fitted = {i: risk for i, risk in enumerate(tried) if risk is not None}
         if not fitted:
             break
-        best = min(fitted, key=lambda i: abs(_of(fitted[i], criterion).z))
+        best = min(fitted, key=lambda i: abs(_z(fitted[i], criterion)))
         path.append(fitted[best])
         model = (*model, left.pop(best))
         if progress is not None:
             progress(total - len(left), total, "interactions")
-    return Selection(path[-1], tuple(path), criterion, limit, _of(path[-1], criterion).z <= limit)
+    return Selection(path[-1], tuple(path), criterion, limit, _z(path[-1], criterion) <= limit)

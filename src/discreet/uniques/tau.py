@@ -1,26 +1,28 @@
-"""How many sample uniques are alone in the population too: τ, its Bayes estimate and its whole posterior law."""
+"""How many sample uniques are alone in the population too: τ, its Bayes estimate and its law, in total and by slice."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
+from discreet.table import Table
 from discreet.uniques.convolution import UntouchedLaw
 from discreet.uniques.drawn_posterior import DrawnPosterior
 from discreet.uniques.exact_posterior import Mask, Posterior
-from discreet.uniques.posterior import Method, posterior
-from discreet.uniques.priors import Prior
+from discreet.uniques.posterior import Drawing, Method, posterior
+from discreet.uniques.priors import Prior, UrnPrior
 from discreet.uniques.sample import Sample
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tau:
+class Tau(Result):
     """The number of sample uniques that are population uniques, as far as prior and sample tell.
 
     ``mean`` is the Bayes estimate τ̃ = Σ Q_i (cohen2009, section 2); ``low`` … ``high`` holds τ with at least the
@@ -53,48 +55,34 @@ class Tau:
         return _interval(self.law, level)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for programs."""
+        """Return everything as plain data, as ``--json`` prints it."""
+        # One figure for Q if all are the same, as under a symmetric prior.
+        alike = self.q.size and (self.q == self.q[0]).all()
         return {
             "prior": self.prior,
             "sample_uniques": self.sample_uniques,
-            "q": _common(self.q),
+            "q": float(self.q[0]) if alike else self.q.tolist() or None,
             "tau": self.mean,
             "sd": self.sd,
             "level": self.level,
             "interval": [self.low, self.high],
-            "method": self.method,
-            "mc_error": self.mc_error,
-            "draws": self.draws,
+            **{name: getattr(self, name) for name in ("method", "mc_error", "draws")},
         }
 
-    def _rows(self) -> list[list[str]]:
+    def face(self, most: int) -> Face:
+        """Return the estimate in four lines."""
         error = "" if self.mc_error is None else f" ± {self.mc_error:.2g} ({self.draws:,} draws)"
-        return [
+        rows = [
             ["sample uniques, s", f"{self.sample_uniques:,}"],
             ["expected population uniques, τ̃", figure(self.mean) + error],
             ["standard deviation", figure(self.sd)],
             [f"{self.level * 100:.4g}% credible interval", f"{self.low:,} to {self.high:,}"],
         ]
-
-    def __str__(self) -> str:
-        """Return the estimate in four lines."""
-        return columns(["population uniques", f"{self.prior} prior"], self._rows())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["population uniques", f"{self.prior} prior"], self._rows())
+        return Face(["population uniques", f"{self.prior} prior"], rows)
 
 
 def tau(
-    sample: Sample,
-    prior: Prior,
-    *,
-    level: float = 0.9,
-    cells: Mask | None = None,
-    method: Method = "auto",
-    draws: int = 2000,
-    seed: Seed = None,
+    sample: Sample, prior: Prior, *, level: float = 0.9, cells: Mask | None = None, **drawing: Unpack[Drawing]
 ) -> Tau:
     """Return the posterior of τ, the number of sample uniques that are alone in the population.
 
@@ -103,9 +91,7 @@ def tau(
         prior: what was believed before the sample.
         level: probability of the credible interval.
         cells: which of the non-empty cells to look at, as a mask; all by default.
-        method: ``"exact"``, ``"draw"`` (Monte Carlo), or ``"auto"``: exact unless that takes too long.
-        draws: how many populations are drawn when drawing.
-        seed: for drawing.
+        drawing: method, draws and seed, as for :func:`discreet.uniques.posterior`.
 
     The Dutch municipality of cohen2009 (108 sample uniques; the other counts do not matter to this prior):
 
@@ -115,8 +101,7 @@ def tau(
     >>> round(result.mean, 4), result.low, result.high
     (4.3553, 1, 8)
     """
-    known = posterior(sample, prior, method=method, draws=draws, seed=seed)
-    return tau_of(known, level=level, cells=cells, method=method, draws=draws, seed=seed)
+    return tau_of(posterior(sample, prior, **drawing), level=level, cells=cells, **drawing)
 
 
 def tau_of(
@@ -132,20 +117,14 @@ def tau_of(
     sample = known.sample
     counted = sample.counts == 1 if cells is None else (sample.counts == 1) & cells
     q = known.q[counted[sample.counts == 1]]
-    if isinstance(known, DrawnPosterior):
-        return _tau(known, known.untouched(counted), q, counted, level, known)
+    drawn = known if isinstance(known, DrawnPosterior) else None
     try:
-        return _tau(known, known.untouched(counted), q, counted, level, None)
+        law = known.untouched(counted)
     except LimitError:
         if method == "exact":
             raise
         drawn = DrawnPosterior.of(sample, known.prior, draws=draws, seed=seed)
-        return _tau(known, drawn.untouched(counted), q, counted, level, drawn)
-
-
-def _tau(
-    known: Posterior, law: UntouchedLaw, q: FloatArray, counted: Mask, level: float, drawn: DrawnPosterior | None
-) -> Tau:
+        law = drawn.untouched(counted)
     support = law.start + np.arange(law.pmf.size)
     mean = float(support @ law.pmf)
     low, high = _interval(law, level)
@@ -182,10 +161,73 @@ def _interval(law: UntouchedLaw, level: float) -> tuple[int, int]:
     return law.start + min(low, last), law.start + min(high, last)
 
 
-def _common(q: FloatArray) -> float | list[float] | None:
-    """One figure when all are the same, as under a symmetric prior."""
-    if not q.size:
-        return None
-    if (q == q[0]).all():
-        return float(q[0])
-    return [float(value) for value in q]
+@dataclass(frozen=True)
+class TauSlice:
+    """τ of the sample uniques in one category of one dimension."""
+
+    dimension: str
+    category: str
+    tau: Tau
+
+
+@dataclass(frozen=True)
+class TauTable(Result):
+    """τ in total and by slice; each slice's law takes the whole table's dependence into account."""
+
+    total: Tau
+    slices: tuple[TauSlice, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
+        rows = [{"dimension": s.dimension, "category": s.category, **s.tau.to_dict()} for s in self.slices]
+        return {**self.total.to_dict(), "slices": rows}
+
+    def face(self, most: int) -> Face:
+        """Return one line per slice."""
+        every = [("whole table", self.total), *((f"{s.dimension}={s.category}", s.tau) for s in self.slices)]
+        rows = [
+            [name, f"{t.sample_uniques:,}", figure(t.mean), figure(t.sd), f"{t.low:,} to {t.high:,}"]
+            for name, t in every
+        ]
+        header = ["slice", "uniques", "τ̃", "sd", f"{self.total.level * 100:.4g}% interval"]
+        return Face(header, rows, f"population uniques, {self.total.prior} prior")
+
+
+def tau_by_slice(
+    table: Table,
+    population: int,
+    prior: Prior,
+    *,
+    dimensions: Sequence[str] | None = None,
+    level: float = 0.9,
+    draws: int = 2000,
+    seed: Seed = None,
+) -> TauTable:
+    """Return τ of the whole table and of every category of the dimensions (all of them by default).
+
+    >>> from discreet.uniques.priors import Uniform
+    >>> table = Table.from_array([[4, 8, 1, 15, 12], [6, 7, 5, 11, 9]], ["sex", "years"])
+    >>> result = tau_by_slice(table, 400, Uniform(), dimensions=["sex"])
+    >>> [(s.category, round(s.tau.mean, 4)) for s in result.slices]
+    [('1', 0.0448), ('2', 0.0)]
+    """
+    sample = Sample.from_table(table, population)
+    known = posterior(sample, prior, draws=draws, seed=seed)
+    unique = sample.counts == 1
+    # Under a symmetric prior the law depends on nothing but the number of uniques in the slice.
+    shared: dict[int, Tau] = {}
+    alike = isinstance(prior, UrnPrior) and prior.symmetric
+    slices = []
+    for name in table.names if dimensions is None else dimensions:
+        codes = table.codes(name)
+        for code, category in enumerate(table.dimensions[table.axis(name)].categories):
+            inside = unique & (codes == code)
+            number = int(inside.sum())
+            if alike and number in shared:
+                here = replace(shared[number], cells=sample.cells[inside])
+            else:
+                here = tau_of(known, level=level, cells=inside, draws=draws, seed=seed)
+                shared[number] = here
+            slices.append(TauSlice(name, category, here))
+    total = tau_of(known, level=level, draws=draws, seed=seed)
+    return TauTable(total, tuple(slices))

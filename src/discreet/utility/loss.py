@@ -18,7 +18,7 @@ from discreet.reading.original import open_original, open_released
 from discreet.reading.reading import Reading
 from discreet.table import Release, Table
 from discreet.table.coarsen import recoding_of
-from discreet.table.pair import Pair, pair
+from discreet.table.guess import Pair, pair
 from discreet.table.release import published
 
 
@@ -191,7 +191,6 @@ class InformationLoss:
         )
 
     def __str__(self) -> str:
-        """Return the figures, one a line."""
         return f"{self.sentence}\n{columns(['information loss', ''], self.rows())}"
 
     __repr__ = __str__

@@ -32,10 +32,6 @@ class Parameter:
     several: bool
     panel: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for the page."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class Command:
@@ -52,21 +48,13 @@ class Command:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for the page."""
-        return {"name": self.name, "help": self.help, "parameters": [one.to_dict() for one in self.parameters]}
+        return {"name": self.name, "help": self.help, "parameters": [dict(vars(one)) for one in self.parameters]}
 
 
 def commands_of(tree: Any) -> dict[str, Command]:
-    """Return the commands that the page may run, from the command line's own tree.
-
-    Args:
-        tree: the click group of the command line.
-    """
-    found: dict[str, Command] = {}
-    for name in OFFERED:
-        command = tree.commands.get(name)
-        if command is not None:
-            found.update((one.name, one) for one in _walk((name,), command))
-    return found
+    """Return the commands that the page may run, from the command line's own tree, a click group."""
+    offered = [(name, tree.commands[name]) for name in OFFERED if name in tree.commands]
+    return {one.name: one for name, command in offered for one in _walk((name,), command)}
 
 
 def _walk(path: tuple[str, ...], command: Any) -> Iterator[Command]:
@@ -100,7 +88,7 @@ def _parameter(one: Any) -> Parameter:
 def arguments_of(command: Command, given: Mapping[str, Any], *, json: bool = True) -> list[str]:
     """Return the command line for values by parameter, each bound to its own option.
 
-    Options are written as ``--option=value``, and arguments follow ``--``, so that no value is taken for an option.
+    Options are written as ``--option=value``, and arguments follow ``--``, so no value is taken for an option.
 
     >>> spec = Command(("risk",), "", (Parameter("table", "", "file", "", None, False, False, ""),))
     >>> arguments_of(spec, {"table": "religion.csv"})
@@ -112,24 +100,27 @@ def arguments_of(command: Command, given: Mapping[str, Any], *, json: bool = Tru
     for name, value in given.items():
         if name not in known:
             raise RequestError(f"{command.name} has no parameter {name!r}; {nearest(str(name), list(known))}")
-        one = known[name]
         if value is None or value is False or value == "":
             continue
-        values: Sequence[Any] = value if isinstance(value, list) else [value]
-        if len(values) > 1 and not one.several:
-            raise RequestError(f"{name} takes one value, and {len(values)} were given")
-        for item in values:
-            if one.kind == "flag":
-                if item is not True:
-                    raise RequestError(f"{name} is on or off; {item!r} is neither")
-                options.append(one.flag)
-                continue
-            if not isinstance(item, str | int | float):
-                raise RequestError(f"{name} is {type(item).__name__}; give text or a number")
-            text = str(item)
-            inside(text, file=one.kind == "file")
-            (options if one.flag else positional).append(f"{one.flag}={text}" if one.flag else text)
+        (options if known[name].flag else positional).extend(_words(known[name], value))
     return [*command.path, *options, *(["--json"] if json else []), *(["--", *positional] if positional else [])]
+
+
+def _words(one: Parameter, value: object) -> Iterator[str]:
+    """Go through the words of a command line that give a parameter its values."""
+    values = value if isinstance(value, list) else [value]
+    if len(values) > 1 and not one.several:
+        raise RequestError(f"{one.name} takes one value, and {len(values)} were given")
+    for item in values:
+        if one.kind == "flag":
+            if item is not True:
+                raise RequestError(f"{one.name} is on or off; {item!r} is neither")
+            yield one.flag
+        elif not isinstance(item, str | int | float):
+            raise RequestError(f"{one.name} is {type(item).__name__}; give text or a number")
+        else:
+            text = inside(str(item), file=one.kind == "file")
+            yield f"{one.flag}={text}" if one.flag else text
 
 
 def inside(text: str, *, file: bool = False) -> str:
@@ -156,5 +147,4 @@ def shown(arguments: Sequence[str]) -> str:
     >>> shown(["audit", "--json", "--", "my table.csv"])
     "discreet audit 'my table.csv'"
     """
-    head = [part for part in arguments if part not in ("--json", "--")]
-    return shlex.join(["discreet", *head])
+    return shlex.join(["discreet", *(part for part in arguments if part not in ("--json", "--"))])

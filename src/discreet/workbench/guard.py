@@ -28,12 +28,11 @@ class TooLargeError(Exception):
 class Guard:
     """Lets requests through whose path begins with the token, from this host and this origin, of bounded size.
 
-    The token is the first part of every address, so that no cookie travels to other servers of this machine. A name
-    other than the loopback's in the header ``Host`` is a foreign page that had its name point here.
+    The token is the first part of every address, so no cookie travels to other servers of this machine. A name other
+    than the loopback's in the header ``Host`` is that of a foreign page whose name was made to point here.
     """
 
     def __init__(self, app: Any, *, token: str, hosts: Callable[[], set[str]], largest: int) -> None:
-        """Stand before an application."""
         self._app, self._token, self._hosts, self._largest = app, token, hosts, largest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

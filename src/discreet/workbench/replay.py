@@ -29,7 +29,6 @@ class Replay:
         return {"same": self.same, "steps": steps}
 
     def __str__(self) -> str:
-        """Return a line per command and a verdict."""
         lines = [f"{outcome:8} {command}" for command, outcome in self.steps]
         return "\n".join([*lines, "Everything came out the same." if self.same else "Not everything is the same."])
 

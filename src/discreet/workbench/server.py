@@ -9,12 +9,12 @@ import secrets
 import signal
 import socket
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 
 from discreet.core.errors import DiscreetError, RequestError, nearest
@@ -24,7 +24,7 @@ from discreet.workbench.workers import Job, Perform, Workers
 from discreet.workbench.workspace import Workspace, defused
 
 LARGEST = 256 * 2**20
-"""The most bytes that are taken at once."""
+"""The most bytes that are taken at once: a round choice, a table of some ten million cells."""
 LONG = frozenset({"assess", "compare", "protect suppress", "tabulate"})
 """Commands that may take minutes."""
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
@@ -38,21 +38,14 @@ class Workbench:
     """The application, its folder and its processes."""
 
     def __init__(self, tree: Any, perform: Perform, *, ledger: Path | None = None, port: int = 0) -> None:
-        """Prepare everything but the network.
-
-        Args:
-            tree: the click group of the command line.
-            perform: runs a command line; it is called in other processes.
-            ledger: the ledger that releases are entered in and checked against.
-            port: where it will listen; 0 until it is known.
-        """
+        """Prepare everything but the network, as :func:`serve` is asked to."""
         self.commands = commands_of(tree)
         self.workspace = Workspace()
         self.workers = Workers(perform, self.workspace.folder, after=self._note)
         self.ledger = ledger
         self.port = port
         self.token = secrets.token_urlsafe(24)
-        self.run = secrets.token_hex(4)  # tells the jobs of this run from those that a saved session remembers
+        self.run = secrets.token_hex(4)  # tells the jobs of this run from those of a saved session
         self.app = Guard(self._routes(), token=self.token, hosts=self._hosts, largest=LARGEST)
 
     @property
@@ -73,37 +66,32 @@ class Workbench:
 
     def _routes(self) -> FastAPI:
         app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-        app.add_api_route("/", self._index, methods=["GET"])
-        app.add_api_route("/static/{name}", self._static, methods=["GET"])
-        app.add_api_route("/api/start", self._start, methods=["GET"])
-        app.add_api_route("/api/files", self._files, methods=["GET"])
-        app.add_api_route("/api/files", self._upload, methods=["POST"])
-        app.add_api_route("/api/files/{name}", self._download, methods=["GET"])
-        app.add_api_route("/api/files/{name}", self._remove, methods=["DELETE"])
-        app.add_api_route("/api/examples/{name}", self._example, methods=["POST"])
-        app.add_api_route("/api/view/{name}", self._view, methods=["GET"])
-        app.add_api_route("/api/run", self._run, methods=["POST"])
-        app.add_api_route("/api/points/{folder}", self._points, methods=["GET"])
-        app.add_api_route("/api/jobs/{number}", self._job, methods=["GET"])
-        app.add_api_route("/api/jobs/{number}", self._cancel, methods=["DELETE"])
-        app.add_api_route("/api/sessions/{name}", self._session, methods=["GET"])
-        app.add_api_route("/api/sessions/{name}", self._keep, methods=["PUT"])
-        app.add_api_route("/api/sessions/{name}/signatures", self._sign, methods=["POST"])
-        app.add_api_route("/api/sessions/{name}/archive", self._save, methods=["GET"])
-        app.add_api_route("/api/sessions/{name}/archive", self._reopen, methods=["POST"])
-        app.add_exception_handler(DiscreetError, _complain)
-        app.add_exception_handler(TooLargeError, _complain)
+        routes: dict[str, dict[str, Callable[..., object]]] = {
+            "/": {"GET": self._index},
+            "/static/{name}": {"GET": self._asset},
+            "/api/start": {"GET": self._start},
+            "/api/files": {"GET": self._files, "POST": self._upload},
+            "/api/files/{name}": {"GET": self._download, "DELETE": self._remove},
+            "/api/examples/{name}": {"POST": self._example},
+            "/api/view/{name}": {"GET": self._view},
+            "/api/run": {"POST": self._run},
+            "/api/points/{folder}": {"GET": self._points},
+            "/api/jobs/{number}": {"GET": self._job, "DELETE": self._cancel},
+            "/api/sessions/{name}": {"GET": self._session, "PUT": self._keep},
+            "/api/sessions/{name}/signatures": {"POST": self._sign},
+            "/api/sessions/{name}/archive": {"GET": self._save, "POST": self._reopen},
+        }
+        for path, handlers in routes.items():
+            for method, handler in handlers.items():
+                app.add_api_route(path, handler, methods=[method])
+        for error in (DiscreetError, TooLargeError, HTTPException):
+            app.add_exception_handler(error, _complain)
         return app
 
-    # --- pages --------------------------------------------------------------------------------------------
-
     async def _index(self) -> Response:
-        return self._asset("index.html")
+        return await self._asset("index.html")
 
-    async def _static(self, name: str) -> Response:
-        return self._asset(name)
-
-    def _asset(self, name: str) -> Response:
+    async def _asset(self, name: str) -> Response:
         assets = {item.name: item for item in resources("discreet.workbench").joinpath("static").iterdir()}
         if name not in assets or Path(name).suffix not in TYPES:
             return Response("not found", 404)
@@ -128,19 +116,17 @@ class Workbench:
         """Return the bundled and the opened policies with their titles and limits, as their files state them."""
         bundled = resources("discreet.decide").joinpath("profiles").iterdir()
         opened = [self.workspace.folder / one["name"] for one in self.workspace.files()]
+        files = [item for item in (*bundled, *opened) if item.name.endswith(".toml")]
         found = []
-        for item in sorted([*bundled, *opened], key=lambda item: (item.name != "default.toml", item.name)):
-            if item.name.endswith(".toml"):
-                try:
-                    told = tomllib.loads(item.read_text(encoding="utf-8"))
-                except ValueError:
-                    continue
-                name = item.name if item in opened else item.name.removesuffix(".toml")
-                limits = {key: one for key, one in told.get("limits", {}).items() if isinstance(one, int | float)}
-                found.append({"name": name, "title": str(told.get("title", "")), "limits": limits})
+        for item in sorted(files, key=lambda item: (item.name != "default.toml", item.name)):
+            try:
+                told = tomllib.loads(item.read_text(encoding="utf-8"))
+            except ValueError:
+                continue
+            name = item.name if item in opened else item.name.removesuffix(".toml")
+            limits = {key: one for key, one in told.get("limits", {}).items() if isinstance(one, int | float)}
+            found.append({"name": name, "title": str(told.get("title", "")), "limits": limits})
         return found
-
-    # --- files --------------------------------------------------------------------------------------------
 
     async def _files(self) -> dict[str, Any]:
         return {"files": self.workspace.files()}
@@ -178,8 +164,6 @@ class Workbench:
             raise RequestError(f"{name!r} is no report")
         return Response(path.read_bytes(), media_type="text/html", headers={"content-security-policy": SANDBOX})
 
-    # --- commands -----------------------------------------------------------------------------------------
-
     async def _run(self, request: Request, wait: float = 0.0) -> Response:
         asked = await _object(request)
         name, session = str(asked.get("command", "")), str(asked.get("session", "page"))
@@ -191,20 +175,21 @@ class Workbench:
         command = self.commands[name]
         if command.path[0] == "ledger" and self.ledger is None:
             raise RequestError("no ledger is open; start the workbench with --ledger FILE")
-        extra = []
-        if self.ledger is not None and any(one.name == "ledger" for one in command.parameters):
-            extra = [f"--ledger={self.ledger}"]
         arguments = arguments_of(command, values)
-        arguments[len(command.path) : len(command.path)] = extra
+        if self.ledger is not None and any(one.name == "ledger" for one in command.parameters):
+            arguments.insert(len(command.path), f"--ledger={self.ledger}")
         self.workspace.session(session)
         job = self.workers.submit(arguments, shown(arguments), long=name in LONG, session=session)
         return await self._answer(job, wait)
 
-    async def _job(self, number: int, wait: float = 0.0) -> Any:
+    def _known(self, number: int) -> Job:
         job = self.workers.job(number)
         if job is None:
-            return JSONResponse({"error": f"there is no job {number}; it may be forgotten"}, 404)
-        return await self._answer(job, wait)
+            raise HTTPException(404, f"there is no job {number}; it may be forgotten")
+        return job
+
+    async def _job(self, number: int, wait: float = 0.0) -> Response:
+        return await self._answer(self._known(number), wait)
 
     async def _points(self, folder: str) -> dict[str, Any]:
         """Return the points of a comparison that are finished, from the folder where it keeps them."""
@@ -213,10 +198,8 @@ class Workbench:
         found = sorted((self.workspace.folder / folder).glob("*.json"))
         return {"points": [json.loads(path.read_text(encoding="utf-8")) for path in found]}
 
-    async def _cancel(self, number: int) -> Any:
-        job = self.workers.job(number)
-        if job is None:
-            return JSONResponse({"error": f"there is no job {number}; it may be forgotten"}, 404)
+    async def _cancel(self, number: int) -> Response:
+        job = self._known(number)
         self.workers.cancel(job)
         return await self._answer(job, 0.0)
 
@@ -235,8 +218,6 @@ class Workbench:
         finally:
             job.listeners.remove(wake)
         return Response(job.to_json(), media_type="application/json")
-
-    # --- sessions -----------------------------------------------------------------------------------------
 
     async def _session(self, name: str) -> dict[str, Any]:
         found = self.workspace.session(name).to_dict()
@@ -261,26 +242,19 @@ class Workbench:
         return {**session.to_dict(), "files": self.workspace.files()}
 
 
-def _companions(path: Path) -> list[Path]:
-    """Return the files that another one is read with."""
-    if path.suffix.lower() != ".tab":
-        return []
-    from discreet.tabulation.inspecting import companions
-
-    return companions(path)
-
-
 async def _object(request: Request) -> dict[str, Any]:
     try:
         found = await request.json()
     except ValueError:
-        raise RequestError("the request is no JSON") from None
+        raise RequestError("the request is not JSON") from None
     if not isinstance(found, dict):
-        raise RequestError("the request is no object")
+        raise RequestError("the request is not an object")
     return found
 
 
 async def _complain(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return JSONResponse({"error": error.detail}, error.status_code)
     return JSONResponse({"error": str(error)}, 413 if isinstance(error, TooLargeError) else 400)
 
 
@@ -291,7 +265,7 @@ def serve(
     *,
     port: int = 0,
     ledger: Path | None = None,
-    ready: Any = None,
+    ready: Callable[[str], object] | None = None,
 ) -> None:
     """Open files and serve the page until interrupted; then leave nothing behind.
 
@@ -315,8 +289,8 @@ def serve(
         raise RequestError(f"port {port} is not free ({error.strerror}); leave --port out to have one chosen") from None
     bench = Workbench(tree, perform, ledger=ledger, port=listener.getsockname()[1])
     server = uvicorn.Server(uvicorn.Config(bench.app, access_log=False, log_level="error", lifespan="off"))
-    # Whoever interrupts it before the server listens to signals is heard, and the server raises the signal that stopped
-    # it again once it is done, when the folder must still be removed. What is ignored, as under nohup, stays so.
+    # An interruption before the server listens to signals is heard too. Once it is done, the server raises the signal
+    # that stopped it again, when the folder must still be removed. What is ignored, as under nohup, stays so.
     before = {kind: signal.getsignal(kind) for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     for kind in [kind for kind, handler in before.items() if handler != signal.SIG_IGN]:
         signal.signal(kind, lambda *_: setattr(server, "should_exit", True))
@@ -324,9 +298,11 @@ def serve(
         for path in files:
             if path.suffix == ".discreet":
                 bench.workspace.reopen("page", path.read_bytes())
-            else:
-                for one in [path, *_companions(path)]:
-                    bench.workspace.adopt(one)
+                continue
+            from discreet.tabulation.argus_tab import companions
+
+            for one in [path, *(companions(path) if path.suffix.lower() == ".tab" else ())]:
+                bench.workspace.adopt(one)
         listener.listen(128)
         if ready is not None:
             ready(bench.address)

@@ -1,7 +1,7 @@
 """Processes that run commands for the page: quick ones at once, long ones beside them, any of them replaceable.
 
-A command runs in a process of its own, so that a long comparison slows nobody, can be cancelled by ending its process,
-and a process that dies takes one command with it and nothing else.
+Each command runs in a process of its own: a long comparison slows nobody and is cancelled by ending its process, and a
+process that dies takes only one command with it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Perform: TypeAlias = Callable[[list[str], Callable[[int, int, str], None]], tupl
 """Runs a command line and returns its exit code and what it printed for programs and as complaints."""
 
 QUICK, LONG = 4, 3
-"""How many processes serve commands that answer at once, and those that take their time, at the most."""
+"""The most processes for commands that answer at once, and for long ones: one person's clicks, a round choice."""
 READY = 2
-"""How many processes wait for the first commands; others are started when they are needed."""
+"""How many processes wait for the first commands, a round choice; others start when needed."""
 WARM = (
     "discreet.table.inspection",
     "discreet.table.release_reader",
@@ -37,9 +37,9 @@ WARM = (
 )
 """What most commands need, loaded once and shared by all processes."""
 KEPT = 400
-"""How many finished jobs are remembered."""
+"""How many finished jobs are remembered: a round choice, a long session's worth."""
 MEMORY = min(12 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4 + 2**31)
-"""The most address space that a command may take: of the machine's memory, three quarters beside what libraries map."""
+"""The most address space of a command: three quarters of the memory and 2 GiB that libraries map, at most 12 GiB."""
 
 
 @dataclass(eq=False)
@@ -93,16 +93,8 @@ class Job:
 class Workers:
     """A few processes and the jobs that wait for them."""
 
-    def __init__(
-        self,
-        perform: Perform,
-        folder: Path,
-        *,
-        after: Callable[[Job], None] | None = None,
-        quick: int = QUICK,
-        long: int = LONG,
-    ) -> None:
-        """Start the processes; they work in the folder, and `after` is told of every job that is done."""
+    def __init__(self, perform: Perform, folder: Path, *, after: Callable[[Job], None]) -> None:
+        """Start the processes; they work in the folder, and `after` is told of every job that printed something."""
         self._perform, self._folder, self._after = perform, folder, after
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([perform.__module__, *WARM])
@@ -112,7 +104,7 @@ class Workers:
         self._queues: dict[bool, queue.Queue[Job | None]] = {False: queue.Queue(), True: queue.Queue()}
         self._running: dict[int, Any] = {}
         self._closing = False
-        kinds = [(False, number < READY) for number in range(quick)] + [(True, False)] * long
+        kinds = [(False, number < READY) for number in range(QUICK)] + [(True, False)] * LONG
         self._threads = [threading.Thread(target=self._serve, args=kind, daemon=True) for kind in kinds]
         for thread in self._threads:
             thread.start()
@@ -122,8 +114,8 @@ class Workers:
         with self._lock:
             job = Job(next(self._numbers), arguments, command, long, session)
             self._jobs[job.number] = job
-            over = [n for n, one in self._jobs.items() if one.finished.is_set()][: max(len(self._jobs) - KEPT, 0)]
-            for number in over:
+            over = [n for n, one in self._jobs.items() if one.finished.is_set()]
+            for number in over[: max(len(self._jobs) - KEPT, 0)]:
                 del self._jobs[number]
         self._queues[long].put(job)
         return job
@@ -177,7 +169,7 @@ class Workers:
             self._follow(job, process, pipe)
             with self._lock:
                 self._running.pop(job.number, None)
-            if self._after is not None and job.printed:
+            if job.printed:
                 self._after(job)
             job.end()
         if process is not None:
@@ -195,14 +187,9 @@ class Workers:
         """Send a job to its process, and take what comes back until it is done or the process is gone."""
         try:
             pipe.send(job.arguments)
-            while True:
-                kind, *content = pipe.recv()
-                if kind == "progress":
-                    job.done, job.total, job.label = content
-                    continue
-                job.code, out, complaint = content
-                _close(job, out, complaint)
-                return
+            while (message := pipe.recv())[0] == "progress":
+                _, job.done, job.total, job.label = message
+            _, job.code, out, complaint = message
         except (EOFError, OSError):
             process.join(timeout=5)
             if job.state != "cancelled":
@@ -211,15 +198,12 @@ class Workers:
                     "the process that ran this was stopped from outside (out of memory, or killed); nothing else is "
                     "lost, and the command can be run again"
                 )
-
-
-def _close(job: Job, out: str, complaint: str) -> None:
-    """Read what a command left."""
-    if job.code in (0, 1) and out.startswith("{"):
-        job.printed, job.state = out, "done"
-        return
-    job.state = "refused" if job.code == 2 else "failed"
-    job.error = complaint.removeprefix("discreet: ").strip() or "the command printed nothing"
+            return
+        if job.code in (0, 1) and out.startswith("{"):
+            job.printed, job.state = out, "done"
+        else:
+            job.state = "refused" if job.code == 2 else "failed"
+            job.error = complaint.removeprefix("discreet: ").strip() or "the command printed nothing"
 
 
 def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:
@@ -231,7 +215,7 @@ def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, hard))
     if long:
-        # Whoever waits for a quick answer goes first.
+        # Quick answers go first.
         os.nice(10)
     os.chdir(folder)
     last = 0.0

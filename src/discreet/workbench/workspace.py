@@ -26,8 +26,8 @@ KEPT = (*ENDINGS, ".html")
 PREFIX = "discreet-workbench-"
 VERSION = 1
 """The version of saved sessions."""
-LARGEST_STATE = 4 * 2**20
-LARGEST_SESSION = 2 * 2**30
+LARGEST_STATE, LARGEST_SESSION = 4 * 2**20, 2 * 2**30
+"""The most bytes of a page's state and of an unpacked session: round choices, far above what people make."""
 NAME = re.compile(r"[^/\\\0-\x1f<>:\"|?*]{1,120}")
 
 
@@ -41,7 +41,7 @@ class Session:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"state": self.state, "steps": self.steps, "signatures": self.signatures}
+        return dict(vars(self))
 
 
 class Workspace:
@@ -57,12 +57,10 @@ class Workspace:
         """Remove the folder with everything in it."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    # --- files --------------------------------------------------------------------------------------------
-
     def name(self, text: str, *, endings: tuple[str, ...] = ENDINGS) -> str:
         """Check the name of a file."""
         if not NAME.fullmatch(text) or text.startswith((".", "-", " ", "~")) or ".." in text:
-            raise RequestError(f"{text[:80]!r} is no name for a file; use letters, digits, spaces, dots and dashes")
+            raise RequestError(f"{text[:80]!r} is not a name for a file; use letters, digits, spaces, dots and dashes")
         if Path(text).suffix.lower() not in endings:
             raise RequestError(f"{text!r} is not a file that is opened here; give one of {', '.join(endings)}")
         return text
@@ -96,8 +94,6 @@ class Workspace:
         found.sort(key=lambda path: (path.lstat().st_mtime_ns, path.name))
         return [{"name": path.name, "bytes": path.stat().st_size} for path in found]
 
-    # --- sessions -----------------------------------------------------------------------------------------
-
     def session(self, name: str) -> Session:
         """Return a session, a new one for a new name."""
         if not re.fullmatch(r"[A-Za-z0-9-]{1,40}", name):
@@ -107,14 +103,14 @@ class Workspace:
     def keep(self, name: str, state: Any) -> None:
         """Keep the state of a page."""
         if not isinstance(state, dict) or len(json.dumps(state)) > LARGEST_STATE:
-            raise RequestError("the state of the page is no object, or larger than is kept")
+            raise RequestError("the state of the page is not an object, or larger than is kept")
         self.session(name).state = state
 
     def did(self, name: str, arguments: list[str], command: str, printed: str) -> None:
         """Note a command that a session ran, with what tells apart what it printed."""
         steps = self.session(name).steps
         entry = {"arguments": arguments, "command": command, "result": digest(printed)}
-        if not steps or steps[-1] != entry:
+        if steps[-1:] != [entry]:
             steps.append(entry)
 
     def sign(self, name: str, signature: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,15 +153,13 @@ class Workspace:
 
     def save(self, name: str) -> bytes:
         """Return a session with its files as one archive, which holds the originals and is as confidential."""
-        session = self.session(name)
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            hashes = {}
-            for item in self.files():
-                path = self.folder / item["name"]
-                hashes[item["name"]] = sha256(path)
-                archive.write(path, f"files/{item['name']}")
-            about = {"discreet": "session", "version": VERSION, "files": hashes, **session.to_dict()}
+            paths = {item["name"]: self.folder / item["name"] for item in self.files()}
+            hashes = {file: sha256(path) for file, path in paths.items()}
+            for file, path in paths.items():
+                archive.write(path, f"files/{file}")
+            about = {"discreet": "session", "version": VERSION, "files": hashes, **self.session(name).to_dict()}
             archive.writestr("session.json", json.dumps(about, indent=2))
         return stream.getvalue()
 
@@ -203,7 +197,7 @@ def read_session(content: bytes, workspace: Workspace) -> tuple[dict[str, Any], 
                     raise ValueError
             return about, files
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError):
-        raise DataError("this is no saved session of the workbench, or it is damaged; save it again") from None
+        raise DataError("this is not a saved session of the workbench, or it is damaged; save it again") from None
 
 
 def digest(printed: str) -> str:
@@ -255,8 +249,6 @@ def _sweep() -> None:
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return isinstance(error, PermissionError)
     return True

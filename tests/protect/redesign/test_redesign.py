@@ -193,7 +193,10 @@ def test_levels() -> None:
 @pytest.mark.parametrize(
     ("ask", "reason"),
     [
-        ({"merge": {"activity": {"5,6": ["5", "9"]}}}, "no category '9' to merge"),
+        (
+            {"merge": {"activity": {"5,6": ["5", "9"]}}},
+            "merged, but dimension 'activity' has no category '9'",
+        ),
         ({"merge": {"actvity": {"5,6": ["5", "6"]}}}, "no dimension 'actvity'.*did you mean 'activity'"),
         ({"merge": {"activity": {"x": ["5", "6"], "y": ["6", "7"]}}}, "'6' is in the groups 'x' and 'y'"),
         ({"merge": {"activity": {"5": ["5", "6"]}}}, "is called '5', as one of the categories"),

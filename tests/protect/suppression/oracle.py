@@ -17,7 +17,7 @@ from discreet.protect.suppression.suppress import Suppression
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.tabulation import Tabulation
-from discreet.table.unit_levels import Largest, Level, Response
+from discreet.table.units import Largest, Level, Response
 
 MOST = 15
 """The most cells that may be suppressed beside the sensitive ones: 2^15 patterns are gone through."""

@@ -1,7 +1,6 @@
 """Laws p(x | y): how likely each value of a hidden figure is to somebody who has seen what is published."""
 
-from discreet.auditing.laws.base import Judged, ReaderLaw
-from discreet.auditing.laws.interval import by_interval
+from discreet.auditing.laws.base import Judged, ReaderLaw, by_interval
 from discreet.auditing.laws.method import by_method
 from discreet.auditing.laws.tables import by_tables
 from discreet.core.registry import Registry

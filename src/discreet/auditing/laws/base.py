@@ -1,4 +1,4 @@
-"""What every law is, and what it returns."""
+"""What every law is and what it returns, and the simplest one: all values of an interval equally likely."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.numerics import FloatArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.feasible.bounds import Bounds
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
     """Uncertainty about positions in bits, the error of each where it is an estimate, and how many tables fit.
 
-    ``finished`` is false where time ran out or the tables are too many, and the bits are not known (NaN). ``bound`` is
-    true where at least so many bits are left, and perhaps more.
+    ``finished`` is false where time ran out or there are too many tables, and the bits are not known (NaN). ``bound``
+    is true where at least so many bits are left, and perhaps more.
     """
 
     bits: FloatArray
     error: FloatArray
     tables: int | None = None
     note: str = ""
-    finished: npt.NDArray[np.bool_] | None = None
-    bound: npt.NDArray[np.bool_] | None = None
+    finished: BoolArray | None = None
+    bound: BoolArray | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,11 @@ class ReaderLaw:
     text: str
     weigh: Callable[..., Judged]
     even: bool = False
+
+
+def by_interval(found: Bounds, targets: IntArray, **_: object) -> Judged:
+    """Return log2 m(S), the bits of a value that is one of m equally likely; DR = 1/log2 m(S), domingo2002 (3)."""
+    return Judged(np.log2(np.maximum(found.values[targets], 1.0)), np.zeros(targets.size))
 
 
 def entropy(weights: FloatArray) -> float:

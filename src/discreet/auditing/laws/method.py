@@ -1,44 +1,40 @@
 """A reader who knows the method and takes everything that is published together.
 
-A figure by itself can leave more open than it does beside its margins, and a method that looks at all cells at once
-tells more than any single figure. So a risk is stated here only where it holds jointly:
+A figure on its own can leave more open than it does beside its margins, and a method that looks at all cells at once
+reveals more than any single figure. So a risk is stated here only where it holds jointly:
 
-- Figures that no other published figure shares a sum with: p(x | y) ∝ p(y | x), exactly.
+- Figures that share a sum with no other published figure: p(x | y) ∝ p(y | x), exactly.
 - Figures that are tied by published sums, each made from its own value alone: all tables that fit are counted, each
-  weighted by the product of p(y | x), exactly. Noise by cell keys is shared by figures of the same people, which no
-  product says, and is left out.
+  weighted by the product of p(y | x), exactly. Noise by cell keys is shared by figures of the same people; no product
+  describes it, and it is left out.
 - Sums that are not published, of independent values: at least the bits of each of them, a bound on the safe side.
 
-Everything else has no bits (NaN): what controlled rounding, suppression, swapping and the like tell by their choice is
-not known, and nothing is claimed about it.
+Everything else has no bits (NaN): what controlled rounding, suppression, swapping and the like reveal by their choice
+is not known, and nothing is claimed about it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.auditing.laws.base import Judged
 from discreet.auditing.laws.likelihood import Likelihood
 from discreet.auditing.laws.tables import judge
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
+from discreet.core.sparse import row_of
 from discreet.feasible.bounds import Bounds
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
-BoolArray = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def by_method(
-    found: Bounds,
-    targets: IntArray,
-    *,
-    progress: Progress | None = None,
-    deadline: float | None = None,
-    **_: Any,
+    found: Bounds, targets: IntArray, *, progress: Progress | None = None, deadline: float | None = None, **_: object
 ) -> Judged:
     """Return the bits that a reader who knows the method lacks about each target, NaN where that is not shown."""
     equations = found.equations
@@ -71,13 +67,14 @@ class Shape:
     """How positions hang together: which are cells, which are sums of them, and which sums are published.
 
     Attributes:
+        leaves: a row for each position, with 1 for every cell in it.
         cell: those that are no sums.
         lone: cells that are in no published sum.
         tied: published sums, and the cells in them.
         derived: sums that nothing is published about, in an order in which parts come before wholes.
     """
 
-    def __init__(self, leaves: Any, cell: BoolArray, tied: BoolArray, derived: IntArray) -> None:
+    def __init__(self, leaves: csr_array, cell: BoolArray, tied: BoolArray, derived: IntArray) -> None:
         self.leaves, self.cell, self.tied, self.derived = leaves, cell, tied, derived
         self.lone: BoolArray = cell & ~tied
 
@@ -94,7 +91,7 @@ class Shape:
         composite[whole] = True
         chosen = np.zeros(first.size, bool)
         chosen[which] = True
-        equation = np.repeat(np.arange(first.size), np.diff(equations.starts))
+        equation = row_of(equations.starts)
         below = chosen[equation]
         below[first] = False
         at = (parent[equation[below]], equations.columns[below])
@@ -122,7 +119,7 @@ class Shape:
         """Return the largest figure among the cells of each sum, 0 where there is none."""
         part = self.leaves[sums]
         found = np.zeros(sums.size)
-        np.maximum.at(found, np.repeat(np.arange(sums.size), np.diff(part.indptr)), figures[part.indices])
+        np.maximum.at(found, row_of(part.indptr), figures[part.indices])
         return found
 
 

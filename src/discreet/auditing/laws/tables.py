@@ -1,15 +1,15 @@
-"""Every table that fits what is published alike: values that more tables lead to are more likely."""
+"""Every table that fits what is published equally likely: values that more tables lead to are more likely."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
 
 import numpy as np
 
 from discreet.auditing.laws.base import Judged
+from discreet.auditing.laws.likelihood import Likelihood
+from discreet.core.clock import Clock
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
@@ -22,16 +22,6 @@ from discreet.table.kinds import UNBOUNDED
 Draw = Callable[[Group], tuple[FloatArray, FloatArray]]
 
 
-class Weights(Protocol):
-    """How a law weighs values that are not alike."""
-
-    def of_group(self, group: Group) -> Mapping[int, FloatArray]:
-        """Return the weights of the values of some unknowns of a group, from the least up."""
-
-    def alone(self, at: IntArray, low: IntArray, high: IntArray, even: FloatArray) -> FloatArray:
-        """Return the bits of values that stand in no equation; `even` are those of values that are alike."""
-
-
 def by_tables(
     found: Bounds,
     targets: IntArray,
@@ -41,13 +31,13 @@ def by_tables(
     workers: int | None = None,
     progress: Progress | None = None,
     deadline: float | None = None,
-    **_: Any,
+    **_: object,
 ) -> Judged:
-    """Return the entropy of each value over all tables that fit, each alike.
+    """Return the entropy of each value over all tables that fit, each equally likely.
 
-    Groups of hidden values are counted exactly where that is feasible; larger two-way ones are drawn from by a Markov
-    chain until twice the standard error of every entropy is below the precision. What is not done by the deadline, or
-    is not precise enough by then, is marked as not finished.
+    Groups of hidden values are counted exactly where that is feasible; larger ones are drawn from by a Markov chain
+    until twice the standard error of every entropy is below the precision. What is not done by the deadline, or is not
+    precise enough by then, is marked as not finished.
     """
 
     def draw(group: Group) -> tuple[FloatArray, FloatArray]:
@@ -62,7 +52,7 @@ def by_tables(
 def judge(
     found: Bounds,
     targets: IntArray,
-    weights: Weights | None,
+    weights: Likelihood | None,
     draw: Draw | None,
     progress: Progress | None = None,
     deadline: float | None = None,
@@ -77,11 +67,12 @@ def judge(
     wanted[targets] = True
     tables: int | None = 1
     notes: dict[str, None] = {}
+    clock = Clock(deadline)
     for number, group in enumerate(reduced.groups):
         inside[group.variables] = True
         if progress is not None:
             progress(number, len(reduced.groups), "groups of hidden figures counted")
-        if deadline is not None and time.monotonic() > deadline:
+        if clock.late:
             tables, bits[group.variables], finished[group.variables] = None, np.nan, False
             notes["time ran out before all tables were counted"] = None
             continue
@@ -93,7 +84,7 @@ def judge(
             tables = None
             if not wanted[group.variables].any():
                 continue
-            late = deadline is not None and time.monotonic() > deadline
+            late = clock.late
             try:
                 if draw is None or late:
                     raise
@@ -104,7 +95,7 @@ def judge(
                 bits[group.variables], finished[group.variables] = np.nan, False
                 notes[f"not finished everywhere: {met}"] = None
     alone = np.flatnonzero(~inside & (reduced.lower < reduced.upper))
-    # Values that stand in no equation have their own range and nothing else.
+    # Values in no equation have their own range and nothing else.
     low, high = reduced.lower[alone], reduced.upper[alone]
     unbounded = high >= UNBOUNDED
     spread = np.where(unbounded, np.inf, (high - low + 1).astype(np.float64))

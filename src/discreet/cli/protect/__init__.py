@@ -7,34 +7,32 @@ from typing import Any, cast
 import typer
 from typer.core import TyperGroup
 
-from discreet.cli.protect import cell_key, redesign, sample, simulate, suppress, swap
-
 
 class Methods(TyperGroup):
-    """One command for each method: written by hand, or made from the method's fields once a command is asked for."""
+    """A command for each method, and those on records, made once a command is asked for."""
 
-    _commands: dict[str, Any]
-    _complete: bool
+    _commands: dict[str, Any] | None = None
 
     @property
     def commands(self) -> Any:
-        """The commands by name."""
-        if not self._complete:
-            from discreet.cli.protect.from_fields import command_of
+        """The commands by name, those of methods in the order of the registry."""
+        if self._commands is None:
+            from discreet.cli.protect import cell_key, records, redesign, simulation, suppress
+            from discreet.cli.protect.method_fields import command_of
             from discreet.protect import METHODS
 
-            plain = typer.Typer(rich_markup_mode="rich")
-            for name in METHODS:
-                if name not in self._commands:
-                    plain.command(name)(command_of(METHODS[name]))
-            made = {**cast("Any", typer.main.get_command(plain)).commands, **self._commands}
-            self._commands = {name: made.pop(name) for name in METHODS} | made
-            self._complete = True
+            modules = (suppress, cell_key, redesign, records, simulation)
+            written = {name: made for module in modules for name, made in module.COMMANDS.items()}
+            every = {name: written.pop(name, None) or command_of(METHODS[name]) for name in METHODS} | written
+            group = typer.Typer(rich_markup_mode="rich")
+            for name, command in every.items():
+                group.command(name)(command)
+            self._commands = cast("Any", typer.main.get_command(group)).commands
         return self._commands
 
     @commands.setter
-    def commands(self, written: Any) -> None:
-        self._commands, self._complete = dict(written), False
+    def commands(self, none: Any) -> None:
+        """There are none before they are asked for."""
 
 
 protect = typer.Typer(
@@ -44,6 +42,3 @@ protect = typer.Typer(
     rich_markup_mode="rich",
     help="Turn an original table into a release that can be audited and published.",
 )
-for module in (suppress, cell_key, redesign, sample, swap, simulate):
-    for name, command in module.COMMANDS.items():
-        protect.command(name)(command)

@@ -1,128 +1,60 @@
-"""``discreet protect`` by cell keys, and the perturbation tables that this needs."""
+"""``discreet protect cell-key``: perturbation tables and record keys; and ``ptable``, which designs a table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from discreet.cli import options, show
-from discreet.cli.original_options import RECORDS
-from discreet.cli.protect.common import opened, protects
+from discreet.cli.compose import command, panel
+from discreet.cli.options import in_output
+from discreet.cli.protect.method_fields import command_of
+from discreet.cli.reading_options import in_records, opened
 from discreet.core.errors import RequestError
+from discreet.protect.cell_key import CellKey, KeyedTable, PTable, design_ptable, read_ptable
+from discreet.tabulation.spec import KEYS
 
 if TYPE_CHECKING:
+    from discreet.reading.opened import Opened
     from discreet.reading.reading import Reading
 
-NOISE, AMOUNTS = "Noise", "Magnitudes"
-
-Bound = Annotated[
-    int | None, typer.Option("--bound", help="The largest noise; 5 by default.", min=1, rich_help_panel=NOISE)
-]
-Variance = Annotated[
-    float | None, typer.Option("--variance", help="The variance of the noise; 3 by default.", rich_help_panel=NOISE)
-]
-Minimum = Annotated[
-    int | None,
-    typer.Option("--minimum", help="The least count above 0 that is published.", min=1, rich_help_panel=NOISE),
-]
-Stay = Annotated[
-    float | None, typer.Option("--stay", help="The least probability that a count stays.", rich_help_panel=NOISE)
-]
-Monotone = Annotated[
-    bool, typer.Option("--monotone", help="Larger noise is never more likely than smaller.", rich_help_panel=NOISE)
-]
+in_noise = panel("Noise")
 
 
-def cell_key(
-    ptable: Annotated[
-        Path | None,
-        typer.Option("--ptable", help="A perturbation table, instead of a designed one.", rich_help_panel=NOISE),
-    ] = None,
-    bound: Bound = None,
-    variance: Variance = None,
-    minimum: Minimum = None,
-    stay: Stay = None,
-    monotone: Monotone = False,
-    with_margins: Annotated[
-        bool, typer.Option("--with-margins", help="Publish the margins of a table too, each with its own noise.")
-    ] = False,
-    additive: Annotated[
-        bool,
-        typer.Option("--additive", help="Margins of records are sums of what is published, and tell nothing more."),
-    ] = False,
-    key: Annotated[
-        str | None, typer.Option("--key", help="The column of record keys.", rich_help_panel=RECORDS)
-    ] = None,
-    key_range: Annotated[
-        int | None,
-        typer.Option(
-            "--key-range", help="Keys run from 0 to below this; 1 for fractions.", min=1, rich_help_panel=RECORDS
-        ),
-    ] = None,
-    secret: Annotated[
-        Path | None,
-        typer.Option("--secret", help="A file with the secret that keys are hashed with.", rich_help_panel=RECORDS),
-    ] = None,
-    identify: Annotated[
-        str | None,
-        typer.Option("--identify", help="Columns that identify a record, for --secret.", rich_help_panel=RECORDS),
-    ] = None,
-    share: Annotated[
-        float, typer.Option("--share", help="The largest noise, of the largest contribution.", rich_help_panel=AMOUNTS)
-    ] = 0.1,
-    weights: Annotated[
-        str,
-        typer.Option("--weights", help="How much the largest contributions count, as 1,0.5.", rich_help_panel=AMOUNTS),
-    ] = "1",
-) -> Any:
-    """Add to every cell and margin the noise that its key picks from a perturbation table.
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a perturbation table that is designed."""
 
-    A cell's key is the sum of its records' keys, so that the same people get the same noise in every table. Without
-    record keys, keys are drawn for this table alone.
+    bound: Annotated[int | None, in_noise("The largest noise; 5 by default.", min=1)] = None
+    variance: Annotated[float | None, in_noise("The variance of the noise; 3 by default.")] = None
+    minimum: Annotated[int | None, in_noise("The least count above 0 that is published.", min=1)] = None
+    stay: Annotated[float | None, in_noise("The least probability that a count stays.")] = None
+    monotone: Annotated[bool, in_noise("Larger noise is never more likely than smaller.")] = False
 
-    The noise has mean 0 and the variance asked for at every count, and the largest entropy that a bound allows; cells
-    need not add up to margins. Neither keys nor the secret are in what is written.
-    """
-    from discreet.protect.cell_key import CellKey
-
-    table = _ptable(ptable, bound, variance, minimum, stay, monotone)
-    return CellKey(table, share, _weights(weights), with_margins, additive)
+    def table(self) -> PTable:
+        """Return the perturbation table."""
+        given = {"bound": 5, "variance": 3.0, **{name: one for name, one in vars(self).items() if one is not None}}
+        return design_ptable(**given)
 
 
-def _ptable(
-    file: Path | None,
-    bound: int | None,
-    variance: float | None,
-    minimum: int | None,
-    stay: float | None,
-    monotone: bool,
-) -> Any:
-    from discreet.protect.cell_key import design_ptable, read_ptable
-
-    if file is not None:
-        if any(option is not None for option in (bound, variance, minimum, stay)) or monotone:
-            raise RequestError("--ptable gives the noise; leave out --bound, --variance, --minimum, --stay, --monotone")
-        return read_ptable(file)
-    return design_ptable(
-        5 if bound is None else bound,
-        3.0 if variance is None else variance,
-        minimum=1 if minimum is None else minimum,
-        stay=0.0 if stay is None else stay,
-        monotone=monotone,
-    )
+def _cell_key(
+    made: Callable[..., CellKey],
+    ptable: Annotated[Path | None, in_noise("A perturbation table, instead of a designed one.")] = None,
+    *,
+    noise: Noise,
+    key: Annotated[str | None, in_records("The column of record keys.")] = None,
+    key_range: Annotated[int | None, in_records("Keys run from 0 to below this; 1 for fractions.", min=1)] = None,
+    secret: Annotated[Path | None, in_records("A file with the secret that keys are hashed with.")] = None,
+    identify: Annotated[str | None, in_records("Columns that identify a record, for --secret.")] = None,
+) -> CellKey:
+    if ptable is not None and noise != Noise():
+        raise RequestError("--ptable gives the noise; leave out --bound, --variance, --minimum, --stay, --monotone")
+    return made(ptable=noise.table() if ptable is None else read_ptable(ptable))
 
 
-def _weights(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise RequestError(f"--weights is {text!r}; give numbers with commas, as 1,0.5") from None
-
-
-def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callable[[], Any]:
+def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callable[[], Opened | KeyedTable]:
     """Take the options of record keys, and return what reads the original."""
     key, key_range, secret, identify = (given.pop(name) for name in ("key", "key_range", "secret", "identify"))
     if key is None and secret is None:
@@ -130,7 +62,7 @@ def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callabl
             raise RequestError("--identify and --key-range are about record keys; give --secret, or --key")
         return lambda: opened(file, reading)
     if reading.by is None or file is None:
-        raise RequestError("record keys are of records; name their file, and with --by the columns that classify them")
+        raise RequestError("record keys belong to records; name their file, and the columns that classify them (--by)")
     if reading.weight is not None:
         raise RequestError(
             "record keys perturb counts and sums of the records themselves, not weighted ones; leave --weight out, or "
@@ -140,12 +72,9 @@ def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callabl
         raise RequestError("--secret hashes the columns that identify a record; name them with --identify alone")
     if key is not None and identify is not None:
         raise RequestError("records have keys of their own (--key); leave --identify out")
-    most = max(2, len(given["weights"].split(",")))
+    most = max(2, len((given["weights"] or "").split(",")))
 
-    def read() -> Any:
-        from discreet.protect.cell_key import KeyedTable
-        from discreet.tabulation.spec import KEYS
-
+    def read() -> KeyedTable:
         with show.Bar() as bar:
             return KeyedTable.from_records(
                 file,
@@ -173,15 +102,11 @@ def _secret(path: Path) -> bytes:
         raise RequestError(f"{path} cannot be read ({error.strerror or error}); name the file of the secret") from None
 
 
+@command({"discreet protect ptable --bound 5 --variance 3 --minimum 3 -o ptable.txt": "no 1 and 2 are published"})
 def ptable(
-    bound: Bound = 5,
-    variance: Variance = 3.0,
-    minimum: Minimum = 1,
-    stay: Stay = 0.0,
-    monotone: Monotone = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write it: .txt or .csv.", rich_help_panel=options.OUTPUT)
-    ] = None,
+    *,
+    noise: Noise,
+    output: Annotated[Path | None, in_output("Write it: .txt or .csv.")] = None,
     json: options.Json = False,
 ) -> None:
     """Design a perturbation table for cell keys: for each count the noise with the largest entropy.
@@ -189,33 +114,16 @@ def ptable(
     The file is that of the R package ptable, which cellKey and τ-ARGUS read.
     """
     show.check_output(output, endings=(".txt", ".csv"))
-    made = _ptable(None, bound, variance, minimum, stay, monotone)
+    made = noise.table()
     if output is not None:
         made.write(output)
 
-    def face(console: Any) -> None:
-        console.print(str(made), markup=False, soft_wrap=True)
+    def face(console: show.Console) -> None:
+        console.print(str(made), soft_wrap=True)
         if output is not None:
-            console.print(f"\nWritten: {output}", style="dim", markup=False)
+            show.written(console, output)
 
     show.deliver("protect ptable", made, json, None, face)
 
 
-ptable.__doc__ = options.explained(
-    ptable, {"discreet protect ptable --bound 5 --variance 3 --minimum 3 -o ptable.txt": "no 1 and 2 are published"}
-)
-
-COMMANDS = {
-    "cell-key": protects(
-        cell_key,
-        {
-            "discreet protect cell-key religion.csv --bound 2 --variance 1 -o release.csv": "one table",
-            "discreet protect cell-key people.parquet --by area,sex --key rkey -o release.csv": "records with keys",
-            "discreet protect cell-key people.csv --by area,sex --secret key.txt --identify id -o r.csv": "hashed",
-            "discreet protect cell-key firms.csv --by area --value turnover --key k --share 0.1 -o r.csv": "amounts",
-        },
-        read=_read,
-        linked=True,
-    ),
-    "ptable": ptable,
-}
+COMMANDS = {"cell-key": command_of(CellKey, _cell_key, read=_read), "ptable": ptable}

@@ -9,54 +9,43 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import options, show
-from discreet.cli.compose import composed, parameter
-from discreet.cli.original_options import OriginalOptions
+from discreet.cli.compose import argument, composed, explained, option, parameter
+from discreet.cli.options import in_output
+from discreet.cli.reading_options import OriginalOptions, opened
+from discreet.protect.base import Original, Protected, check_anybody
+from discreet.protect.cell_key import KeyedTable
+from discreet.reading.opened import Opened
+from discreet.reading.original import open_linked
+from discreet.table import Table
+from discreet.table.release import TRIAL
 
 if TYPE_CHECKING:
-    from discreet.protect.base import Original, Protected
-    from discreet.reading.opened import Opened
     from discreet.reading.reading import Reading
+    from discreet.utility.loss import InformationLoss
 
 ENDINGS = (".csv", ".parquet")
 """The formats that releases are written in."""
-File = Annotated[
-    Path | None,
-    typer.Argument(metavar="FILE", help="The original: a table, the file of discreet tabulate, .tab, or records."),
-]
-Linked = Annotated[
-    list[Path] | None,
-    typer.Option("--linked", help="A further table, read as FILE is and protected together with it."),
-]
 
 
 @dataclass(frozen=True)
 class First:
     """What every command takes first."""
 
-    file: File = None
-    output: Annotated[Path | None, options.in_output("--output", "-o", help="Write the release: .csv or .parquet.")] = (
-        None
-    )
+    file: Annotated[
+        Path | None,
+        argument("The original: a table, a file of discreet tabulate, .tab, or records.", "FILE"),
+    ] = None
+    output: Annotated[Path | None, in_output("Write the release: .csv or .parquet.")] = None
 
 
-@dataclass(frozen=True)
-class Draw:
-    """What random methods take."""
-
-    seed: options.Seed = None
-    trial: options.Trial = False
-
-
-NO_DRAW = Draw()
-
+NO_DRAW = options.Draw()
+Linked = Annotated[list[Path] | None, option("A further table, read as FILE is and protected together with it.")]
 Read = Callable[[Path | None, "Reading", dict[str, Any]], Callable[[], Any]]
-Finish = Callable[["Protected", Any], None]
-"""Shows what a method found beside the sentence: given what was done and the console."""
+Finish = Callable[[Protected, "show.Console"], None]
+"""Shows what a method found beside the sentence."""
 
 
 def protects(
@@ -76,28 +65,28 @@ def protects(
         examples: command lines and what they do.
         random: whether the method takes a seed.
         finish: prints more than the sentence and the notes.
-        read: reads the original where more is said than how; it is given the file, how it is read and the method's
+        read: reads the original if options say more than how; it is given the file, how it is read and the method's
             own options, and takes those out that are for reading.
         linked: whether the method protects linked tables together; further ones are named by ``--linked``.
     """
     own = inspect.signature(build, eval_str=True).parameters
 
     def command(
-        *, first: First, how: OriginalOptions, example: str | None, json: bool, draw: Draw = NO_DRAW, **given: Any
+        *,
+        first: First,
+        how: OriginalOptions,
+        example: str | None,
+        json: bool,
+        draw: options.Draw = NO_DRAW,
+        **given: Any,
     ) -> None:
-        from discreet.protect.base import check_anybody
-        from discreet.protect.cell_key import KeyedTable
-        from discreet.reading.opened import Opened
-        from discreet.reading.original import open_linked
-
-        options.check_seed(draw.seed, draw.trial)
+        draw.check()
         others = (given.pop("linked") or []) if linked else []
         show.check_output(first.output, first.file, how.impossible, *others, endings=ENDINGS)
         reading = how.reading(example=example)
         reader = read(first.file, reading, given) if read is not None else lambda: opened(first.file, reading)
-        if "original" not in own:
-            # Parameters are checked before a long file is read.
-            method = build(**given)
+        # Parameters are checked before a long file is read.
+        method = None if "original" in own else build(**given)
         found = reader()
         original = found.published() if isinstance(found, Opened) else found
         further = [open_linked(path, reading) for path in others]
@@ -106,31 +95,20 @@ def protects(
             # Refused here for all methods, whatever else they would say of such a table.
             for one in (true, *further):
                 check_anybody(one)
-            if "original" in own:
-                method = build(original=original, **given)
-            done = cast("Any", method).apply([original, *further] if further else original, draw.seed, progress=bar)
+            method = build(original=original, **given) if method is None else method
+            done: Protected = method.apply([original, *further] if further else original, draw.seed, progress=bar)
             done = done.as_trial() if draw.trial else done
         if isinstance(found, Opened) and found.note:
             done = replace(done, notes=(found.note, *done.notes))
         deliver(done, true, output=first.output, as_program=json, finish=finish)
 
     command.__name__ = build.__name__
-    command.__doc__ = options.explained(build, examples)
     mine = [one for one in own.values() if one.name != "original"]
     further = [parameter("linked", Linked, None)] if linked else []
-    drawn = [parameter("draw", Draw)] if random else []
+    drawn = [parameter("draw", options.Draw)] if random else []
     shared = [parameter("example", options.Example, None), parameter("how", OriginalOptions), *drawn]
-    return composed(
-        command, [parameter("first", First), *mine, *further, *shared, parameter("json", options.Json, False)]
-    )
-
-
-def opened(file: Path | None, reading: Reading) -> Opened:
-    """Read the original."""
-    from discreet.reading.original import open_original
-
-    with show.Bar() as bar:
-        return open_original(file, reading, progress=bar)
+    listed = [parameter("first", First), *mine, *further, *shared, parameter("json", options.Json, False)]
+    return composed(command, explained(build, examples), listed)
 
 
 def deliver(
@@ -142,32 +120,37 @@ def deliver(
         value = "value" if getattr(original, "responses", ()) else "count"
         written = done.release.write(output, value=value, trial=done.release.trial)
     loss = _loss(done, original)
-    from discreet.table.release import TRIAL
 
-    def face(console: Any) -> None:
+    def face(console: show.Console) -> None:
         made = ", ".join(f"{name} {value}" for name, value in done.release.parameters.items())
-        console.print(f"[bold]{done.release.method}[/bold]", end="")
-        console.print(f" ({made})" if made else "", markup=False)
-        console.print(done.changes.sentence, markup=False)
+        show.measured(console, done.release.method, f"({made})" if made else "")
+        console.print(done.changes.sentence)
         if done.release.trial:
             console.print(f"{TRIAL}.", style="bold red")
         for note in done.notes:
-            console.print(note, style="yellow", markup=False)
+            console.print(note, style="yellow")
         if loss is not None:
-            console.print(f"Utility of the inner counts, 1 − HD/√N: {loss.utility:.4f}", markup=False)
+            console.print(f"Utility of the inner counts, 1 − HD/√N: {loss.utility:.4f}")
         if finish is not None:
             finish(done, console)
-        if written:
-            console.print(f"\nWritten: {', '.join(map(str, written))}", style="dim", markup=False)
-        else:
-            console.print("\nNothing is written; name a file with --output.", style="dim", markup=False)
+        told(console, *written)
 
-    show.deliver("protect", _Summary(done, loss, output), as_program, None, face)
+    data = done.to_dict()
+    if loss is not None:
+        data |= {"utility": loss.to_dict()["utility"], "loss": loss.to_dict()}
+    show.deliver("protect", {**data, "output": None if output is None else str(output)}, as_program, None, face)
 
 
-def _loss(done: Protected, original: Original) -> Any:
+def told(console: show.Console, *written: Path | None) -> None:
+    """Say what was written, or that nothing was."""
+    if any(written):
+        show.written(console, *written)
+    else:
+        console.print("\nNothing is written; name a file with --output.", style="dim")
+
+
+def _loss(done: Protected, original: Original) -> InformationLoss | None:
     """Return how far the released inner counts are from the original ones, where they can be compared."""
-    from discreet.table import Table
     from discreet.utility.loss import information_loss
 
     if done.release.inner is None or (not isinstance(original, Table) and original.responses):
@@ -176,20 +159,3 @@ def _loss(done: Protected, original: Original) -> Any:
     if done.release.inner.dimensions != before.dimensions or before.total == 0:
         return None
     return information_loss(before, done.release)
-
-
-class _Summary:
-    """What programs are told."""
-
-    def __init__(self, done: Protected, loss: Any, output: Path | None) -> None:
-        self.done, self.loss, self.output = done, loss, output
-
-    def to_dict(self) -> dict[str, Any]:
-        data = self.done.to_dict()
-        if self.loss is not None:
-            loss = self.loss.to_dict()
-            data |= {"utility": loss["utility"], "loss": loss}
-        return {**data, "output": None if self.output is None else str(self.output)}
-
-    def __str__(self) -> str:
-        return str(self.done)

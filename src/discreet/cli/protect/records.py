@@ -1,89 +1,138 @@
-"""What the ``discreet protect`` commands on records share: records in, records of the same columns out."""
+"""``discreet protect sample-records`` and ``swap-records``: records in, records of the same columns out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import pyarrow as pa
 
 from discreet.cli import options, show
+from discreet.cli.compose import argument, command, composed, explained, option, parameter
+from discreet.cli.options import in_output
+from discreet.cli.protect.common import ENDINGS, told
+from discreet.cli.protect.method_fields import MethodFields, sizes
+from discreet.cli.reading_options import Delimiter, Encoding
 from discreet.core.errors import RequestError
 from discreet.core.files import write_whole
+from discreet.protect.base import Method
+from discreet.protect.bernoulli_sample import BernoulliSample
+from discreet.protect.random_sample import RandomSample
+from discreet.protect.stratified_sample import StratifiedSample
+from discreet.protect.swapping import RecordSwapping
+from discreet.table.arrow_files import read_arrow
+from discreet.table.arrow_writer import write_csv
 
-ENDINGS = (".csv", ".parquet")
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Records, one row per person: .csv or .parquet.")]
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Write the records: .csv or .parquet.", rich_help_panel=options.OUTPUT),
-]
+SWAPPING = MethodFields(RecordSwapping)
 
 
-def on_records(
-    work: Callable[[Any], tuple[Any, dict[str, Any]]],
-    file: Path,
-    output: Path | None,
-    encoding: str,
-    delimiter: str | None,
-    json: bool,
+@dataclass(frozen=True)
+class Records:
+    """Where records come from, and where others go."""
+
+    file: Annotated[Path, argument("Records, one row per person: .csv or .parquet.", "FILE")]
+    output: Annotated[Path | None, in_output("Write the records: .csv or .parquet.")] = None
+    encoding: Encoding = "utf-8"
+    delimiter: Delimiter = None
+    json: options.Json = False
+
+    def read(self) -> pa.Table:
+        """Return the records."""
+        show.check_output(self.output, self.file, endings=ENDINGS)
+        return read_arrow(self.file, encoding=self.encoding, delimiter=self.delimiter)
+
+    def deliver(self, method: Method, made: pa.Table, figures: Mapping[str, Any]) -> None:
+        """Write records, and say what was done."""
+        if self.output is not None and self.output.suffix.lower() == ".parquet":
+            import pyarrow.parquet as pq
+
+            write_whole(self.output, lambda temporary: pq.write_table(made, temporary))
+        elif self.output is not None:
+            write_csv(made, self.output)
+
+        def face(console: show.Console) -> None:
+            console.print(method.name, style="bold")
+            console.print(figures["sentence"])
+            told(console, self.output)
+
+        data = {"method": method.name, "parameters": method.parameters, **figures}
+        data["output"] = None if self.output is None else str(self.output)
+        show.deliver("protect", data, self.json, None, face)
+
+
+@command(
+    {
+        "discreet protect sample-records people.csv --fraction 0.1 -o sample.csv": "a tenth of all records",
+        "discreet protect sample-records people.csv --strata region --fraction 0.1 -o s.csv": "of every region",
+        "discreet protect sample-records people.csv --rate 0.1 -o sample.csv": "everybody with probability 0.1",
+    }
+)
+def sample_records(
+    *,
+    records: Records,
+    n: Annotated[int | None, option("How many people are in the sample.")] = None,
+    fraction: Annotated[float | None, option("The share of all people in the sample.")] = None,
+    rate: Annotated[float | None, option("Everybody's probability of being drawn: a Bernoulli sample.")] = None,
+    strata: Annotated[str | None, option("The column whose categories are sampled one by one.")] = None,
+    size: Annotated[list[str] | None, option("CATEGORY=N for every stratum, instead of a fraction.")] = None,
+    draw: options.Draw,
 ) -> None:
-    """Read records, let `work` return others and what it did, write them, and say it."""
-    from discreet.table.arrow_files import read_arrow
-
-    show.check_output(output, file, endings=ENDINGS)
-    arrow = read_arrow(file, encoding=encoding, delimiter=delimiter)
-    with options.about(file):
-        made, data = work(arrow)
-    if output is not None:
-        write_records(made, output)
-    summary = _Summary({**data, "output": None if output is None else str(output)})
-
-    def face(console: Any) -> None:
-        console.print(f"[bold]{data['method']}[/bold]")
-        console.print(data["sentence"], markup=False)
-        console.print(
-            f"\nWritten: {output}" if output is not None else "\nNothing is written; name a file with --output.",
-            style="dim",
-            markup=False,
-        )
-
-    show.deliver("protect", summary, json, None, face)
-
-
-def write_records(arrow: Any, path: Path) -> None:
-    """Write columns as CSV or Parquet, whole or not at all."""
-    import pyarrow.csv as pcsv
-    import pyarrow.parquet as pq
-
-    if path.suffix.lower() == ".parquet":
-        write_whole(path, lambda temporary: pq.write_table(arrow, temporary))
-    else:
-        quoting = pcsv.WriteOptions(quoting_style="needed", quoting_header="needed")
-        write_whole(path, lambda temporary: pcsv.write_csv(arrow, temporary, quoting))
+    """Draw a sample of the records of a file: simple (--n, --fraction), stratified (--strata) or Bernoulli (--rate)."""
+    draw.check()
+    if rate is not None and (n is not None or fraction is not None or strata is not None):
+        raise RequestError("--rate is that of a Bernoulli sample; give it alone")
+    if strata is not None and n is not None:
+        raise RequestError("a stratified sample takes --fraction, or --size for every stratum, not --n")
+    if size and strata is None:
+        raise RequestError("--size is that of a stratum; name the column of strata with --strata")
+    arrow = records.read()
+    with options.about(records.file):
+        method: BernoulliSample | StratifiedSample | RandomSample
+        if rate is not None:
+            method = BernoulliSample(rate)
+        elif strata is not None:
+            method = StratifiedSample(strata, fraction, sizes(size))
+        else:
+            method = RandomSample(n, fraction)
+        drawn = method.records(arrow, draw.seed)
+    sentence = f"{drawn.num_rows:,} of {arrow.num_rows:,} records are in the sample."
+    records.deliver(method, drawn, {"records": arrow.num_rows, "sampled": drawn.num_rows, "sentence": sentence})
 
 
-def sizes(texts: list[str] | None) -> dict[str, int] | None:
-    """Read ``CATEGORY=N``, once for every stratum."""
-    if not texts:
-        return None
-    found: dict[str, int] = {}
-    for text in texts:
-        label, equals, number = text.rpartition("=")
-        if not equals or not number.strip().isdigit():
-            raise RequestError(f"--size is {text!r}; give it as CATEGORY=N, as north=50")
-        found[label] = int(number)
-    return found
+def swap_records(
+    *, records: Records, draw: options.Draw, household: str | None, carry: str | None, **given: Any
+) -> None:
+    """Swap the areas of records, the rarest first, with others that agree on the matching columns."""
+    draw.check()
+    method = SWAPPING.taken(given)(household=household, carry=tuple(options.names(carry) or ()))
+    arrow = records.read()
+    with options.about(records.file):
+        done = method.records(arrow, draw.seed)
+    records.deliver(method, done.records, done.to_dict())
 
 
-class _Summary:
-    """What programs are told."""
-
-    def __init__(self, data: dict[str, Any]) -> None:
-        self.data = data
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.data
-
-    def __str__(self) -> str:
-        return str(self.data["sentence"])
+COMMANDS = {
+    "sample-records": sample_records,
+    "swap-records": composed(
+        swap_records,
+        explained(
+            swap_records,
+            {
+                "discreet protect swap-records people.csv --area region --match sex,age --rate 0.05 -o s.csv": "people",
+                "discreet protect swap-records people.csv --area district --match region,size --household hh --keys "
+                "age,origin -o s.csv": "whole households, within their region",
+            },
+        ),
+        [
+            parameter("records", Records),
+            *SWAPPING.parameters,
+            parameter("household", Annotated[str | None, option("The column of households, which move whole.")], None),
+            parameter(
+                "carry", Annotated[str | None, option("Columns that move with the area, comma-separated.")], None
+            ),
+            parameter("draw", options.Draw),
+        ],
+    ),
+}

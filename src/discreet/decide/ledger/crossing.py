@@ -22,9 +22,9 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from discreet.core.numerics import IntArray
-from discreet.table.additive_axis import AdditiveAxis
 from discreet.table.equations import Equations
 from discreet.table.grid import Grid, locate
+from discreet.table.space import AdditiveAxis
 
 BoolArray = npt.NDArray[np.bool_]
 ZEROS = 1_000

@@ -17,10 +17,10 @@ import numpy as np
 from discreet.core.errors import LimitError
 from discreet.core.numerics import IntArray
 from discreet.decide.ledger.bands import Band, bands, name_of, pieces
-from discreet.table.empty_cells import empty_cells
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT
+from discreet.table.overlay import empty_cells
 from discreet.table.space import space_of
 
 LARGEST = 30_000_000

@@ -34,10 +34,10 @@ from discreet.decide.ledger.sheets import Sheet
 from discreet.decide.ledger.sums import NODES, System, open_equations, smallest_sums
 from discreet.decide.ledger.unions import describe, is_published
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.table.additive_axis import WHOLE
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import equations_of
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.space import WHOLE
 
 BoolArray = npt.NDArray[np.bool_]
 PROOFS = 200

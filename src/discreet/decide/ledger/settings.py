@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from discreet.auditing.judging import Judge
 from discreet.auditing.limits import Limits, Reach
+from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
@@ -93,16 +94,11 @@ class Settings:
             equations,
             self.limits,
             Reach.nothing(equations.lower.size),
-            ("outsider",),
             law=self.law if self.limits.dr is not None else "interval",
-            relaxed=False,
             precision=PRECISION,
-            seed=None,
             workers=self.workers,
             progress=self.progress,
-            time_limit=self.time_limit,
-            prior_bits=math.nan,
-            singles=np.zeros(0, np.int64),
+            clock=Clock.within(self.time_limit),
         )
 
     def top(self, scale: int) -> float:

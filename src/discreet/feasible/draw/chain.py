@@ -1,9 +1,7 @@
-"""Uniform draws of the tables that fit, by a Markov chain, for groups too large to count.
+"""Uniform draws of the tables that fit, by Markov chains, for groups too large to count.
 
-In a network a step picks a circle of unknowns at random, in a way that does not depend on the table, and shifts whole
-units around it by an amount drawn evenly from all that fit (hit and run). Every circle can be picked, and circles
-connect all tables that fit a network, so the chain settles on the uniform law. Several chains from different corners
-tell how far off the result may be.
+How fast a chain settles on the uniform law is not known beforehand. Chains from different corners are compared, and the
+error that is stated is the one between them.
 """
 
 from __future__ import annotations
@@ -11,22 +9,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.compiled import compiled
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.random import Seed, spawn
-from discreet.feasible.draw.lattice import lattice_of
+from discreet.core.sparse import starts_of
+from discreet.feasible.draw.walks import Chain, Circles, Pace, walk_circles, walk_moves
 from discreet.feasible.group_program import GroupProgram
-from discreet.feasible.network.batch import Edges, oriented
-from discreet.feasible.reduction import Group
+from discreet.feasible.network.orientation import Edges, oriented
+from discreet.feasible.reduction import Group, LateError, StuckError
+from discreet.feasible.tableau.solver import Solver
 
 CHAINS = 8
+"""Independent chains: enough to estimate a standard error from, and a multiple of the usual numbers of cores."""
 LARGEST = 20_000_000
+"""The most values that are counted, of all unknowns of a chain together: 1.3 GB for all chains."""
+EFFORT = 100
+"""Branches to look for one starting table, as many as a first search for bounds has."""
 LATE = "time ran out before tables were drawn; allow more time, or use law interval"
 
 
@@ -39,72 +43,20 @@ class Drawn:
     draws: int
 
 
-@compiled
-def _walk(
-    tail: IntArray,
-    head: IntArray,
-    begin: IntArray,
-    around: IntArray,
-    lower: IntArray,
-    upper: IntArray,
-    x: IntArray,
-    least: IntArray,
-    offset: IntArray,
-    counts: IntArray,
-    draws: int,
-    thin: int,
-    burn: int,
-    rng: np.random.Generator,
-    stop: IntArray,
-) -> None:
-    """Run one chain and count the values of every unknown at every `thin`-th step."""
-    nodes, n = begin.size - 1, x.size
-    at = np.full(nodes, -1)
-    path_node, path_edge, path_way = np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1)
-    for step in range(burn + draws * thin):
-        if stop[0] != 0:
-            return
-        first = rng.integers(0, n)
-        node = tail[first] if rng.random() < 0.5 else head[first]
-        length, last = 0, -1
-        path_node[0] = node
-        at[node] = 0
-        found = -1
-        while True:
-            degree = begin[node + 1] - begin[node]
-            if degree < 2 and last >= 0:
-                break
-            edge = around[begin[node] + rng.integers(0, degree)]
-            if edge == last:
-                if degree == 1:
-                    break
-                continue
-            path_edge[length] = edge
-            path_way[length] = 1.0 if tail[edge] == node else -1.0
-            node = head[edge] if tail[edge] == node else tail[edge]
-            last = edge
-            length += 1
-            path_node[length] = node
-            if at[node] >= 0:
-                found = at[node]
-                break
-            at[node] = length
-        for k in range(length + 1):
-            at[path_node[k]] = -1
-        if found >= 0:
-            up, down = np.int64(2**60), np.int64(2**60)
-            for k in range(found, length):
-                e = path_edge[k]
-                if path_way[k] > 0:
-                    up, down = min(up, upper[e] - x[e]), min(down, x[e] - lower[e])
-                else:
-                    up, down = min(up, x[e] - lower[e]), min(down, upper[e] - x[e])
-            shift = rng.integers(-down, up + 1)
-            for k in range(found, length):
-                x[path_edge[k]] += shift if path_way[k] > 0 else -shift
-        if step >= burn and (step - burn) % thin == 0:
-            for e in range(n):
-                counts[offset[e] + x[e] - least[e]] += 1
+@dataclass(frozen=True, eq=False)
+class _Walks:
+    """Chains over some unknowns, of which ``of`` names one for each of the group's: their ranges, and where to start.
+
+    ``lower`` and ``upper`` are their own ranges, ``least`` and ``most`` what is known of them beside.
+    """
+
+    of: IntArray
+    lower: IntArray
+    upper: IntArray
+    least: IntArray
+    most: IntArray
+    tables: list[IntArray]
+    walk: Callable[[Chain, Pace, np.random.Generator], None]
 
 
 def draw_tables(
@@ -116,9 +68,9 @@ def draw_tables(
     most_draws: int = 400_000,
     deadline: float | None = None,
 ) -> Drawn:
-    """Estimate the entropy of every unknown of a group over all tables that fit, each alike.
+    """Estimate the entropy of every unknown of a group over all tables that fit, each equally likely.
 
-    Networks are walked along their circles, other groups along sums of moves (:mod:`discreet.feasible.draw.lattice`).
+    Networks are walked along their circles, other groups along sums of moves (:mod:`discreet.feasible.draw.walks`).
     Chains are lengthened until twice the standard error of every entropy is below the precision, in bits, or until the
     deadline, a time by ``time.monotonic()``. A round that the deadline cuts short does not count.
 
@@ -126,33 +78,38 @@ def draw_tables(
         LimitError: there are too many values to draw from, or no round was done in time.
     """
     with Clock(deadline) as clock:
-        return _draw(group, precision, seed, workers, most_draws, clock)
+        streams = spawn(seed, CHAINS + 1)
+        edges = oriented(group)
+        walks = _moves(group, streams[CHAINS], clock) if edges is None else _circles(group, edges, clock)
+        return _draw(walks, streams, precision, workers, most_draws, clock)
 
 
-def _draw(group: Group, precision: float, seed: Seed, workers: int | None, most_draws: int, clock: Clock) -> Drawn:
-    streams = spawn(seed, CHAINS + 1)
-    edges = oriented(group)
-    if edges is not None:
-        walks = _circles(group, edges, clock)
-    else:
-        lattice = lattice_of(group, CHAINS, streams[CHAINS], clock)
-        walks = _Walks(lattice.least, lattice.most, lattice.of, list(lattice.tables), lattice.walk)
+def _draw(
+    walks: _Walks,
+    streams: list[np.random.Generator],
+    precision: float,
+    workers: int | None,
+    most_draws: int,
+    clock: Clock,
+) -> Drawn:
     spread = walks.most - walks.least + 1
     if float(spread.astype(np.float64).sum()) > LARGEST:
         raise LimitError(
-            f"{group.variables.size} hidden values that depend on each other have too many values to draw from; use "
-            "the law 'interval'"
+            f"{walks.of.size} hidden values that depend on each other have too many values to draw from; use the law "
+            "'interval'"
         )
     offset = np.cumsum(spread) - spread
     counts = np.zeros((CHAINS, int(spread.sum())), np.int64)
-    thin = max(spread.size, 20)
-    draws, burn = 500, 200 * spread.size
+    chains = [
+        Chain(x, walks.lower, walks.upper, offset - walks.least, mine, clock.rung)
+        for x, mine in zip(walks.tables, counts, strict=True)
+    ]
+    pace = Pace(200 * spread.size, 500, max(spread.size, 20))
 
     def go(c: int) -> None:
-        walks.walk(walks.starts[c], offset, counts[c], draws, thin, burn, streams[c])
+        walks.walk(chains[c], pace, streams[c])
 
-    began = time.monotonic()
-    total = 0
+    began, total = time.monotonic(), 0
     while True:
         before = counts.copy()
         run(go, range(CHAINS), workers=workers)
@@ -160,51 +117,17 @@ def _draw(group: Group, precision: float, seed: Seed, workers: int | None, most_
             counts = before
             if not total:
                 raise LimitError(LATE)
-        burn = 0
         total = int(counts[0, : spread[0]].sum())
-        bits = np.stack([_entropies(counts[c], offset, spread, total) for c in range(CHAINS)])
+        bits = np.stack([_entropies(mine, offset, spread, total) for mine in counts])
         error: FloatArray = bits.std(axis=0, ddof=1) / np.sqrt(CHAINS)
-        draws = total
-        left = clock.left
+        draws, left = total, clock.left
         if left is not None:
             # As many draws as the time left allows, at the pace so far.
             draws = min(total, int(total * left / max(time.monotonic() - began, 1e-9)))
         if 2 * error.max() <= precision or total >= most_draws or draws <= 0 or clock.rung[0]:
             joint = _entropies(counts.sum(axis=0), offset, spread, CHAINS * total)
             return Drawn(joint[walks.of], error[walks.of], CHAINS * total)
-
-
-@dataclass(frozen=True, eq=False)
-class _Walks:
-    """Chains over some unknowns: their ranges, which of them stands for each of the group's, and where to start."""
-
-    least: IntArray
-    most: IntArray
-    of: IntArray
-    starts: list[IntArray]
-    walk: Callable[[IntArray, IntArray, IntArray, int, int, int, np.random.Generator], None]
-
-
-def _circles(group: Group, edges: Edges, clock: Clock) -> _Walks:
-    """Return the chains over a network."""
-    tail, head, _ = edges
-    ends = np.concatenate([tail, head])
-    around = np.argsort(ends, kind="stable") % tail.size
-    begin = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=group.rhs.size + 1))])
-
-    def walk(
-        x: IntArray,
-        offset: IntArray,
-        counts: IntArray,
-        draws: int,
-        thin: int,
-        burn: int,
-        rng: np.random.Generator,
-    ) -> None:
-        low, up = group.lower, group.upper
-        _walk(tail, head, begin, around, low, up, x, group.least, offset, counts, draws, thin, burn, rng, clock.rung)
-
-    return _Walks(group.least, group.most, np.arange(tail.size), _corners(group, clock), walk)
+        pace = Pace(0, draws, pace.thin)
 
 
 def _entropies(counts: IntArray, offset: IntArray, spread: IntArray, total: int) -> FloatArray:
@@ -216,13 +139,47 @@ def _entropies(counts: IntArray, offset: IntArray, spread: IntArray, total: int)
     return np.minimum(bits, np.log2(np.maximum(spread, 1)))
 
 
-def _corners(group: Group, clock: Clock) -> list[IntArray]:
-    """Return starting tables far apart: corners in random directions."""
-    model, rng = GroupProgram(group), np.random.default_rng(3)
-    found = []
+def _circles(group: Group, edges: Edges, clock: Clock) -> _Walks:
+    """Return the chains over a network, from corners in random directions."""
+    ends = np.concatenate([edges.tail, edges.head])
+    around = np.argsort(ends, kind="stable") % edges.tail.size
+    begin = starts_of(np.bincount(ends, minlength=group.rhs.size + 1))
+    model, rng, corners = GroupProgram(group), np.random.default_rng(3), []
     for _ in range(CHAINS):
         x = model.best(rng.normal(size=group.variables.size), True, clock.left)
         if x is None:
             raise LimitError(LATE)
-        found.append(np.rint(x).astype(np.int64))
-    return found
+        corners.append(np.rint(x).astype(np.int64))
+    walk = partial(walk_circles, Circles(edges.tail, edges.head, begin, around))
+    every = np.arange(group.variables.size)
+    return _Walks(every, group.lower, group.upper, group.least, group.most, corners, walk)
+
+
+def _moves(group: Group, rng: np.random.Generator, clock: Clock) -> _Walks:
+    """Return the chains over a group of any shape, from tables in which one unknown is extreme.
+
+    Raises:
+        LimitError: the equations cannot be solved in integers, or no first table was found in time.
+    """
+    n = group.variables.size
+    try:
+        solver = Solver(group, np.zeros(n, np.int64), None, clock)
+        if not solver.has_table:
+            x = GroupProgram(group, whole=True).extreme(None, True, clock.left)
+            if x is not None:
+                solver.give(np.rint(x).astype(np.int64))
+        if not solver.has_table or (solver.joined.scale != 1).any():
+            raise StuckError
+    except (StuckError, LateError):
+        raise LimitError(
+            f"{n} hidden values that depend on each other are too many to count the tables, and no way was found to "
+            "draw from them; use the law 'interval'"
+        ) from None
+    wanted, (least, most) = solver.search.wanted, solver.search.bound.copy()
+    tables = []
+    for k in rng.integers(0, wanted.size, CHAINS).tolist():
+        wanted[:] = 0
+        wanted[k] = 1
+        solver.run(EFFORT)
+        tables.append(solver.pool.table.copy())
+    return _Walks(solver.joined.of, least, most, least, most, tables, partial(walk_moves, solver.pool.moves))

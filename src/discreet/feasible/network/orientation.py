@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
+from discreet.feasible.reduction import Group
+
+
+class Edges(NamedTuple):
+    """Tail and head of each unknown as an edge, and the sign that each equation takes."""
+
+    tail: IntArray
+    head: IntArray
+    flip: IntArray
+
+
+def oriented(group: Group) -> Edges | None:
+    """Return a group as a network, None where it is none."""
+    n, m = group.variables.size, group.rhs.size
+    edges = Edges(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(m, np.int64))
+    return edges if orient(group.starts, group.columns, group.signs, *edges) else None
 
 
 @compiled
@@ -14,8 +32,8 @@ def orient(
 ) -> bool:
     """Lay unknowns between equations as edges of a network, if they can be; equations may change their sign.
 
-    Every unknown may stand in two equations at most, and equations can be flipped so that it leaves one and enters the
-    other. Unknowns in one equation end at the ground, the node after the last equation.
+    Every unknown may be in two equations at most, and flipping equations must let it leave one and enter the other.
+    Unknowns in one equation end at the ground, the node after the last equation.
     """
     m, n = starts.size - 1, tail.size
     first, second = np.full(n, -1), np.full(n, -1)

@@ -13,7 +13,7 @@ from discreet.core.numerics import IntArray
 class Network(NamedTuple):
     """Unknowns as edges between equations: their ends and ranges, and the edges around each node.
 
-    The edges of node n stand in ``around`` from ``begin[n]`` to ``begin[n + 1]``; the last node is the ground.
+    The edges of node n are in ``around`` from ``begin[n]`` to ``begin[n + 1]``; the last node is the ground.
     """
 
     tail: IntArray

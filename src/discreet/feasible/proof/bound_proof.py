@@ -20,7 +20,7 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 TERMS, LISTED = 12, 6
-"""How many figures of a sum, and how many cases, are written out."""
+"""How many figures of a sum, and how many cases, are written out: about two lines of text."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Proof:
     """Why a value cannot be smaller (or larger) than its bound.
 
     ``terms`` are the multiples g of other positions that sum to the value, whatever table is true; ``bound`` is what
-    their ranges leave. ``whole`` says that the bound was rounded inwards, or moved further in because no table of whole
-    numbers attains it: then ``searched`` is true, and the combination alone proves ``combined``, a wider bound. The
-    rest is in ``cases``: a value is at most a whole number or at least the next one, and in each case a combination of
-    its own proves the bound; None where there would be too many of them.
+    their ranges leave, rounded inwards. Where no table of integers attains that, ``bound`` is further in, ``searched``
+    is true, and the combination alone proves ``combined``, a wider bound. The rest is in ``cases``: a value is at most
+    an integer or at least the next one, and in each case a combination of its own proves the bound; None where there
+    would be too many of them.
     """
 
     position: int
@@ -157,10 +157,8 @@ def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None =
         if simple is not None and not simple.searched:
             return simple
     model = GroupProgram(group)
-    costs = np.zeros(group.variables.size)
-    costs[k] = 1.0
     left = Clock(deadline).left
-    if left == 0.0 or (model.best(costs, upper, left) is None and left is not None):
+    if left == 0.0 or (model.extreme(k, upper, left) is None and left is not None):
         return None
     y = fractions(model.program.multipliers)
     multipliers = {e: value for e, value in zip(group.equations.tolist(), y, strict=True) if value}

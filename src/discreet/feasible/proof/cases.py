@@ -1,4 +1,4 @@
-"""Proofs that need whole numbers: a value is at most n or at least n + 1, and each case is closed by arithmetic."""
+"""Proofs that need integers: a value is at most n or at least n + 1, and each case is closed by arithmetic."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.numerics import FloatArray
+from discreet.core.numerics import BoolArray, FloatArray
 from discreet.feasible.bounds import Bounds
+from discreet.feasible.contradiction import least_repair
 from discreet.feasible.proof.combination import Range, combine, evaluate, expand, fractions, inwards
-from discreet.feasible.reduction import Group
+from discreet.feasible.reduction import Group, NothingFitsError
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 MOST = 40
-"""How many cases a proof may have."""
+"""How many cases a proof may have: a round choice, more than anybody reads."""
 CLOSE = 1e-6
+"""How far from an integer a value may be."""
 
 
 @dataclass(frozen=True)
@@ -77,48 +79,38 @@ def _range(equations: Equations, position: int) -> Range:
 def split(
     found: Bounds, group: Group, position: int, *, upper: bool, bound: int, deadline: float | None = None
 ) -> Cases | None:
-    """Return cases that prove a bound over whole numbers, None where they are too many or stand for sums of figures.
+    """Return cases that prove a bound over integers, None where they are too many or about sums of figures.
 
     None too where they are not closed by the deadline, a time by ``time.monotonic()``.
     """
     size = np.bincount(found.reduction.leader, minlength=found.reduction.leader.size)
     if size[found.reduction.leader[position]] > 1:
         return None
-    search = _Splitting(found, group, position, upper, bound, size[group.variables] == 1, deadline)
-    return search.visit({}, None)
+    # Cases are made of single figures other than the one in question.
+    single = (size[group.variables] == 1) & (group.variables != position)
+    return _Splitting(found, group, position, upper, bound, single, Clock(deadline)).visit({}, None)
 
 
 class _Splitting:
     """Branches until every case is closed."""
 
     def __init__(
-        self,
-        found: Bounds,
-        group: Group,
-        position: int,
-        upper: bool,
-        bound: int,
-        single: np.ndarray,
-        deadline: float | None,
+        self, found: Bounds, group: Group, position: int, upper: bool, bound: int, single: BoolArray, clock: Clock
     ) -> None:
         from discreet.feasible.group_program import GroupProgram
 
         self.found, self.group, self.position, self.upper, self.bound = found, group, position, upper, bound
-        self.single, self.left, self.clock = single, MOST, Clock(deadline)
-        self.model = GroupProgram(group)
-        self.costs = np.zeros(group.variables.size)
-        self.costs[int(np.flatnonzero(group.variables == position)[0])] = 1.0
+        self.single, self.left, self.clock = single, MOST, clock
+        self.model, self.k = GroupProgram(group), int(np.flatnonzero(group.variables == position)[0])
 
     def visit(self, narrowed: dict[int, Range], before: list[Fraction] | None) -> Cases | None:
         """Close a case, or split it further."""
-        from discreet.feasible.group_program import NothingFitsError
-
         seconds = self.clock.left
         if self.left == 0 or seconds == 0.0:
             return None
-        self._ranges(narrowed)
+        self.model.program.set_ranges(np.arange(self.group.variables.size), *self._ends(narrowed))
         try:
-            x = self.model.best(self.costs, self.upper, seconds)
+            x = self.model.extreme(self.k, self.upper, seconds)
         except NothingFitsError:
             return self._closed_by_ray(narrowed, before)
         if x is None:
@@ -127,7 +119,7 @@ class _Splitting:
         closed = self._closed(narrowed, y)
         if closed is not None:
             return closed
-        off = np.where(self.single & (self.costs == 0), np.abs(x - np.rint(x)), 0.0)
+        off = np.where(self.single, np.abs(x - np.rint(x)), 0.0)
         k = int(off.argmax())
         if off[k] < CLOSE:
             return None
@@ -136,11 +128,6 @@ class _Splitting:
         below = self.visit(narrowed | {at: (low, value)}, y)
         above = None if below is None else self.visit(narrowed | {at: (value + 1, high)}, y)
         return None if below is None or above is None else Split(at, value, below, above)
-
-    def _ranges(self, narrowed: dict[int, Range]) -> None:
-        """Give the ranges of a case to the model."""
-        low, high = self._ends(narrowed)
-        self.model.program.set_ranges(np.arange(low.size), low, high)
 
     def _ends(self, narrowed: dict[int, Range]) -> tuple[FloatArray, FloatArray]:
         """Return the ranges of the group's unknowns in a case."""
@@ -165,32 +152,14 @@ class _Splitting:
         """Close a case in which nothing fits: the equations that show this may be added as often as is needed."""
         if before is None:
             return None
-        shortfall = self._shortfall(narrowed)
-        if shortfall is None:
+        matrix = self.group.rows.matrix(self.group.variables.size).astype(np.float64)
+        short = least_repair(matrix, self.group.rhs.astype(np.float64), self._ends(narrowed), self.clock.left)
+        if short is None:
             return None
-        direction = fractions(shortfall)
+        direction = fractions(short[1])
         for times in (1, 4, 16, 256, 4096):
             for sign in (1, -1):
                 closed = self._closed(narrowed, [y + sign * times * d for y, d in zip(before, direction, strict=True)])
                 if closed is not None:
                     return closed
         return None
-
-    def _shortfall(self, narrowed: dict[int, Range]) -> FloatArray | None:
-        """Return multipliers that show that nothing fits: those of the least that the equations have to be off by."""
-        from scipy.optimize import linprog
-        from scipy.sparse import eye_array, hstack
-
-        g, seconds = self.group, self.clock.left
-        m, n = g.rhs.size, g.variables.size
-        matrix = g.rows.matrix(n).astype(np.float64)
-        ranges = [*zip(*self._ends(narrowed), strict=True), *[(0, None)] * (2 * m)]
-        answer = linprog(
-            np.concatenate([np.zeros(n), np.ones(2 * m)]),
-            A_eq=hstack([matrix, eye_array(m), -eye_array(m)]),
-            b_eq=g.rhs.astype(np.float64),
-            bounds=ranges,
-            method="highs",
-            options={} if seconds is None else {"time_limit": max(seconds, 0.01)},
-        )
-        return np.asarray(answer.eqlin.marginals) if answer.status == 0 else None

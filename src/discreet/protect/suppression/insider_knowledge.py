@@ -47,7 +47,6 @@ class InsiderKnowledge:
     response: str | None = None
 
     def __len__(self) -> int:
-        """Return how many attackers there are."""
         return len(self.names)
 
 

@@ -223,7 +223,6 @@ class Pattern:
         }
 
     def __str__(self) -> str:
-        """Say it in words."""
         return self.sentence
 
     __repr__ = __str__

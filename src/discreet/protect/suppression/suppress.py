@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -20,6 +20,7 @@ from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.primary import COSTS, Wish, costs_of, demands_of, primary
 from discreet.protect.suppression.problem import lay_out, name_of, state
 from discreet.protect.suppression.rescue import UnprotectableError, explain
+from discreet.protect.usage import UNLISTED, Usage, option
 from discreet.rules.sensitivity import Combine
 from discreet.table import Table
 from discreet.table.attacker import Attacker
@@ -30,6 +31,7 @@ from discreet.table.tabulation import Tabulation
 
 Effort: TypeAlias = Literal["fast", "optimal"]
 Zeros: TypeAlias = Literal["published", "suppressible"]
+SENSITIVE, SECONDARY, WHO = "Which cells are sensitive", "What is suppressed with them", "Who looks"
 CHOICES = {"method": Effort, "zeros": Zeros, "insiders": Insiders, "combine": Combine}
 MOST_BITS = 40
 """The widest intervals that a bound on the risk may ask for: a million times a million values. A round choice."""
@@ -62,30 +64,66 @@ class Suppression:
         time_limit: seconds for ``optimal``; the best safe pattern found by then is returned with its gap.
     """
 
-    rules: Any = ()
-    wishes: tuple[Wish, ...] = ()
-    risk: float | None = None
-    levels: tuple[float, float] | None = None
-    method: Effort = "fast"
-    cost: str = "value"
-    zeros: Zeros = "published"
-    insiders: Insiders = "auto"
-    attackers: tuple[Attacker, ...] = ()
-    combine: Combine = "any"
-    response: str | None = None
-    least: float = 0.0
-    time_limit: float | None = None
+    rules: Any = field(default=(), metadata=option("", "--rule"))
+    wishes: tuple[Wish, ...] = field(default=(), metadata=UNLISTED)
+    risk: float | None = field(
+        default=None, metadata=option("Cells of a disclosure risk 1/H above this are sensitive.", panel=SENSITIVE)
+    )
+    levels: tuple[float, float] | None = field(
+        default=None,
+        metadata=option("LOWER,UPPER: levels of all sensitive cells, not the rules' own.", panel=SENSITIVE),
+    )
+    method: Effort = field(default="fast", metadata=option("fast or optimal.", panel=SECONDARY))
+    cost: str = field(
+        default="value",
+        metadata=option("value, cells, log, contributors, records, or another magnitude.", panel=SECONDARY),
+    )
+    zeros: Zeros = field(default="published", metadata=option("published or suppressible.", panel=SECONDARY))
+    insiders: Insiders = field(
+        default="auto",
+        metadata=option(
+            "Respondents, each knowing all they contributed: auto (all known), respondents, singletons or none.",
+            panel=WHO,
+        ),
+    )
+    attackers: tuple[Attacker, ...] = field(default=(), metadata=UNLISTED)
+    combine: Combine = field(default="any", metadata=UNLISTED)
+    response: str | None = field(default=None, metadata=UNLISTED)
+    least: float = field(default=0.0, metadata=option("What readers know values to be at least.", panel=WHO))
+    time_limit: float | None = field(
+        default=None,
+        metadata=option("Seconds for optimal; then the best safe pattern found is taken.", panel=SECONDARY),
+    )
     name: ClassVar[str] = "suppress"
+    usage: ClassVar[Usage] = Usage(
+        "Suppress sensitive cells, and the others that it takes so that nobody can work them out.\n\n"
+        "The result is audited before anything is written: a pattern that fails is never released. If cells cannot be "
+        "protected as asked, those in conflict are named.",
+        {
+            "discreet protect suppress table.csv --rule threshold=3 -o release.csv": "counts below 3, and their cover",
+            "discreet protect suppress firms.parquet --rule p=10 --method optimal -o release.csv --status why.csv": (
+                "p% rule, at the least cost, with the reason of every suppression"
+            ),
+            "discreet protect suppress as.parquet --linked ar.parquet --rule p=10@holding -o release.csv": (
+                "two linked tables in one problem, at the level of holdings"
+            ),
+            "discreet protect suppress country.tab --linked east.tab --part region=East --rule p=10 -o release.csv": (
+                "a table of some regions only, with a total of its own, beside one of all"
+            ),
+            "discreet protect suppress table.csv --rule threshold=3 --as intervals -o r.csv": "intervals, not marks",
+        },
+        random=False,
+    )
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for field in ("rules", "wishes", "attackers"):
-            given = getattr(self, field)
-            object.__setattr__(self, field, tuple(given) if isinstance(given, Sequence) else (given,))
-        for field, choice in CHOICES.items():
-            given, known = getattr(self, field), get_args(choice)
+        for name in ("rules", "wishes", "attackers"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, tuple(given) if isinstance(given, Sequence) else (given,))
+        for name, choice in CHOICES.items():
+            given, known = getattr(self, name), get_args(choice)
             if given not in known:
-                raise RequestError(f"{field} is {given!r}; it is {', '.join(map(repr, known))}")
+                raise RequestError(f"{name} is {given!r}; it is {', '.join(map(repr, known))}")
         if not self.rules and not self.wishes and self.risk is None:
             raise RequestError("nothing says which cells are sensitive; give rules, cells, or a bound on the risk")
         if self.risk is not None and not self.risk > 0:

@@ -89,7 +89,7 @@
     panel.innerHTML = hint;
   };
 
-  // The worst cell is shown before anybody asks, so that the panel explains itself.
+  // The worst cell is shown before anybody asks, so the panel explains itself.
   const begin = () => {
     if (!panel || !wide() || !details.length) return;
     const worst = [...document.querySelectorAll(".page:not(.off) td[data-d]")].sort((a, b) => details[b.dataset.d].step - details[a.dataset.d].step || a.dataset.d - b.dataset.d)[0];

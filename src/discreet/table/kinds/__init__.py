@@ -3,12 +3,11 @@
 Each kind is one small class that states its range, its likelihood and its words.
 """
 
-from discreet.table.kinds.exact import Added, Exact
+from discreet.table.kinds.exact_hidden import Added, Exact, Interval, Marked, Simulated, Unshown
 from discreet.table.kinds.kind import KINDS, UNBOUNDED, Kind
 from discreet.table.kinds.perturbed import Noise, Perturbed, Relative
 from discreet.table.kinds.rounded import ROUNDINGS, Controlled, Conventional, Random, Small
 from discreet.table.kinds.sampled_swapped import Sampled, Swapped
-from discreet.table.kinds.suppressed import Interval, Marked, Simulated, Unshown
 
 EXACT, SUPPRESSED, INTERVAL = Exact(), Marked(), Interval()
 

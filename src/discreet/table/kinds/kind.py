@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.errors import DataError, RequestError, require
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.registry import Registry
 
 UNBOUNDED = 2**60
-"""Stands for a bound that nothing sets; every true bound is smaller in size."""
+"""A bound that nothing sets; every true bound is smaller in size."""
 
 
 def is_whole(number: object) -> bool:
@@ -23,7 +22,7 @@ def is_whole(number: object) -> bool:
 
 
 def unbounded(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the range of figures that tell nothing."""
+    """Return the range of figures that reveal nothing."""
     return np.full(values.shape, -UNBOUNDED), np.full(values.shape, UNBOUNDED)
 
 
@@ -40,17 +39,14 @@ def within(lower: IntArray, upper: IntArray, least: int | None, most: int | None
 
 
 class _Named(type):
-    """Makes ``Kind(name, …)`` return the kind of that name; the classes themselves are called as usual."""
+    """Metaclass that lets ``Kind(name, …)`` return the kind of that name; its classes are called as usual."""
 
     def __call__(cls, *given: Any, **parameters: Any) -> Any:
         if cls is not Kind:
             return super().__call__(*given, **parameters)
         name, *rest = given or (parameters.pop("name", "exact"),)
         kind = KINDS[name]
-        known = [item.name for item in fields(kind)]
-        strange = next((key for key in parameters if key not in known), None)
-        if strange is not None:
-            raise RequestError(f"figures of the kind {name!r} have no {strange!r}; {nearest(strange, known)}")
+        require(parameters, [item.name for item in fields(kind)], f"figures of the kind {name!r} have no")
         return kind(*rest, **parameters)
 
 
@@ -59,10 +55,10 @@ class Kind(metaclass=_Named):
     """How figures were published, and therefore where the true value can lie.
 
     Each kind is a frozen class of its own parameters, registered under its name; ``Kind("random", base=3)`` makes one
-    by name. Where counts from 1 to ``hides`` are hidden, none of them is behind a figure that is shown. Parameters
+    by name. If counts from 1 to ``hides`` are hidden, none of them is behind a figure that is shown. Parameters
     that are ``units`` are in units of the last decimal published.
 
-    A new kind states :meth:`bounds` and :attr:`words`, and where its law is known :meth:`likelihood`,
+    A new kind states :meth:`bounds` and :attr:`words`, and if its law is known :meth:`likelihood`,
     :attr:`weighs` and :attr:`stated`.
 
     >>> Kind("conventional", base=5).range(np.array([10, 0]))[0].tolist()
@@ -82,11 +78,11 @@ class Kind(metaclass=_Named):
     exact: ClassVar[bool] = False
     """Whether the figure is the true value."""
     hidden: ClassVar[bool] = False
-    """Whether a mark stands in place of the figure."""
+    """Whether a mark replaces the figure."""
     spans: ClassVar[bool] = False
-    """Whether the least and the largest value are published, which stand beside the figure."""
+    """Whether the least and the largest value are published, beside the figure."""
     summed: ClassVar[bool] = False
-    """Whether the figure is a sum of published ones, and tells nothing that these do not."""
+    """Whether the figure is a sum of published ones, and adds nothing to them."""
     signed: ClassVar[bool] = False
     """Whether a published count can be negative."""
 
@@ -97,11 +93,8 @@ class Kind(metaclass=_Named):
         def __init__(self, name: str = "exact", *given: Any, **parameters: Any) -> None: ...
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         if not is_whole(self.hides) or self.hides < 0:
-            raise RequestError(f"counts from 1 to {self.hides!r} are said to be hidden; give a whole number")
-
-    # --- what each kind states ----------------------------------------------------------------------------
+            raise RequestError(f"counts from 1 to {self.hides!r} are said to be hidden; give an integer")
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return the least and the largest true value behind each published one, hidden counts not left out."""
@@ -119,7 +112,7 @@ class Kind(metaclass=_Named):
 
     @property
     def keyed(self) -> bool:
-        """Whether figures of the same people share their noise, so that no product of likelihoods weighs them."""
+        """Whether figures of the same people share their noise: their likelihoods cannot be multiplied."""
         return False
 
     @property
@@ -128,17 +121,12 @@ class Kind(metaclass=_Named):
         return False
 
     @property
-    def floor(self) -> int | None:
-        """What a mark says hidden values are at least; None where it says nothing."""
-        return None
-
-    @property
-    def ceiling(self) -> int | None:
-        """What a mark says hidden values are at most; None where it says nothing."""
-        return None
+    def said(self) -> tuple[int | None, int | None]:
+        """What a mark says hidden values are at least and at most; None if it says nothing."""
+        return None, None
 
     def above_zero(self) -> Kind:
-        """Return the kind where zeros are known to be published: a mark that says nothing of them hides none."""
+        """Return the kind if zeros are known to be published: a mark that says nothing of them hides none."""
         return self
 
     def plainly(self, values: IntArray) -> list[Kind]:
@@ -147,7 +135,7 @@ class Kind(metaclass=_Named):
 
     @property
     def weighs(self) -> bool:
-        """Whether some true values lead to a figure more often than others, which :meth:`likelihood` then tells."""
+        """Whether some true values lead to a figure more often than others; :meth:`likelihood` says how often."""
         return self.hides > 0
 
     @property
@@ -155,19 +143,17 @@ class Kind(metaclass=_Named):
         """Whether p(y | x) is known exactly and each figure is made from its own value alone.
 
         Only then does :meth:`likelihood` say all that a reader who knows the method learns from a figure. Controlled
-        rounding, suppression and the like look at all cells together; what their choice tells is not stated here.
+        rounding, suppression and the like look at all cells together; what their choice reveals is not stated here.
         """
         return False
 
     def likelihood(self, published: int, true: IntArray) -> FloatArray:
         """Return p(y | x) of the published value for each true value, as the method draws it.
 
-        Where the method is not random, or its law is not known, every value that can lead to y is equally likely to.
+        If the method is not random, or its law is not known, all values that can lead to y are equally likely to.
         """
         equal: FloatArray = self.inside(published, true).astype(np.float64)
         return equal
-
-    # --- what follows -------------------------------------------------------------------------------------
 
     def range(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return the least and the largest true value behind each published one."""
@@ -183,10 +169,10 @@ class Kind(metaclass=_Named):
             )
         return lower, upper
 
-    def inside(self, published: int, true: IntArray) -> npt.NDArray[np.bool_]:
+    def inside(self, published: int, true: IntArray) -> BoolArray:
         """Say which true values can lead to the published one."""
         lower, upper = self.range(np.array([published]))
-        found: npt.NDArray[np.bool_] = (true >= lower[0]) & (true <= upper[0]) & ((true < 1) | (true > self.hides))
+        found: BoolArray = (true >= lower[0]) & (true <= upper[0]) & ((true < 1) | (true > self.hides))
         return found
 
     @property
@@ -221,9 +207,9 @@ KINDS: Registry[type[Kind]] = Registry(
     "discreet.kinds",
     "kind of figure",
     {
-        "exact": f"{_HERE}.exact:Exact",
-        "suppressed": f"{_HERE}.suppressed:Marked",
-        "interval": f"{_HERE}.suppressed:Interval",
+        "exact": f"{_HERE}.exact_hidden:Exact",
+        "suppressed": f"{_HERE}.exact_hidden:Marked",
+        "interval": f"{_HERE}.exact_hidden:Interval",
         "conventional": f"{_HERE}.rounded:Conventional",
         "random": f"{_HERE}.rounded:Random",
         "controlled": f"{_HERE}.rounded:Controlled",
@@ -232,8 +218,8 @@ KINDS: Registry[type[Kind]] = Registry(
         "relative": f"{_HERE}.perturbed:Relative",
         "sample": f"{_HERE}.sampled_swapped:Sampled",
         "swapped": f"{_HERE}.sampled_swapped:Swapped",
-        "simulated": f"{_HERE}.suppressed:Simulated",
-        "added": f"{_HERE}.exact:Added",
+        "simulated": f"{_HERE}.exact_hidden:Simulated",
+        "added": f"{_HERE}.exact_hidden:Added",
     },
 )
 """The kinds by name; other packages add theirs through the entry points ``discreet.kinds``."""

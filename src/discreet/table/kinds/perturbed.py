@@ -17,9 +17,9 @@ Noise: TypeAlias = tuple[tuple[tuple[int, float], ...], ...]
 
 @dataclass(frozen=True)
 class Perturbed(Kind):
-    """Values moved by at most ``bound``, from ``least`` at least and ``most`` at most where that is known.
+    """Values moved by at most ``bound``, from ``least`` at least and ``most`` at most if that is known.
 
-    The ``law`` of the noise, where known, says which counts lead to a figure and how often.
+    The ``law`` of the noise, if known, says which counts lead to a figure and how often.
     """
 
     name = "perturbed"
@@ -32,18 +32,17 @@ class Perturbed(Kind):
     most: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the bound and the law."""
         super().__post_init__()
         if not is_whole(self.bound) or self.bound < 1:
-            raise RequestError(f"the bound of the perturbation is {self.bound!r}; give a whole number of 1 or more")
+            raise RequestError(f"the bound of the perturbation is {self.bound!r}; give an integer of 1 or more")
         if self.law and self.bound != max(abs(v) for row in self.law for v, _ in row):
             raise RequestError(f"the law of the noise does not fit the kind {self.name!r} with the bound {self.bound}")
         check_ends(self.least, self.most)
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
-        """Return what is at most the bound away, and where the law is known, leads to the figure."""
+        """Return what is at most the bound away, and if the law is known, leads to the figure."""
         lower, upper = values - self.bound, values + self.bound
-        # From here on every count behind a value is as the last of the law; without a law, there is nothing to look up.
+        # From here on every count behind a value is as the last of the law.
         free = len(self.law) - 1 + self.bound
         for y in np.unique(values[values < free]).tolist() if self.law else ():
             counts = np.arange(max(y - self.bound, 0), y + self.bound + 1)
@@ -54,7 +53,7 @@ class Perturbed(Kind):
         return within(lower, upper, self.least, self.most)
 
     def plainly(self, values: IntArray) -> list[Kind]:
-        """Return kinds without the law, with the least and the largest count where the law makes them nearer."""
+        """Return kinds without the law, with the least and the largest count if the law brings them nearer."""
         if not self.law:
             return [self] * values.size
         different, which = np.unique(values, return_inverse=True)
@@ -78,12 +77,12 @@ class Perturbed(Kind):
 
     @property
     def weighs(self) -> bool:
-        """Where the law is known, or counts are hidden."""
+        """If the law is known, or counts are hidden."""
         return bool(self.law) or super().weighs
 
     @property
     def stated(self) -> bool:
-        """Where the law is known."""
+        """If the law is known."""
         return bool(self.law)
 
     def likelihood(self, published: int, true: IntArray) -> FloatArray:
@@ -108,7 +107,6 @@ class Relative(Kind):
     fraction: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the share."""
         super().__post_init__()
         if not 0 < self.fraction < 1:
             raise RequestError(f"the largest change is a share of {self.fraction!r}; it lies between 0 and 1")

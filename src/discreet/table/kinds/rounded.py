@@ -20,18 +20,14 @@ class _Based(Kind):
     base: int = 0
 
     def __post_init__(self) -> None:
-        """Check the base."""
         super().__post_init__()
         if not is_whole(self.base) or self.base < 2:
-            raise RequestError(f"the rounding base is {self.base!r}; give a whole number of 2 or more (base=, --base)")
+            raise RequestError(f"the rounding base is {self.base!r}; give an integer of 2 or more (base=, --base)")
 
 
 @dataclass(frozen=True)
 class Controlled(_Based):
-    """Every figure is a neighbouring multiple of the base, chosen by looking at all cells.
-
-    A figure y came from y − b + 1 … y + b − 1.
-    """
+    """Every figure is a neighbouring multiple, chosen by looking at all cells: y came from y − b + 1 … y + b − 1."""
 
     name = "controlled"
     words = "rounded ({name}) to base {base}"

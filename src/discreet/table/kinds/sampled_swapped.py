@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.table.kinds.kind import UNBOUNDED, Kind, is_whole
 
 
 @dataclass(frozen=True)
 class _Share(Kind):
-    """Any kind with a share ``fraction`` of all units, 0 where it is not known."""
+    """Any kind with a share ``fraction`` of all units, 0 if it is not known."""
 
     fraction: float = 0.0
 
     @property
     def weighs(self) -> bool:
-        """Where the share is known, or counts are hidden."""
+        """If the share is known, or counts are hidden."""
         return self.fraction > 0 or super().weighs
 
     def likelihood(self, published: int, true: IntArray) -> FloatArray:
@@ -28,15 +27,15 @@ class _Share(Kind):
         inside = self.inside(published, true)
         return self._chance(published, true, inside) if self.fraction else inside.astype(np.float64)
 
-    def _chance(self, published: int, true: IntArray, inside: npt.NDArray[np.bool_]) -> FloatArray:
+    def _chance(self, published: int, true: IntArray, inside: BoolArray) -> FloatArray:
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Sampled(_Share):
-    """A sample of the share ``fraction`` of all ``size`` units, each 0 where it is not known.
+    """A sample of the share ``fraction`` of all ``size`` units, each 0 if it is not known.
 
-    With a known fraction a count is binomial, and hypergeometric where the population's size is known too.
+    With a known fraction a count is binomial, and hypergeometric if the population's size is known too.
     """
 
     name = "sample"
@@ -44,12 +43,11 @@ class Sampled(_Share):
     size: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the fraction and the size."""
         super().__post_init__()
         if not 0 <= self.fraction <= 1:
             raise RequestError(f"the sampling fraction is {self.fraction!r}; it lies between 0 and 1")
         if self.size and (not is_whole(self.size) or self.size < 0):
-            raise RequestError(f"the population is {self.size!r}; a sample has a whole number of 1 or more, or 0")
+            raise RequestError(f"the population is {self.size!r}; a sample has an integer of 1 or more, or 0")
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return what is sampled, and that with everybody who was left out: nobody else can be in the cell."""
@@ -58,7 +56,7 @@ class Sampled(_Share):
         missed = self.size - round(self.fraction * self.size)
         return values, values + missed if self.size else np.full(values.shape, UNBOUNDED)
 
-    def _chance(self, published: int, true: IntArray, inside: npt.NDArray[np.bool_]) -> FloatArray:
+    def _chance(self, published: int, true: IntArray, inside: BoolArray) -> FloatArray:
         """Return the probability that a cell's count in the sample is the published one, for each true count."""
         from scipy.special import gammaln
 
@@ -87,7 +85,7 @@ class Sampled(_Share):
 
 @dataclass(frozen=True)
 class Swapped(_Share):
-    """At most ``bound`` units of a cell changed places with others, a share ``fraction`` of all (0 where not known).
+    """At most ``bound`` units of a cell changed places with others, a share ``fraction`` of all (0 if not known).
 
     A cell keeps each of its units with probability 1 − r for a share r, and units come in as often as they leave cells
     of its size (Poisson); that is an approximation.
@@ -99,19 +97,18 @@ class Swapped(_Share):
     bound: int = 0
 
     def __post_init__(self) -> None:
-        """Check the bound and the share."""
         super().__post_init__()
         if not is_whole(self.bound) or self.bound < 0 or not 0 <= self.fraction <= 1:
             raise RequestError(
                 f"a share {self.fraction!r} of all units is swapped, at most {self.bound!r} in a cell; give a share "
-                "between 0 and 1 and a whole number"
+                "between 0 and 1 and an integer"
             )
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return what is at most the bound away."""
         return values - self.bound, values + self.bound
 
-    def _chance(self, published: int, true: IntArray, inside: npt.NDArray[np.bool_]) -> FloatArray:
+    def _chance(self, published: int, true: IntArray, inside: BoolArray) -> FloatArray:
         """Return Σ over those who stayed of Binomial(stayed; x, 1 − r)·Poisson(came; r·y)."""
         from scipy.special import gammaln, xlogy
 

@@ -7,26 +7,17 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.parallel import available_cores
-from discreet.core.progress import Progress
 from discreet.table.counts import numpy_from_arrow
-from discreet.tabulation.engine import MOST
-from discreet.tabulation.engines.duckdb_input import (
-    WHOLE,
-    Input,
-    literal,
-    open_input,
-    quoted,
-    unreadable,
-)
-from discreet.tabulation.engines.duckdb_sql import LEVELS, Sql
+from discreet.tabulation.engine import MOST, Run, Session
+from discreet.tabulation.engines.duckdb_input import WHOLE, Input, literal, open_input, quoted, text_of, unreadable
+from discreet.tabulation.engines.duckdb_sql import Sql
+from discreet.tabulation.engines.sql import LEVELS, code_map, kept
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
@@ -35,24 +26,26 @@ STEPS = 1000
 """Parts of a query's progress."""
 
 
-class DuckDbSession:
+class DuckDbSession(Session):
     """A connection of its own, with the records as relation ``r``."""
 
-    def __init__(
-        self, source: Source, spec: TableSpec, memory: str, workers: int | None, progress: Progress | None
-    ) -> None:
+    name = "duckdb"
+
+    def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
         """Connect and look at the records."""
         import duckdb
 
-        self.spec, self.source, self.progress = spec, source, progress
+        self.spec, self.source, self.progress = spec, source, run.progress
         self.dropped = 0
         self._done, self._steps = 0, 4
         self._folder = tempfile.TemporaryDirectory(prefix="discreet-")
         self._duckdb = duckdb
         self.connection = duckdb.connect()
         try:
-            self._set(memory, workers)
-            self.input = self._open()
+            self._set(run.memory, run.workers)
+            folder = Path(self._folder.name)
+            self.input: Input = self._ask(lambda: open_input(self.connection, source, spec, folder))
+            self._done += STEPS
             negative = self._look()
             repeated = frozenset(self._repeated())
             self.sql = Sql(spec, frozenset(negative), repeated)
@@ -75,31 +68,21 @@ class DuckDbSession:
         run("SET enable_progress_bar = true")
         run("SET enable_progress_bar_print = false")
 
-    def _open(self) -> Input:
-        opened: Input = self._ask(lambda: open_input(self.connection, self.source, self.spec, Path(self._folder.name)))
-        self._done += STEPS
-        return opened
-
     # --- records ------------------------------------------------------------------------------------------
 
     def _look(self) -> list[str]:
         """Make the relation of rows, check the magnitudes and weights, and return which have negative values."""
         spec, records = self.spec, self.input
-        for column in (*spec.magnitudes, *([spec.weight] if spec.weight else [])):
-            if not records.is_number(column) and not records.is_text(column):
-                kind = records.types[column]
-                raise DataError(f"{self.source.shown}: column {column!r} is of type {kind}; give numbers")
-        kept = self._kept()
-        if kept:
-            self.dropped = self._one(f"SELECT count(*) FROM src WHERE NOT coalesce({kept}, false)")[0]
-        where = f" WHERE {kept}" if kept else ""
-        self._where = where
+        kept_only = self._kept()
+        if kept_only:
+            self.dropped = self._one(f"SELECT count(*) FROM src WHERE NOT coalesce({kept_only}, false)")[0]
+        self._where = f" WHERE {kept_only}" if kept_only else ""
         negative = []
-        for column in (*spec.magnitudes, *([spec.weight] if spec.weight else [])):
+        for column in spec.numbers:
             # A plain column is answered from the statistics of a Parquet file.
             number = quoted(column) if records.is_number(column) else records.number(column)
             facts = f"count(*), count({number}), min({number}), max({number})"
-            rows, given, low, high = self._one(f"SELECT {facts} FROM src{where}")
+            rows, given, low, high = self._one(f"SELECT {facts} FROM src{self._where}")
             if given < rows:
                 self._refuse_numbers(column)
             if rows and column == spec.weight and low <= 0:
@@ -115,18 +98,16 @@ class DuckDbSession:
         self._check_keys()
         if spec.contributor is not None:
             own = quoted(spec.contributor)
-            empty = (
-                f"coalesce(CAST({own} AS VARCHAR), '') = ''" if records.is_text(spec.contributor) else f"{own} IS NULL"
-            )
-            if kept:
-                empty = f"{empty} AND {kept}"
+            empty = f"{text_of(own) if records.is_text(spec.contributor) else own} IS NULL"
+            if kept_only:
+                empty = f"{empty} AND {kept_only}"
             if self._one(f"SELECT count(*) FROM src WHERE {empty}")[0]:
                 place = self._place(empty)
                 raise DataError(f"{place}: contributor {spec.contributor!r} is empty; say whose record it is")
         return negative
 
     def _parts(self) -> str:
-        """Return the expression of a record key as a whole number of its parts."""
+        """Return the expression of a record key as an integer number of its parts."""
         key = self.spec.key
         assert key is not None
         if self.spec.key_range == 1:
@@ -157,22 +138,13 @@ class DuckDbSession:
             )
 
     def _kept(self) -> str:
-        """Return the condition of records that are not left out; empty if all are kept."""
-        if self.spec.missing != "drop":
-            return ""
-        conditions = []
-        for dimension in self.spec.dimensions:
-            for j, column in enumerate(dimension.columns):
-                text = f"nullif(CAST({quoted(column)} AS VARCHAR), '')"
-                if j == 0:
-                    conditions.append(f"{text} IS NOT NULL")
-                if dimension.missing:
-                    codes = ", ".join(literal(code) for code in dimension.missing)
-                    conditions.append(f"coalesce({text} NOT IN ({codes}), true)")
-        for column in self.spec.magnitudes:
-            given = f"nullif(CAST({quoted(column)} AS VARCHAR), '')" if self.input.is_text(column) else quoted(column)
-            conditions.append(f"{given} IS NOT NULL")
-        return " AND ".join(f"({condition})" for condition in conditions)
+        spec = self.spec
+
+        def given(k: int) -> str:
+            column = spec.magnitudes[k]
+            return text_of(quoted(column)) if self.input.is_text(column) else quoted(column)
+
+        return kept(spec, lambda i, j: text_of(quoted(spec.dimensions[i].columns[j])), given, literal)
 
     def _refuse_numbers(self, column: str) -> None:
         number, where = self.input.number(column), self._where.replace(" WHERE ", " AND ")
@@ -191,35 +163,30 @@ class DuckDbSession:
 
     def _check_finite(self) -> None:
         """Refuse what the statistics of a Parquet file do not tell: numbers that are none."""
-        for column in self.spec.magnitudes:
-            name = f"sum:{column}"
-            if name in self.figures.result and not np.isfinite(
-                self._one(f"SELECT coalesce(fsum({self.figures.result[name]}), 0) FROM base")[0]
-            ):
+        for column, alias in self.figures.sums.items():
+            if not np.isfinite(self._one(f"SELECT coalesce(fsum({alias}), 0) FROM base")[0]):
                 self._refuse_infinite(column)
 
     def _place(self, condition: str) -> str:
-        place: str = self._ask(lambda: self.input.place(condition))
-        return place
+        return str(self._ask(lambda: self.input.place(condition)))
 
     def _keys(self) -> dict[str, str]:
-        """Return the expressions that say which unit a record belongs to; missing if it is one by itself."""
+        """Return the expressions that say which unit a record belongs to; missing if it is one of its own."""
         spec = self.spec
         keys = {}
         if spec.contributor is not None:
             keys["contributor"] = quoted(spec.contributor)
         if spec.holding is not None:
-            holding = f"'h' || nullif(CAST({quoted(spec.holding)} AS VARCHAR), '')"
             other = f"'c' || CAST({quoted(spec.contributor)} AS VARCHAR)" if spec.contributor is not None else "NULL"
-            keys["holding"] = f"coalesce({holding}, {other})"
+            keys["holding"] = f"coalesce('h' || {text_of(quoted(spec.holding))}, {other})"
         return keys
 
     def _respondent(self) -> str:
-        """Return the expression of whose a record is: the holding's where there is one, or the contributor's."""
+        """Return the expression of whose a record is: the holding's if there is one, or the contributor's."""
         own = f"CAST({quoted(str(self.spec.contributor))} AS VARCHAR)"
         if self.spec.holding is None:
             return own
-        return f"coalesce('holding ' || nullif(CAST({quoted(self.spec.holding)} AS VARCHAR), ''), {own})"
+        return f"coalesce('holding ' || {text_of(quoted(self.spec.holding))}, {own})"
 
     def _repeated(self) -> list[str]:
         """Note the units of several records, and return the levels that have some."""
@@ -273,16 +240,6 @@ class DuckDbSession:
 
     # --- the interface ------------------------------------------------------------------------------------
 
-    def __enter__(self) -> DuckDbSession:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the connection and remove what it kept on disk."""
-        self.close()
-
     def close(self) -> None:
         """Close the connection and remove what it kept on disk."""
         self.connection.close()
@@ -297,33 +254,25 @@ class DuckDbSession:
             if sets:
                 query = f"SELECT DISTINCT {', '.join(columns)} FROM base WHERE gid = {self.sql.number(sets[0])}"
             else:
-                texts = ", ".join(f"nullif(CAST({column} AS VARCHAR), '')" for column in columns)
-                query = f"SELECT DISTINCT {texts} FROM r"
+                query = f"SELECT DISTINCT {', '.join(text_of(column) for column in columns)} FROM r"
             found.append([tuple(row) for row in self._ask(lambda q=query: self.connection.execute(q).fetchall())])  # type: ignore[misc]
         return found
 
     def place(self, column: str, code: str | None) -> str:
         """Name the file and row of the first record with a code in a column."""
-        text = f"nullif(CAST({quoted(column)} AS VARCHAR), '')"
+        text = text_of(quoted(column))
         return self._place(f"{text} IS NULL" if code is None else f"{text} = {literal(code)}")
 
     def cells(self, plan: Plan) -> Mapping[str, Any]:
         """Add the finest margins up to all cells."""
-        for i, one in enumerate(plan.maps):
-            data: dict[str, Any] = {
-                f"k{j}": pa.array([key[j] for key in one.keys], pa.string())
-                for j in range(len(self.spec.dimensions[i].columns))
-            }
-            for j, nodes in enumerate(one.levels):
-                data[f"l{i}_{j}"] = pa.array(nodes, pa.int64(), mask=nodes < 0)
-            data[f"leaf{i}"] = pa.array(one.leaf)
-            self.connection.register(f"map{i}", pa.table(data))
+        for i in range(len(plan.maps)):
+            self.connection.register(f"map{i}", code_map(plan, i))
         queries = " UNION ALL ".join(self.sql.cells(plan, self.figures))
         self._run(f"CREATE TEMP TABLE direct AS {queries}")
-        for level, letter in self.sql.levels():
+        for level, letter in LEVELS.items():
             if level in self.sql.repeated:
-                self._run(self.sql.units(level, letter))
-                self._run(self.sql.keyed(plan, level, letter))
+                self._run(self.sql.units(letter))
+                self._run(self.sql.keyed(plan, letter))
         arrow = self._ask(lambda: self.connection.sql(self.sql.result(self.figures)).to_arrow_table())
         self._tell(self._steps * STEPS)
         return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
@@ -339,8 +288,7 @@ class DuckDbSession:
     # --- running ------------------------------------------------------------------------------------------
 
     def _one(self, query: str) -> tuple[Any, ...]:
-        row: tuple[Any, ...] = self._ask(lambda: self.connection.execute(query).fetchone())
-        return row
+        return tuple(self._ask(lambda: self.connection.execute(query).fetchone()))
 
     def _run(self, query: str) -> None:
         """Run a long query, one of the steps of which progress tells."""
@@ -375,7 +323,7 @@ class DuckDbSession:
                     share = max(self.connection.query_progress(), 0.0) / 100
                     self._tell(self._done + int(share * STEPS))
         except BaseException:
-            # Between two queries there is nothing to interrupt, so that once may not be enough.
+            # Between two queries there is nothing to interrupt: once may not be enough.
             while not result.done():
                 self.connection.interrupt()
                 wait([result], 0.1)
@@ -385,18 +333,3 @@ class DuckDbSession:
     def _tell(self, done: int) -> None:
         if self.progress is not None:
             self.progress(min(done, self._steps * STEPS), self._steps * STEPS, "tabulating")
-
-
-class DuckDbEngine:
-    """The embedded engine."""
-
-    name = "duckdb"
-
-    def open(
-        self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
-    ) -> DuckDbSession:
-        """Connect and look at the records."""
-        return DuckDbSession(source, spec, memory, workers, progress)
-
-
-ENGINE = DuckDbEngine()

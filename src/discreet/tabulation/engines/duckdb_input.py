@@ -1,4 +1,4 @@
-"""How records enter DuckDB, and where in their files a faulty one stands."""
+"""How records enter DuckDB, and where in their files a faulty one is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, RequestError
+from discreet.tabulation.engine import check_columns, check_types
 from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
 from discreet.tabulation.spec import TableSpec
 
@@ -25,6 +26,11 @@ def quoted(name: str) -> str:
 def literal(text: object) -> str:
     """Return a text as SQL wants it."""
     return "'" + str(text).replace("'", "''") + "'"
+
+
+def text_of(expression: str) -> str:
+    """Return an expression as a text, missing where it is empty."""
+    return f"nullif(CAST({expression} AS VARCHAR), '')"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +116,14 @@ def open_input(connection: Any, source: Source, spec: TableSpec, folder: Path) -
     except duckdb.Error as error:
         raise unreadable(source, error) from None
     types = {str(name): str(kind) for name, kind, *_ in described if source.kind != "csv" or name != "file"}
-    check_columns(source, spec, list(types))
-    _check_dimensions(source, spec, types)
+    check_types(source, spec, types, _is_code, lambda kind: kind.split("(")[0] in (*NUMBERS, *TEXTS))
     return Input(connection, source, types, separators)
+
+
+def _is_code(kind: str) -> bool:
+    plain = kind.split("(")[0]
+    odd = plain.startswith(("STRUCT", "MAP", "BLOB")) or plain.endswith("[]")
+    return plain not in ("FLOAT", "DOUBLE", "DECIMAL") and not odd
 
 
 def unreadable(source: Source, error: Exception) -> DataError:
@@ -126,28 +137,6 @@ def unreadable(source: Source, error: Exception) -> DataError:
     if source.kind == "parquet":
         return DataError(f"{source.shown} is not a whole Parquet file ({message}); write it again")
     return DataError(f"{source.shown} cannot be read ({message}); check it")
-
-
-def check_columns(source: Source, spec: TableSpec, names: list[str]) -> None:
-    """Refuse a specification that names columns which are not there."""
-    for column, role in spec.roles():
-        if column not in names:
-            raise RequestError(f"{source.shown}: there is no {role} column {column!r}; {nearest(column, names)}")
-
-
-def _check_dimensions(source: Source, spec: TableSpec, types: Mapping[str, str]) -> None:
-    for dimension in spec.dimensions:
-        for column in dimension.columns:
-            kind = types[column].split("(")[0]
-            if (
-                kind in ("FLOAT", "DOUBLE", "DECIMAL")
-                or kind.endswith("[]")
-                or kind.startswith(("STRUCT", "MAP", "BLOB"))
-            ):
-                raise DataError(
-                    f"{source.shown}: dimension column {column!r} is of type {types[column]}; codes are texts or whole "
-                    "numbers"
-                )
 
 
 def _load_csv(connection: Any, source: Source, spec: TableSpec, folder: Path) -> dict[Path, str]:

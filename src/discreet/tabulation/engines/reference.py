@@ -6,24 +6,26 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import product
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.progress import Progress
+from discreet.core.errors import DataError, RequestError
+from discreet.tabulation.engine import Run, Session, check_columns
+from discreet.tabulation.engines.sql import Column, file_columns, levels
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
 
 
-class ReferenceSession:
-    """Records as a list of dicts."""
+class ReferenceSession(Session):
+    """Records as a list of dicts: the twin for tests, and for small files when in doubt."""
 
-    def __init__(self, source: Source, spec: TableSpec, progress: Progress | None) -> None:
+    name = "reference"
+
+    def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
         """Read and check every record."""
-        self.spec, self.source, self.progress = spec, source, progress
+        self.spec, self.source, self.progress = spec, source, run.progress
         if source.kind == "arrow":
             rows = source.native
         elif source.kind in ("csv", "parquet"):
@@ -32,11 +34,7 @@ class ReferenceSession:
             rows = read_arrow(source.paths[0], encoding=source.encoding, delimiter=source.delimiter)
         else:
             raise RequestError("the reference engine reads files and frames; use duckdb or spark")
-        for column, role in spec.roles():
-            if column not in rows.column_names:
-                raise RequestError(
-                    f"{source.shown}: there is no {role} {column!r}; {nearest(column, rows.column_names)}"
-                )
+        check_columns(source, spec, rows.column_names)
         listed = rows.to_pylist()
         kept = [row for row in listed if spec.missing != "drop" or not self._missing(row)]
         self.dropped = len(listed) - len(kept)
@@ -90,15 +88,6 @@ class ReferenceSession:
             plain["holding"] = ("holding", text(row[spec.holding]))
         return plain
 
-    def __enter__(self) -> ReferenceSession:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing is held."""
-
     def labels(self) -> Sequence[Sequence[Key]]:
         """Return the codes that occur."""
         return [list(dict.fromkeys(row["keys"][i] for row in self.rows)) for i in range(len(self.spec.dimensions))]
@@ -147,45 +136,35 @@ class ReferenceSession:
         return pa.table(data)
 
     def _figures(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
-        spec, weighted = self.spec, self.spec.weighted
-        found: dict[str, Any] = {"records": len(rows)}
-        if spec.key is not None:
-            found["key"] = sum(row["key"] for row in rows) % spec.modulus
-        if weighted:
-            found["weighted"] = math.fsum(row["w"] for row in rows)
-        for response in spec.responses:
-            found[f"sum:{response.name}"] = math.fsum(row["x"][response.name] for row in rows)
-            if weighted:
-                found[f"weighted_sum:{response.name}"] = math.fsum(row["w"] * row["x"][response.name] for row in rows)
-        for level in ["contributor", *(["holding"] if spec.holding is not None else [])]:
-            units: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+        """Return the figures of a cell; contributions are sizes, plain and weighted, the largest first."""
+        units: dict[str, list[list[dict[str, Any]]]] = {}
+        sizes: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        for level in levels(self.spec):
+            found: dict[Any, list[dict[str, Any]]] = defaultdict(list)
             for row in rows:
-                units[row[level]].append(row)
-            found[f"{level}:units"] = len(units)
-            if weighted:
-                weights = (math.fsum(row["w"] for row in unit) / len(unit) for unit in units.values())
-                found[f"{level}:weighted_units"] = math.fsum(weights)
-            for response in spec.responses:
-                judged = response.shadow or response.name
-                sizes = sorted(
-                    (
-                        (
-                            abs(math.fsum(row["x"][judged] for row in unit)),
-                            abs(math.fsum(row["w"] * row["x"][judged] for row in unit)),
-                        )
-                        for unit in units.values()
-                    ),
-                    reverse=True,
-                )
-                found[f"{level}:total:{response.name}"] = math.fsum(size for size, _ in sizes)
-                if weighted:
-                    found[f"{level}:weighted_total:{response.name}"] = math.fsum(heavy for _, heavy in sizes)
-                sizes += [(0.0, 0.0)] * spec.top
-                for i in range(spec.top):
-                    found[f"{level}:top{i + 1}:{response.name}"] = sizes[i][0]
-                    if weighted:
-                        found[f"{level}:weighted_top{i + 1}:{response.name}"] = sizes[i][1]
-        return found
+                found[row[level]].append(row)
+            units[level] = list(found.values())
+            for judged in {response.judged for response in self.spec.responses}:
+                sums = [[(row["x"][judged], row["w"] * row["x"][judged]) for row in unit] for unit in found.values()]
+                both = [(abs(math.fsum(x for x, _ in one)), abs(math.fsum(wx for _, wx in one))) for one in sums]
+                sizes[level, judged] = [*sorted(both, reverse=True), *[(0.0, 0.0)] * self.spec.top]
+
+        def figure(column: Column) -> float:
+            w = [row["w"] if column.weighted else 1.0 for row in rows]
+            if column.figure == "key":
+                return int(sum(row["key"] for row in rows) % self.spec.modulus)
+            if column.figure == "records":
+                return math.fsum(w) if column.weighted else len(rows)
+            if column.figure == "units":
+                weights = (math.fsum(row["w"] for row in unit) / len(unit) for unit in units[column.level])
+                return math.fsum(weights) if column.weighted else len(units[column.level])
+            assert column.response is not None
+            if column.figure == "sum":
+                return math.fsum(one * row["x"][column.response.name] for one, row in zip(w, rows, strict=True))
+            listed = [size[int(column.weighted)] for size in sizes[column.level, column.response.judged]]
+            return math.fsum(listed) if column.figure == "total" else listed[column.rank - 1]
+
+        return {column.name: figure(column) for column in file_columns(self.spec)}
 
 
 def text(value: object) -> str | None:
@@ -200,18 +179,3 @@ def _number(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         return math.nan
-
-
-class ReferenceEngine:
-    """The twin for tests, and for small files when in doubt."""
-
-    name = "reference"
-
-    def open(
-        self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
-    ) -> ReferenceSession:
-        """Read the records."""
-        return ReferenceSession(source, spec, progress)
-
-
-ENGINE = ReferenceEngine()

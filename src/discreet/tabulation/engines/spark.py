@@ -7,31 +7,46 @@ one base cell add up like any figure; only those that spread over several are gr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-
-from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.progress import Progress
+from discreet.core.errors import DataError, RequestError
 from discreet.table.counts import numpy_from_arrow
-from discreet.tabulation.engine import MOST
+from discreet.tabulation.engine import MOST, Run, Session, check_types
+from discreet.tabulation.engines.sql import (
+    LEVELS,
+    Column,
+    code_columns,
+    code_map,
+    file_columns,
+    grouping,
+    judged,
+    kept,
+    levels,
+    same_codes,
+)
 from discreet.tabulation.plan import Key, Plan
-from discreet.tabulation.sources import Source
+from discreet.tabulation.sources import Source, csv_head
 from discreet.tabulation.spec import TableSpec
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+ODD = "{0} IS NULL OR isnan({0}) OR abs({0}) = double('infinity')"
+"""What is no finite number; Spark's NaN is larger than any number and equals itself."""
 STEPS = 4
 
 
-class SparkTabulation:
+class SparkTabulation(Session):
     """Records as a Spark view, and the views that are made of it."""
 
-    def __init__(self, source: Source, spec: TableSpec, progress: Progress | None) -> None:
+    name = "spark"
+
+    def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
         """Check the records against the specification."""
-        self.spec, self.source, self.progress = spec, source, progress
+        if spec.key is not None:
+            raise RequestError("record keys are added up by the engine duckdb; write the records as Parquet for it")
+        self.spec, self.source, self.progress = spec, source, run.progress
         self._tag = uuid4().hex
         self._cached: list[Any] = []
         self._views: list[str] = []
@@ -39,42 +54,20 @@ class SparkTabulation:
         frame = source.native if source.kind == "spark" else _read(source)
         self.spark = frame.sparkSession
         self.types = dict(frame.dtypes)
-        for column, role in spec.roles():
-            if column not in self.types:
-                names = list(self.types)
-                raise RequestError(f"{source.shown}: there is no {role} column {column!r}; {nearest(column, names)}")
-        self._check_types()
+        check_types(source, spec, self.types, _is_code, lambda kind: kind.split("(")[0] in (*NUMBERS, "string"))
         self._view("src", frame)
         self.dropped = self._look()
 
     # --- records ------------------------------------------------------------------------------------------
 
-    def _check_types(self) -> None:
-        for dimension in self.spec.dimensions:
-            for column in dimension.columns:
-                kind = self.types[column].split("(")[0]
-                if kind in ("float", "double", "decimal", "binary") or "<" in kind:
-                    raise DataError(
-                        f"{self.source.shown}: dimension column {column!r} is of type {kind}; codes are texts or whole "
-                        "numbers"
-                    )
-        for column in self._numbers():
-            kind = self.types[column].split("(")[0]
-            if kind not in (*NUMBERS, "string"):
-                raise DataError(f"{self.source.shown}: column {column!r} is of type {kind}; give numbers")
-
-    def _numbers(self) -> list[str]:
-        return [*self.spec.magnitudes, *([self.spec.weight] if self.spec.weight is not None else [])]
-
     def _amount(self, column: str) -> str:
         """Return the expression of what a record adds to a cell."""
-        spec = self.spec
-        if not spec.estimates or spec.weight is None:
-            return self._number(column)
-        product = self._number(column)
-        if column != spec.weight:
-            product = f"{product} * {self._number(spec.weight)}"
-        # A floor of doubles is a whole number of 64 bits in Spark.
+        weight, product = self.spec.weight, self._number(column)
+        if not self.spec.estimates or weight is None:
+            return product
+        if column != weight:
+            product = f"{product} * {self._number(weight)}"
+        # A floor of doubles is an integer of 64 bits in Spark.
         product = f"({product}) * 100 + 0.5D"
         return f"(({product}) - pmod({product}, 1D)) / 100"
 
@@ -95,80 +88,50 @@ class SparkTabulation:
             for j, column in enumerate(dimension.columns)
         ]
         columns += [f"{self._amount(column)} AS m{k}" for k, column in enumerate(spec.magnitudes)]
-        columns += [f"{text_of(column)} IS NULL AS e{k}" for k, column in enumerate(spec.magnitudes)]
+        columns += [f"{text_of(column)} AS e{k}" for k, column in enumerate(spec.magnitudes)]
         columns.append(f"{self._number(spec.weight)} AS w" if spec.weight is not None else "CAST(1 AS DOUBLE) AS w")
         own = text_of(spec.contributor) if spec.contributor is not None else "CAST(NULL AS STRING)"
         columns.append(f"concat('c', {own}) AS kc")
         holding = text_of(spec.holding) if spec.holding is not None else "CAST(NULL AS STRING)"
         columns.append(f"coalesce(concat('h', {holding}), concat('c', {own})) AS kh")
         rows = self._sql(f"SELECT {', '.join(columns)} FROM {self._name('src')}")
-        kept = self._kept()
+        wanted = kept(spec, lambda i, j: f"d{i}_{j}", lambda k: f"e{k}", literal)
         dropped = 0
-        if kept:
-            dropped = int(rows.filter(f"NOT ({kept})").count())
-            rows = rows.filter(kept)
+        if wanted:
+            dropped = int(rows.filter(f"NOT ({wanted})").count())
+            rows = rows.filter(wanted)
         self._view("r", rows)
         self._refuse()
         self._tell()
         return dropped
 
-    def _kept(self) -> str:
-        if self.spec.missing != "drop":
-            return ""
-        conditions = []
-        for i, dimension in enumerate(self.spec.dimensions):
-            conditions.append(f"d{i}_0 IS NOT NULL")
-            codes = ", ".join(literal(code) for code in dimension.missing)
-            if codes:
-                conditions += [f"coalesce(d{i}_{j} NOT IN ({codes}), true)" for j in range(len(dimension.columns))]
-        conditions += [f"NOT e{k}" for k in range(len(self.spec.magnitudes))]
-        return " AND ".join(conditions)
-
     def _refuse(self) -> None:
-        spec = self.spec
+        spec, shown = self.spec, self.source.shown
         parts = ["count(*)"]
         for k in range(len(spec.magnitudes)):
-            # Spark's NaN is larger than any number and equals itself.
-            parts += [f"count_if(m{k} IS NULL OR isnan(m{k}) OR abs(m{k}) = double('infinity'))", f"count_if(m{k} < 0)"]
+            parts += [f"count_if({ODD.format(f'm{k}')})", f"count_if(m{k} < 0)"]
         parts += ["count_if(w IS NULL OR isnan(w) OR w <= 0)", "count_if(kc IS NULL)"]
-        rows, *figures = self._sql(f"SELECT {', '.join(parts)} FROM {self._name('r')}").first()
-        self._negative = set()
-        for k, column in enumerate(spec.magnitudes):
-            bad, below = figures[2 * k], figures[2 * k + 1]
+        rows, *figures, light, nameless = self._sql(f"SELECT {', '.join(parts)} FROM {self._name('r')}").first()
+        for column, bad, below in zip(spec.magnitudes, figures[::2], figures[1::2], strict=True):
             if bad:
-                odd = self._first(column, f"m{k} IS NULL OR isnan(m{k}) OR abs(m{k}) = double('infinity')", k)
-                raise DataError(
-                    f"{self.source.shown}: {column!r} is {odd} in {bad:,} of {rows:,} records; give numbers"
-                )
-            if below:
-                self._negative.add(k)
-                if spec.negative == "error":
-                    raise DataError(f"{self.source.shown}: {column!r} is negative in {below:,} records; correct them")
-        if spec.weight is not None and figures[-2]:
+                odd = ODD.format(self._number(column))
+                found = self._sql(f"SELECT {quoted(column)} FROM {self._name('src')} WHERE {odd} LIMIT 1").first()
+                value = "empty" if found is None or found[0] is None else repr(found[0])
+                raise DataError(f"{shown}: {column!r} is {value} in {bad:,} of {rows:,} records; give numbers")
+            if below and spec.negative == "error":
+                raise DataError(f"{shown}: {column!r} is negative in {below:,} records; correct them")
+        if spec.weight is not None and light:
             raise DataError(
-                f"{self.source.shown}: weight {spec.weight!r} is not above 0 in {figures[-2]:,} of {rows:,} records; "
-                "weights are above 0"
+                f"{shown}: weight {spec.weight!r} is not above 0 in {light:,} of {rows:,} records; weights are above 0"
             )
-        if spec.contributor is not None and figures[-1]:
+        if spec.contributor is not None and nameless:
             raise DataError(
-                f"{self.source.shown}: contributor {spec.contributor!r} is empty in {figures[-1]:,} records; say whose "
-                "they are"
+                f"{shown}: contributor {spec.contributor!r} is empty in {nameless:,} records; say whose they are"
             )
-
-    def _first(self, column: str, condition: str, k: int) -> str:
-        number = condition.replace(f"m{k}", self._number(column))
-        found = self._sql(f"SELECT {quoted(column)} FROM {self._name('src')} WHERE {number} LIMIT 1").first()
-        return repr(found[0]) if found is not None and found[0] is not None else "empty"
 
     # --- the interface ------------------------------------------------------------------------------------
 
-    def __enter__(self) -> SparkTabulation:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         """Drop what was made; the Spark session is the caller's."""
         for frame in self._cached:
             frame.unpersist()
@@ -192,16 +155,9 @@ class SparkTabulation:
 
     def cells(self, plan: Plan) -> Mapping[str, Any]:
         """Roll the base cells up to all cells."""
-        for i, one in enumerate(plan.maps):
-            self._view(f"map{i}", self.spark.createDataFrame(*_map_rows(plan, i, one)))
-        parts = [self._rolled("base", plan)]
-        for level, letter in self._levels():
-            if level in self._spread:
-                parts.append(self._regrouped(plan, letter))
-        merged = parts[0]
-        for part in parts[1:]:
-            merged = merged.unionByName(part, allowMissingColumns=True)
-        self._view("parts", merged)
+        for i in range(len(plan.maps)):
+            self._view(f"map{i}", self.spark.createDataFrame(code_map(plan, i)))
+        self._view("parts", _union([self._rolled(plan), *(self._regrouped(plan, letter) for letter in self._spread)]))
         arrow = self._sql(f"{self._final()} FROM {self._name('parts')} GROUP BY cell ORDER BY cell").toArrow()
         self._tell()
         return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
@@ -219,121 +175,76 @@ class SparkTabulation:
 
     # --- aggregates ---------------------------------------------------------------------------------------
 
-    def _levels(self) -> Iterator[tuple[str, str]]:
-        yield "contributor", "c"
-        if self.spec.holding is not None:
-            yield "holding", "h"
-
-    def _judged(self) -> list[int]:
-        return [self.spec.magnitudes.index(r.shadow or r.name) for r in self.spec.responses]
-
     def _top(self, value: str) -> str:
         """Return the largest of some contributions: an array of size and weighted size."""
         return f"max_by({value}, {value}, {self.spec.top})"
 
-    def _all_columns(self) -> str:
-        return ", ".join(
-            f"d{i}_{j}" for i, dimension in enumerate(self.spec.dimensions) for j in range(len(dimension.columns))
-        )
-
     def _make_base(self) -> None:
         """Add records up to base cells: counts and sums, and for each level its units that lie in one base cell."""
-        spec, dims = self.spec, self._all_columns()
+        spec, dims = self.spec, ", ".join(code_columns(self.spec))
         aggregates = ["count(*) AS n", "sum(w) AS w"]
         for k in range(len(spec.magnitudes)):
             aggregates += [f"sum(m{k}) AS x{k}", f"sum(w * m{k}) AS xw{k}"]
-        self._spread: set[str] = set()
-        keyed: dict[str, str] = {}
-        for level, letter in self._levels():
-            if level == "contributor" and spec.contributor is None:
-                aggregates += self._unit_figures("c", "count(*)", "w", lambda k: (f"m{k}", f"w * m{k}"))
-            else:
-                keyed[level] = letter
+        self._spread: list[str] = []
+        keyed = [LEVELS[level] for level in levels(spec)]
+        if spec.contributor is None:
+            keyed.remove("c")
+            aggregates += self._unit_figures("c", "w", "w * m")
         base = self._sql(f"SELECT {dims}, {', '.join(aggregates)} FROM {self._name('r')} GROUP BY {dims}")
-        parts = [base]
-        for level, letter in keyed.items():
-            parts += self._units(level, letter)
-        merged = parts[0]
-        for part in parts[1:]:
-            merged = merged.unionByName(part, allowMissingColumns=True)
-        self._view("base", merged, cache=True)
+        self._view("base", _union([base, *(self._units(letter, dims) for letter in keyed)]), cache=True)
 
-    def _unit_figures(self, letter: str, count: str, weight: str, sizes: Any) -> list[str]:
+    def _unit_figures(self, letter: str, weight: str = "w / n", heavy: str = "wm") -> list[str]:
         """Return the aggregates of a level over relations that have a row per unit."""
-        found = [f"{count} AS u_{letter}", f"sum({weight}) AS uw_{letter}"]
-        for k in sorted(set(self._judged())):
-            value, heavy = (f"abs({part})" for part in sizes(k))
-            found += [f"sum({value}) AS t_{letter}{k}", f"sum({heavy}) AS tw_{letter}{k}"]
-            found.append(f"{self._top(f'struct({value} AS v, {heavy} AS w)')} AS l_{letter}{k}")
+        found = [f"count(*) AS u_{letter}", f"sum({weight}) AS uw_{letter}"]
+        for k in judged(self.spec):
+            plain, weighted = f"abs(m{k})", f"abs({heavy}{k})"
+            found += [f"sum({plain}) AS t_{letter}{k}", f"sum({weighted}) AS tw_{letter}{k}"]
+            found.append(f"{self._top(f'struct({plain} AS v, {weighted} AS w)')} AS l_{letter}{k}")
         return found
 
-    def _units(self, level: str, letter: str) -> list[Any]:
+    def _units(self, letter: str, dims: str) -> Any:
         """Add up the records of each unit in each base cell; keep those of several base cells for later."""
-        dims, key = self._all_columns(), f"k{letter}"
+        key = f"k{letter}"
         sums = ["count(*) AS n", "sum(w) AS w"]
-        for k in sorted(set(self._judged())):
+        for k in judged(self.spec):
             sums += [f"sum(m{k}) AS m{k}", f"sum(w * m{k}) AS wm{k}"]
-        # A record without a key is a unit by itself: it gets a key that nobody else has.
+        # A record without a key is a unit of its own: it gets a key that nobody else has.
         named = f"coalesce({key}, concat('r', uuid()))" if letter == "h" and self.spec.contributor is None else key
-        rows = self._sql(f"SELECT *, {named} AS k FROM {self._name('r')}")
-        self._view(f"rows_{letter}", rows)
+        self._view(f"rows_{letter}", self._sql(f"SELECT *, {named} AS k FROM {self._name('r')}"))
         units = self._sql(f"SELECT k, {dims}, {', '.join(sums)} FROM {self._name(f'rows_{letter}')} GROUP BY k, {dims}")
         # Keys made at random must not be made twice.
-        self._view(f"units_{letter}", units, cache=True)
+        units = self._view(f"units_{letter}", units, cache=True)
         spread = self._sql(f"SELECT k FROM {self._name(f'units_{letter}')} GROUP BY k HAVING count(*) > 1")
-        self._view(f"spread_{letter}", spread, cache=True)
-        all_units = self.spark.table(self._name(f"units_{letter}"))
-        if spread.isEmpty():
-            simple = all_units
-        else:
-            self._spread.add(level)
-            simple = all_units.join(self.spark.table(self._name(f"spread_{letter}")), "k", "left_anti")
-            apart = all_units.join(self.spark.table(self._name(f"spread_{letter}")), "k", "left_semi")
-            self._view(f"apart_{letter}", apart)
-        self._view(f"simple_{letter}", simple)
-        figures = self._unit_figures(letter, "count(*)", "w / n", lambda k: (f"m{k}", f"wm{k}"))
-        return [self._sql(f"SELECT {dims}, {', '.join(figures)} FROM {self._name(f'simple_{letter}')} GROUP BY {dims}")]
+        spread = self._view(f"spread_{letter}", spread, cache=True)
+        if not spread.isEmpty():
+            self._spread.append(letter)
+            self._view(f"apart_{letter}", units.join(spread, "k", "left_semi"))
+            units = units.join(spread, "k", "left_anti")
+        self._view(f"simple_{letter}", units)
+        figures = ", ".join(self._unit_figures(letter))
+        return self._sql(f"SELECT {dims}, {figures} FROM {self._name(f'simple_{letter}')} GROUP BY {dims}")
 
     # --- cells --------------------------------------------------------------------------------------------
 
     def _mapped(self, relation: str, plan: Plan) -> str:
         """Return a relation joined with the levels of every dimension."""
-        name = self._name(relation)
-        joins = []
-        for i, dimension in enumerate(self.spec.dimensions):
-            same = " AND ".join(f"{name}.d{i}_{j} <=> map{i}.k{j}" for j in range(len(dimension.columns)))
-            joins.append(f"JOIN {self._name(f'map{i}')} AS map{i} ON {same}")
+        name, numbers = self._name(relation), range(len(plan.maps))
+        joins = [f"JOIN {self._name(f'map{i}')} AS map{i} ON {same_codes(self.spec, name, i)}" for i in numbers]
         levels = [f"l{i}_{j}" for i, one in enumerate(plan.maps) for j in range(len(one.levels))]
-        levels += [f"leaf{i}" for i in range(len(plan.maps))]
-        return f"(SELECT /*+ {self._broadcast(plan)} */ {name}.*, {', '.join(levels)} FROM {name} {' '.join(joins)})"
-
-    def _broadcast(self, plan: Plan) -> str:
-        return f"BROADCAST({', '.join(f'map{i}' for i in range(len(plan.maps)))})"
+        levels += [f"leaf{i}" for i in numbers]
+        hint = f"/*+ BROADCAST({', '.join(f'map{i}' for i in numbers)}) */"
+        return f"(SELECT {hint} {name}.*, {', '.join(levels)} FROM {name} {' '.join(joins)})"
 
     def _grouping(self, plan: Plan, key: str = "") -> tuple[str, str]:
         """Return the expression of a cell's position and the grouping sets of all cells."""
-        every = [grouping for _, groupings in plan.groupings for grouping in groupings]
-        used = {f"l{i}_{level}" for grouping in every for i, level in enumerate(grouping) if level is not None}
-        parts = ["CAST(0 AS BIGINT)"]
-        for i, (one, stride) in enumerate(zip(plan.maps, plan.grid.strides, strict=True)):
-            mine = [f"l{i}_{j}" for j in range(len(one.levels)) if f"l{i}_{j}" in used]
-            if mine:
-                cases = " ".join(f"WHEN grouping({level}) = 0 THEN {level}" for level in mine)
-                parts.append(f"(CASE {cases} ELSE 0 END) * CAST({stride} AS BIGINT)")
-        sets = []
-        for grouping in every:
-            chosen = [f"l{i}_{level}" for i, level in enumerate(grouping) if level is not None]
-            sets.append(f"({', '.join([*([key] if key else []), *chosen])})")
-        columns = ", ".join([*([key] if key else []), *sorted(used)])
-        if not columns:
-            return " + ".join(parts), ""
-        return " + ".join(parts), f"GROUP BY {columns} GROUPING SETS ({', '.join(sets)})"
+        cell, columns, sets = grouping(plan, [one for _, groupings in plan.groupings for one in groupings], key)
+        return cell, f"GROUP BY {', '.join(columns)} GROUPING SETS ({sets})" if columns else ""
 
-    def _rolled(self, relation: str, plan: Plan) -> Any:
+    def _rolled(self, plan: Plan) -> Any:
         cell, sets = self._grouping(plan)
-        columns = self.spark.table(self._name(relation)).columns
+        columns = self.spark.table(self._name("base")).columns
         aggregates = [self._again(name) for name in columns if not name.startswith("d")]
-        query = f"SELECT {cell} AS cell, {', '.join(aggregates)} FROM {self._mapped(relation, plan)} {sets}"
+        query = f"SELECT {cell} AS cell, {', '.join(aggregates)} FROM {self._mapped('base', plan)} {sets}"
         return self._sql(query).filter("cell IS NOT NULL")
 
     def _again(self, name: str) -> str:
@@ -352,52 +263,45 @@ class SparkTabulation:
         """Add units that spread over base cells up anew in every cell."""
         cell, sets = self._grouping(plan, "k")
         sums = ["sum(n) AS n", "sum(w) AS w"]
-        for k in sorted(set(self._judged())):
+        for k in judged(self.spec):
             sums += [f"sum(m{k}) AS m{k}", f"sum(wm{k}) AS wm{k}"]
         inner = f"SELECT {cell} AS cell, k, {', '.join(sums)} FROM {self._mapped(f'apart_{letter}', plan)} {sets}"
-        figures = self._unit_figures(letter, "count(*)", "w / n", lambda k: (f"m{k}", f"wm{k}"))
-        return self._sql(f"SELECT cell, {', '.join(figures)} FROM ({inner}) WHERE cell IS NOT NULL GROUP BY cell")
+        figures = ", ".join(self._unit_figures(letter))
+        return self._sql(f"SELECT cell, {figures} FROM ({inner}) WHERE cell IS NOT NULL GROUP BY cell")
 
     def _final(self) -> str:
         """Return the columns of a tabulation's file, from parts that are to be added up."""
-        spec, weighted = self.spec, self.spec.weighted
-        columns = ["cell", "CAST(sum(n) AS BIGINT) AS records"]
-        if weighted:
-            columns.append("sum(w) AS weighted")
-        for response in spec.responses:
-            k = spec.magnitudes.index(response.name)
-            columns.append(f"sum(x{k}) AS {quoted(f'sum:{response.name}')}")
-            if weighted:
-                columns.append(f"sum(xw{k}) AS {quoted(f'weighted_sum:{response.name}')}")
-        for level, letter in self._levels():
-            columns.append(f"CAST(coalesce(sum(u_{letter}), 0) AS BIGINT) AS {quoted(f'{level}:units')}")
-            if weighted:
-                columns.append(f"coalesce(sum(uw_{letter}), 0) AS {quoted(f'{level}:weighted_units')}")
-            for response, k in zip(spec.responses, self._judged(), strict=True):
-                name = response.name
-                columns.append(f"coalesce(sum(t_{letter}{k}), 0) AS {quoted(f'{level}:total:{name}')}")
-                if weighted:
-                    columns.append(f"coalesce(sum(tw_{letter}{k}), 0) AS {quoted(f'{level}:weighted_total:{name}')}")
-                # At most a few parts per cell, so that collecting their tops costs nothing.
-                top = self._merged([f"flatten(collect_list(l_{letter}{k}))"])
-                for i in range(spec.top):
-                    columns.append(f"coalesce(get({top}, {i}).v, 0) AS {quoted(f'{level}:top{i + 1}:{name}')}")
-                    if weighted:
-                        heavy = quoted(f"{level}:weighted_top{i + 1}:{name}")
-                        columns.append(f"coalesce(get({top}, {i}).w, 0) AS {heavy}")
-        return f"SELECT {', '.join(columns)}"
+        columns = [f"{self._figure(column)} AS {quoted(column.name)}" for column in file_columns(self.spec)]
+        return f"SELECT {', '.join(['cell', *columns])}"
+
+    def _figure(self, column: Column) -> str:
+        heavy = "w" if column.weighted else ""
+        if column.figure == "records":
+            return "sum(w)" if heavy else "CAST(sum(n) AS BIGINT)"
+        if column.response is None:
+            units = f"coalesce(sum(u{heavy}_{LEVELS[column.level]}), 0)"
+            return units if heavy else f"CAST({units} AS BIGINT)"
+        if column.figure == "sum":
+            return f"sum(x{heavy}{self.spec.magnitudes.index(column.response.name)})"
+        of = f"{LEVELS[column.level]}{self.spec.magnitudes.index(column.response.judged)}"
+        if column.figure == "total":
+            return f"coalesce(sum(t{heavy}_{of}), 0)"
+        # There are a few parts per cell at most: collecting their tops costs nothing.
+        top = self._merged([f"flatten(collect_list(l_{of}))"])
+        return f"coalesce(get({top}, {column.rank - 1}).{heavy or 'v'}, 0)"
 
     # --- running ------------------------------------------------------------------------------------------
 
     def _name(self, view: str) -> str:
         return f"discreet_{self._tag}_{view}"
 
-    def _view(self, view: str, frame: Any, cache: bool = False) -> None:
+    def _view(self, view: str, frame: Any, cache: bool = False) -> Any:
         if cache:
             frame = frame.cache()
             self._cached.append(frame)
         frame.createOrReplaceTempView(self._name(view))
         self._views.append(self._name(view))
+        return frame
 
     def _sql(self, query: str) -> Any:
         return self.spark.sql(query)
@@ -423,17 +327,12 @@ def text_of(column: str) -> str:
     return f"nullif(CAST({quoted(column)} AS STRING), '')"
 
 
-def _map_rows(plan: Plan, i: int, one: Any) -> tuple[list[tuple[Any, ...]], str]:
-    """Return the rows and the schema of the table from codes to nodes."""
-    nested = len(plan.spec.dimensions[i].columns)
-    levels = np.stack(one.levels, axis=1) if one.levels else np.zeros((len(one.keys), 0), np.int64)
-    rows = [
-        (*key, *(None if node < 0 else int(node) for node in nodes), int(leaf))
-        for key, nodes, leaf in zip(one.keys, levels, one.leaf, strict=True)
-    ]
-    schema = [f"k{j} string" for j in range(nested)] + [f"l{i}_{j} bigint" for j in range(levels.shape[1])]
-    schema.append(f"leaf{i} bigint")
-    return rows, ", ".join(schema)
+def _is_code(kind: str) -> bool:
+    return kind.split("(")[0] not in ("float", "double", "decimal", "binary") and "<" not in kind
+
+
+def _union(frames: list[Any]) -> Any:
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
 def _read(source: Source) -> Any:
@@ -451,28 +350,9 @@ def _read(source: Source) -> Any:
     if source.kind == "parquet":
         return spark.read.parquet(*paths)
     if source.kind == "csv":
-        from discreet.tabulation.sources import csv_head
-
         _, separator, _ = csv_head(source, source.paths[0])
         reader = spark.read.option("header", True).option("sep", separator).option("mode", "FAILFAST")
         return reader.option("encoding", source.encoding).option("escape", '"').csv(paths)
     if source.kind == "arrow":
         return spark.createDataFrame(source.native)
     raise RequestError("Spark reads Parquet and CSV files, frames and Spark DataFrames; a database is read by duckdb")
-
-
-class SparkEngine:
-    """The engine for data that outgrow one machine."""
-
-    name = "spark"
-
-    def open(
-        self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
-    ) -> SparkTabulation:
-        """Check the records against the specification."""
-        if spec.key is not None:
-            raise RequestError("record keys are added up by the engine duckdb; write the records as Parquet for it")
-        return SparkTabulation(source, spec, progress)
-
-
-ENGINE = SparkEngine()

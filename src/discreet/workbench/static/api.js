@@ -27,7 +27,7 @@ export const session = (() => {
 // A name for a file that this session writes: sessions beside each other never write over each other's.
 export const own = (name) => (session === "page" ? name : `${session}-${name}`);
 
-// Waits until an earlier command is over, so that two never write one file; stops it where it takes its time.
+// Waits until an earlier command is over, so two never write one file; stops it if it takes long.
 export async function settled(earlier, stop) {
   const patience = setTimeout(() => stop && stop.abort(), 250);
   await Promise.resolve(earlier).catch(() => {});

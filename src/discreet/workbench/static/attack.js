@@ -13,12 +13,12 @@ import { change, state } from "./state.js";
 
 const WHO = {
   outsider: ["An outsider", "who reads what is published, and knows how it was made", []],
-  insider: ["An insider", "who contributed to a cell and knows the own part", ["insider"]],
-  coalition: ["A coalition", "of contributors who put their knowledge together", ["coalition"]],
+  insider: ["An insider", "who contributed to a cell and knows their own part", ["insider"]],
+  coalition: ["A coalition", "of contributors who pool what they know", ["coalition"]],
   respondents: ["Every contributor", "each alone or one of two, from a file of contributions", ["contributions", "contributor", "contribution", "holding", "within", "coalition"]],
 };
-// Without these an attacker knows no more than an outsider, and nothing could be said of them.
-const NEEDED = { insider: ["insider", "Say what the insider knows, a cell and the own part in it, as "], coalition: ["coalition", "Say what the members know, a line each, a cell and the own part in it, as "], respondents: ["contributions", "Choose the file of contributions, one row each; its columns are named below it."] };
+// Without these an attacker knows no more than an outsider.
+const NEEDED = { insider: ["insider", "Say what the insider knows: a cell and their own part in it, as "], coalition: ["coalition", "Say what the members know, one line each: a cell and their own part in it, as "], respondents: ["contributions", "Choose the file of contributions, one row each; its columns are named below it."] };
 const ALWAYS = ["law", "know", "min_width", "max_dr"];
 
 export async function attack(screen, { still }) {

@@ -1,4 +1,4 @@
-// Figures in columns, as `discreet inspect --cells` prints them: their labels, and where each of them stands.
+// Figures in columns, as `discreet inspect --cells` prints them: their labels, and where each of them is.
 
 import { figure } from "./dom.js";
 
@@ -6,7 +6,7 @@ export const labelsOf = (cells, i) => Object.fromEntries(cells.dimensions.map((d
 export const nameOf = (labels) => Object.values(labels).join(" · ");
 export const printed = (cells, i) => figure(cells.values[i] / 10 ** cells.decimals, cells.decimals);
 
-// Finds figures by labels; a dimension that is left out stands for its total.
+// Finds figures by labels; a dimension that is left out means its total.
 export class Places {
   constructor(cells) {
     this.cells = cells;
@@ -31,7 +31,7 @@ export class Places {
     return label === undefined ? total : this.codes[k].get(label) ?? (label === "Total" ? total : undefined);
   }
 
-  // Returns, for each figure of another table, where it stands in this one, or -1.
+  // Returns, for each figure of another table, its place in this one, or -1.
   of(other) {
     const at = this.cells.dimensions.map((d) => other.dimensions.findIndex((o) => o.name === d.name));
     const turned = this.cells.dimensions.map((d, k) => (at[k] < 0 ? null : other.dimensions[at[k]].labels.map((label) => this.code(k, label) ?? -1)));

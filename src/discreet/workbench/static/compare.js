@@ -38,7 +38,7 @@ export async function compare(screen, { still }) {
   } else { fill(result, el("p", { class: "quiet" }, "Nothing compared yet.")); showCommand("discreet compare " + state.table); }
 }
 
-// A method as the command line names it, with its base where it has one.
+// A method as the command line names it, with its base if it has one.
 function usual(command) {
   const base = command.parameters.find((p) => p.name === "base" && p.default);
   return command.name.replace("protect ", "") + (base ? `:base=${base.default}` : "");

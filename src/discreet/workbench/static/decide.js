@@ -13,7 +13,7 @@ const WORDS = { release: ["Release it as it is", "good"], protect: ["Release it 
 const MAY = ["release", "protect", "safe"]; // verdicts on which a release can be approved
 const FAILS = ["withhold", "unsafe"]; // verdicts that nothing makes worse
 const [RELEASED, INTERNAL, PUBLIC, RECORD, AUDIT] = ["release.csv", "report-internal.html", "report-public.html", "record.json", "audit.txt"].map(own);
-const SHOWN = 5; // figures of an audit that are told
+const SHOWN = 5; // figures of an audit that are shown
 
 export async function decide(screen, { still }) {
   const only = alone();
@@ -52,13 +52,13 @@ async function reach(chosen, node, onScreen) {
   } catch (error) { if (still()) fill(node, failure(error)); }
 }
 
-// Runs a command, or goes on with it where the page was reloaded meanwhile.
+// Runs a command, or goes on with it if the page was reloaded meanwhile.
 async function begun(command, values, how) {
   const wanted = JSON.stringify([command, values]);
   const had = state.jobs.decide;
   const known = had && had.wanted === wanted && had.run === bench.run ? await get(`jobs/${had.number}`).catch(() => null) : null;
   if (known) return follow(known, how);
-  if (has(PUBLIC)) await remove(`files/${PUBLIC}`); // it tells of another assessment
+  if (has(PUBLIC)) await remove(`files/${PUBLIC}`); // it is about another assessment
   const job = await post("run?wait=0.3", { command, values, session });
   change({ jobs: { ...state.jobs, decide: { number: job.job, wanted, run: bench.run } } });
   return follow(job, how);
@@ -117,7 +117,7 @@ async function assess(chosen, node, how, still) {
 function frame(node, verdict, sentence, reasons, phrase = verdict) {
   const head = el("div", {});
   const parts = { more: el("div", {}), reports: el("section", { class: "panel" }), ledger: el("div", { id: "ledger" }), signing: el("div", { id: "signing" }) };
-  // Says it again where the ledger changes it: what is safe alone need not be safe beside earlier releases.
+  // Says it again if the ledger changes it: what is safe alone need not be safe beside earlier releases.
   parts.judge = (other, why) => {
     const [words, kind] = WORDS[other || phrase];
     const now = { beside: "unsafe", open: "incomplete" }[other] || verdict;

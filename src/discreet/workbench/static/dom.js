@@ -22,7 +22,7 @@ export function append(node, children) {
 }
 
 // What is drawn anew keeps the keyboard where it was: the control of the same name gets the focus back, also when it
-// appears only later. Whoever moves on meanwhile is left alone.
+// appears only later. If you have moved on meanwhile, nothing happens.
 let lost = null;
 document.addEventListener("focusin", () => { lost = null; });
 const NAMES = ["by", "pick", "hierarchy", "linked", "entry", "file"];
@@ -63,7 +63,7 @@ export function toast(text) {
   timer = setTimeout(() => node.classList.remove("on"), 2600);
 }
 
-// A refusal is shown with the command that was refused, so that the page never names another one below it.
+// A refusal is shown with the command that was refused, so the page never names another one below it.
 export function failure(error) {
   if (error.command) document.getElementById("command").textContent = error.command;
   return el("div", { class: "error", role: "alert" }, error.message || String(error));

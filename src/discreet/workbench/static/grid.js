@@ -2,10 +2,10 @@
 
 import { el } from "./dom.js";
 
-const BEYOND = 0.7; // windows drawn before and after the visible one, so that scrolling never shows a gap
+const BEYOND = 0.7; // windows drawn before and after the visible one, so scrolling never shows a gap
 const SPARE = 4; // rows left before the next ones are drawn
 
-// Lays figures out: the last dimension across, the others down. Returns rows, columns and where each figure stands.
+// Lays figures out: the last dimension across, the others down. Returns rows, columns and the place of each figure.
 export function layOut(cells, across = cells.dimensions.length - 1) {
   const down = cells.dimensions.map((_, i) => i).filter((i) => i !== across);
   const single = cells.dimensions.length === 1;

@@ -6,7 +6,7 @@ const LEFT = 80, RIGHT = 24, TOP = 30, BOTTOM = 48;
 let WIDTH = 860, HEIGHT = 470;
 export const AXES = { r2: "risk R2: lower is safer", worst_dr: "worst disclosure risk 1/H of a sensitive cell", determined: "share of sensitive cells that can be worked out" };
 
-// `axis` is the measure upwards; `limit` what the policy allows of it. Points without end stand on the upper edge.
+// `axis` is the measure upwards; `limit` what the policy allows of it. Infinite points are drawn on the upper edge.
 export function riskMap(points, { axis = "r2", limit = null, frontier = [], chosen = null, onChoose }) {
   // On a narrow screen the map is drawn smaller, not shrunk: its words stay readable.
   [WIDTH, HEIGHT] = window.innerWidth < 860 ? [430, 400] : [860, 470];

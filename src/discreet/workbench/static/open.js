@@ -62,7 +62,7 @@ function recognised(found) {
 }
 
 function correct(found) {
-  const fields = { layout: "long or wide", count: "the column of figures", total: "the label of margins", dimensions: "the columns that classify, with commas", delimiter: "what separates columns" };
+  const fields = { layout: "long or wide", count: "the column of figures", total: "the label of margins", dimensions: "the columns that classify, comma-separated", delimiter: "what separates columns" };
   const values = { ...(found ? found.options : {}), ...state.reading };
   return el("form", { on: { submit: (e) => { e.preventDefault(); const given = Object.fromEntries([...new FormData(e.target)].filter(([, v]) => v)); change({ reading: given }, { remember: true }); render(); } } },
     el("div", { class: "pair" }, Object.entries(fields).map(([name, help]) => el("label", {}, el("span", {}, name), el("input", { name, value: values[name] || "" }), el("span", { class: "help" }, help)))),

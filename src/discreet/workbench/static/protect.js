@@ -46,7 +46,7 @@ export async function protect(screen, { still }) {
   await attempt(name, view, still);
 }
 
-// What was chosen for a method; where it takes rules, those of the table's own screen to begin with.
+// What was chosen for a method; if it takes rules, those of the table's own screen to begin with.
 function given(name) {
   const known = new Set(bench.commands[name].parameters.map((p) => p.name));
   return { ...(known.has("rule") && name !== "protect redesign" ? { rule: rulesOf() } : {}), ...state.methods[name] };
@@ -182,7 +182,7 @@ function figures(made, m) {
 
 // Why there is no R2, in plain words.
 function unmeasured(made, measured) {
-  if (measured.unmeasured) return el("p", { class: "small quiet", id: "no-r2" }, `R2 compares a release with the original count by count. This one hides ${figure(made.hidden)} figures, so that it has no R2; the audit says what can be worked out of them.`);
+  if (measured.unmeasured) return el("p", { class: "small quiet", id: "no-r2" }, `R2 compares a release with the original count by count. This one hides ${figure(made.hidden)} figures, so it has no R2; the audit says what can be worked out about them.`);
   return measured.error ? el("p", { class: "small quiet", id: "no-r2" }, `R2 is not known: ${measured.error.message}`) : null;
 }
 

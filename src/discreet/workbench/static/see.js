@@ -33,7 +33,7 @@ export const termsKey = (terms) => el("p", { class: "small quiet key" }, ["zeros
 // Sensitive cells darken with how far they are beyond the rule's limit.
 const levelBy = (s) => { const far = Math.max(...s.figures.map((f) => (f.limit ? f.excess / f.limit : 1))); return far >= 0.6 ? 5 : far >= 0.3 ? 4 : 3; };
 
-export const MOST = 2000; // figures that an audit tells the page, those known best; the others are counted
+export const MOST = 2000; // figures of an audit that the page gets, the best known; the others are counted
 export const beyond = (audit) => (audit.not_shown ? `The ${figure(audit.cells.length)} figures known best are coloured; none of the other ${figure(audit.not_shown)} is known better.` : "");
 
 export async function see(screen, { still }) {

@@ -1,4 +1,4 @@
-// What the page remembers: kept on the server, so that a reload changes nothing, with undo.
+// What the page remembers: kept on the server, so a reload changes nothing; with undo.
 
 import { get, put, session } from "./api.js";
 
@@ -33,13 +33,13 @@ export function change(values, { remember = false } = {}) {
   tell();
 }
 
-// What is not kept yet is sent when the page goes away, so that a reload finds it.
+// What is not kept yet is sent when the page goes away, so a reload finds it.
 addEventListener("pagehide", () => {
   clearTimeout(pending);
   fetch(`api/sessions/${session}`, { method: "PUT", body: JSON.stringify(state), headers: { "content-type": "application/json" }, keepalive: true });
 });
 
-// The seed of one request: 128 bits of its own, drawn once, so that asking again shows the same draw. As text, because
+// The seed of one request: 128 bits of its own, drawn once, so asking again shows the same draw. As text, because
 // numbers of the page hold 53 bits; it stays in this session, never in what is published.
 export function seedFor(...request) {
   const key = JSON.stringify(request);

@@ -1,4 +1,7 @@
-"""Figures that are not shown: a mark in their place, the interval in which they lie, or a made-up value."""
+"""Figures that are the values themselves, sums of published figures, and figures that are not shown.
+
+In place of a figure that is not shown there is a mark, the interval in which it lies, or a synthetic value.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,34 @@ from discreet.table.kinds.kind import Kind, check_ends, unbounded, within
 
 
 @dataclass(frozen=True)
+class Exact(Kind):
+    """The true values."""
+
+    name = "exact"
+    exact = True
+    stated = True
+
+    def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the values."""
+        return values, values
+
+
+@dataclass(frozen=True)
+class Added(Kind):
+    """Sums of published figures; they add nothing to these, and enter no equation."""
+
+    name = "added"
+    summed = True
+    words = "added up from published figures"
+
+    def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
+        """Return no bounds."""
+        return unbounded(values)
+
+
+@dataclass(frozen=True)
 class Unshown(Kind):
-    """Figures that are not shown, of which it may be said that they are at ``least`` and at ``most`` so much."""
+    """Figures that are not shown; they may be said to be at ``least`` and at ``most`` so much."""
 
     units = ("least", "most")
 
@@ -18,7 +47,6 @@ class Unshown(Kind):
     most: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the ends."""
         super().__post_init__()
         check_ends(self.least, self.most)
 
@@ -27,14 +55,9 @@ class Unshown(Kind):
         return within(*unbounded(values), self.least, self.most)
 
     @property
-    def floor(self) -> int | None:
-        """What is said of the least value."""
-        return self.least
-
-    @property
-    def ceiling(self) -> int | None:
-        """What is said of the largest value."""
-        return self.most
+    def said(self) -> tuple[int | None, int | None]:
+        """Both ends."""
+        return self.least, self.most
 
     @property
     def told(self) -> str:
@@ -53,20 +76,17 @@ class Marked(Unshown):
 
     @property
     def unsaid(self) -> bool:
-        """Where no least value is said, and more than 0 can be behind the mark."""
+        """If no least value is said, and more than 0 can be behind the mark."""
         return self.least is None and self.most != 0
 
     def above_zero(self) -> Kind:
-        """Say that hidden figures are at least 1 where nothing says what they are."""
+        """Say that hidden figures are at least 1 if nothing says what they are."""
         return replace(self, least=1) if self.unsaid else self
 
 
 @dataclass(frozen=True)
 class Interval(Unshown):
-    """Figures of which the least and the largest value are published, beside the figure in ``Figures``.
-
-    Where intervals stand in place of marks, they keep what the marks say.
-    """
+    """Figures whose least and largest value ``Figures`` holds; intervals in place of marks keep what the marks say."""
 
     name = "interval"
     spans = True
@@ -78,6 +98,6 @@ class Interval(Unshown):
 
 @dataclass(frozen=True)
 class Simulated(Unshown):
-    """Values drawn given figures that are published beside them; they tell nothing but what the mark would say."""
+    """Values drawn given the figures published beside them; they reveal nothing but what a mark would say."""
 
     name = "simulated"

@@ -1,0 +1,147 @@
+"""The options that say how originals and releases are read, declared once for all commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from discreet.cli import show
+from discreet.cli.compose import panel
+from discreet.cli.options import named_files, names, pairs
+from discreet.core.errors import RequestError
+
+if TYPE_CHECKING:
+    from discreet.reading.opened import Opened
+    from discreet.reading.reading import Reading
+    from discreet.table.release import Release
+
+RECORDS = "From records"
+in_reading, in_records = panel("Reading the table"), panel(RECORDS)
+in_published = panel("How the figures were published")
+
+Dimensions = Annotated[str | None, in_reading("Columns that classify, comma-separated; all but the counts by default.")]
+Rda = Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .tab file.")]
+Part = Annotated[list[str] | None, in_reading("DIMENSION=CODE: this total covers only the codes below it.")]
+Encoding = Annotated[str, in_reading("Encoding of CSV files.")]
+Delimiter = Annotated[str | None, in_reading("Separator of CSV files; detected by default.")]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How any table is laid out in a file."""
+
+    dimensions: Dimensions = None
+    layout: Annotated[str, in_reading("long, wide or auto.")] = "auto"
+    total: Annotated[str, in_reading("The label that marks margins; empty for none.")] = "Total"
+    encoding: Encoding = "utf-8"
+    delimiter: Delimiter = None
+
+
+@dataclass(frozen=True)
+class OriginalOptions(TableOptions):
+    """How an original is read: a table, records, or a file that describes itself."""
+
+    hierarchy: Annotated[list[str] | None, in_reading("DIMENSION=FILE; its groups are published too.")] = None
+    by: Annotated[str | None, in_records("The columns that classify records in FILE, comma-separated.")] = None
+    value: Annotated[str | None, in_records("The magnitude that is published; counts otherwise.")] = None
+    contributor: Annotated[str | None, in_records("The column that says whose record it is.")] = None
+    holding: Annotated[str | None, in_records("The column that says which holding a contributor belongs to.")] = None
+    weight: Annotated[str | None, in_records("The column of sampling weights; weighted sums are published.")] = None
+    rda: Rda = None
+    count: Annotated[str, in_reading("The column of counts of a long file.")] = "count"
+    margins: Annotated[str, in_reading("check stated margins, or recompute them from the cells.")] = "check"
+    impossible: Annotated[Path | None, in_reading("A file of structural zeros: combinations that cannot occur.")] = None
+
+    def reading(self, **more: Any) -> Reading:
+        """Return what these options say; ``more`` replaces some of them."""
+        from discreet.reading.reading import Reading
+
+        given = {
+            **vars(self),
+            "dimensions": names(self.dimensions),
+            "by": names(self.by),
+            "hierarchies": named_files(self.hierarchy) or None,
+            "impossible": None if self.impossible is None else str(self.impossible),
+        }
+        del given["hierarchy"]
+        return Reading.of(given | more)
+
+    def opened(self, file: Path | None, *, released: bool = False, **more: Any) -> Opened:
+        """Read an original as these options say."""
+        return opened(file, self.reading(**more), released=released)
+
+
+def opened(file: Path | None, reading: Reading, *, released: bool = False) -> Opened:
+    """Read an original while a bar shows how far."""
+    from discreet.reading.original import open_original
+
+    with show.Bar() as bar:
+        return open_original(file, reading, released=released, progress=bar)
+
+
+@dataclass(frozen=True)
+class ReleaseOptions(TableOptions):
+    """How what is published is read."""
+
+    hierarchy: Annotated[list[str] | None, in_published("DIMENSION=FILE; repeat it for several files.")] = None
+    mark: Annotated[
+        list[str] | None,
+        in_published("A suppression mark, in place of x, .., c and nothing; 'c=1..7' says what it means."),
+    ] = None
+    absent: Annotated[str, in_published("Cells without a row are empty or unpublished.")] = "empty"
+    value: Annotated[str | None, in_reading("The column of figures of a long file.", "--value", "--count")] = None
+    part: Part = None
+
+    def reading(self, least: float | None) -> dict[str, Any]:
+        """Return what these options say, as :func:`discreet.read_release` takes it."""
+        from discreet.table.hierarchy import TOTAL
+        from discreet.table.roles import MARKS
+        from discreet.tabulation.tabulate import trees_of
+
+        trees = named_files(self.hierarchy)
+        return {
+            **{name: getattr(self, name) for name in ("value", "layout", "total", "absent", "encoding", "delimiter")},
+            "dimensions": names(self.dimensions),
+            "marks": tuple(self.mark) if self.mark else MARKS,
+            "least": least,
+            "hierarchies": {name: trees_of(files, self.total or TOTAL) for name, files in trees.items()},
+            "parts": parts(self.part),
+        }
+
+    def releases(self, paths: Sequence[Path], least: float | None, **made: Any) -> list[Release]:
+        """Read releases; ``made`` says how their figures were made. A total of a part that none has is refused."""
+        from discreet.reading.published import open_release
+
+        reading = self.reading(least)
+        found = [open_release(path, {**made, **reading}) for path in paths]
+        totals = [
+            (name, label, label == figures.part(name))
+            for release in found
+            for figures in release.parts()
+            for name, labels in figures.labels.items()
+            for label in labels
+            if figures.is_total(name, label)
+        ]
+        check_parts(reading["parts"], totals)
+        return found
+
+
+def parts(texts: Sequence[str] | None) -> dict[str, list[str]]:
+    """Read the totals of tables that cover a part of a dimension: ``region=East``."""
+    return pairs(texts, "--part", "give DIMENSION=CODE, as region=East")
+
+
+def check_parts(wanted: Mapping[str, Iterable[str]], totals: Sequence[tuple[str, str, bool]]) -> None:
+    """Refuse a total of a part that no table has; totals come by dimension, with whether they are of a part."""
+    for name, code in ((name, code) for name, codes in wanted.items() for code in codes):
+        if (name, code, False) in totals:
+            raise RequestError(
+                f"--part is '{name}={code}', but {code!r} is the code of everybody; give the total of some categories "
+                "a code of its own in the file, and name that one"
+            )
+        if (name, code, True) not in totals:
+            shown = dict.fromkeys(repr(total) for other, total, _ in totals if other == name)
+            there = f"totals along {name!r} are {', '.join(shown)}" if shown else f"no table has {name!r}"
+            raise RequestError(f"--part is '{name}={code}', but {there}; name one of these")

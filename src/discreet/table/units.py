@@ -1,0 +1,179 @@
+"""The units behind each cell: how many contributors or holdings, what they contribute, and who they are.
+
+Whoever is in several cells is one reader with all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+
+import numpy as np
+
+from discreet.core.numerics import FloatArray, IntArray, NumberArray, sorted_runs
+from discreet.table.axis import Axis
+from discreet.table.grid import Copied, Grid, recode
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LevelName: TypeAlias = Literal["contributor", "holding"]
+Columns: TypeAlias = Mapping[str, NumberArray | None]
+"""Figures by name, with a row per cell; None for none."""
+
+
+class Frozen(Copied):
+    """A data class of arrays, which cannot be written to and are compared by what they hold."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                value = value.copy()
+                value.flags.writeable = False
+                object.__setattr__(self, item.name, value)
+
+    def mapped(self, change: Callable[[Any], Any]) -> Self:
+        """Return the same with every array changed, those of bundles inside it too."""
+
+        def changed(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(changed(item) for item in value)
+            if isinstance(value, Frozen):
+                return value.mapped(change)
+            return change(value) if isinstance(value, np.ndarray) else value
+
+        return type(self)(*(changed(getattr(self, item.name)) for item in fields(self)))  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Largest(Frozen):
+    """For each cell the sum of what its units contribute to a response, and their largest contributions.
+
+    Contributions are absolute values: a loss counts like a gain of the same size. ``top`` has a row per cell,
+    largest first, 0 where there are fewer units. The weighted figures hold w·x of the same units in the same order.
+    """
+
+    total: FloatArray
+    top: FloatArray
+    weighted_total: FloatArray | None = None
+    weighted_top: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Level(Frozen):
+    """How many units are in each cell, and what they contribute to each response.
+
+    Units are contributors, or holdings: groups of contributors that know each other's figures. ``weighted_units``
+    adds the weights of the units instead of counting them.
+    """
+
+    units: IntArray
+    weighted_units: FloatArray | None
+    largest: tuple[Largest, ...]
+
+    def columns(self, name: LevelName, responses: Sequence[str]) -> Columns:
+        """Return every figure as a column, named as in a file of a tabulation."""
+        found: dict[str, NumberArray | None] = {
+            f"{name}:units": self.units,
+            f"{name}:weighted_units": self.weighted_units,
+        }
+        for response, largest in zip(responses, self.largest, strict=True):
+            found[f"{name}:total:{response}"] = largest.total
+            found[f"{name}:weighted_total:{response}"] = largest.weighted_total
+            for i in range(largest.top.shape[1]):
+                found[f"{name}:top{i + 1}:{response}"] = largest.top[:, i]
+                if largest.weighted_top is not None:
+                    found[f"{name}:weighted_top{i + 1}:{response}"] = largest.weighted_top[:, i]
+        return found
+
+    @classmethod
+    def from_columns(cls, name: LevelName, responses: Sequence[str], columns: Mapping[str, Any], top: int) -> Level:
+        """Build a level from the columns that :meth:`columns` returns."""
+
+        def stacked(kind: str, response: str) -> FloatArray:
+            return np.stack([columns[f"{name}:{kind}{i + 1}:{response}"] for i in range(top)], axis=1)
+
+        largest = []
+        for response in responses:
+            weighted = columns.get(f"{name}:weighted_total:{response}")
+            heavy = None if weighted is None else stacked("weighted_top", response)
+            largest.append(Largest(columns[f"{name}:total:{response}"], stacked("top", response), weighted, heavy))
+        return cls(columns[f"{name}:units"], columns.get(f"{name}:weighted_units"), tuple(largest))
+
+
+@dataclass(frozen=True, eq=False)
+class Response(Frozen):
+    """A magnitude that is added up over the records of each cell; rules judge it by its ``shadow``, if it has one."""
+
+    name: str
+    shadow: str | None
+    sums: FloatArray
+    weighted_sums: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Respondents(Frozen):
+    """Who contributed what: one entry per respondent and finest cell that it has records in, by respondent and cell.
+
+    A tabulation keeps them if its records name their contributors; a holding represents all its contributors. ``cell``
+    is the position of a finest cell of one of the finest margins, ``records`` how many the respondent has in it, and
+    ``amounts`` what they sum to, with a row per response.
+    """
+
+    names: tuple[str, ...]
+    unit: IntArray
+    cell: IntArray
+    records: IntArray
+    amounts: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def moved(self, position: IntArray) -> Respondents:
+        """Return the respondents with another position for each entry, added up where positions coincide."""
+        order, start = sorted_runs(self.unit, position)
+        records, amounts = self.records[order], self.amounts[:, order]
+        if start.size:
+            records, amounts = np.add.reduceat(records, start), np.add.reduceat(amounts, start, axis=1)
+        return Respondents(self.names, self.unit[order[start]], position[order[start]], records, amounts)
+
+
+def named_units(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], IntArray]:
+    """Return the distinct names in an Arrow column, sorted, and the place of every entry among them."""
+    import pyarrow as pa
+
+    coded = column.cast(pa.string()).dictionary_encode()
+    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+    labels: list[str] = coded.dictionary.to_pylist()
+    names = tuple(sorted(labels))
+    return names, recode(labels, names)[coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
+
+
+def respondents_of(
+    axes: Sequence[Axis],
+    finest: Sequence[tuple[str, ...]],
+    units: pa.ChunkedArray,
+    codes: Sequence[IntArray],
+    records: IntArray,
+    amounts: FloatArray,
+) -> Respondents:
+    """Return respondents from entries of the full cross: whose they are, an Arrow column, and a leaf for each axis."""
+    names, unit = named_units(units)
+    grid, parts = Grid(tuple(len(axis) for axis in axes)), []
+    whole = Respondents(names, unit, np.zeros(unit.size, np.int64), records, amounts)
+    for margin in finest:
+        kept = [code if axis.name in margin else np.zeros_like(code) for axis, code in zip(axes, codes, strict=True)]
+        parts.append(whole.moved(grid.encode(kept)))
+    unit, cell, records = (np.concatenate([getattr(p, name) for p in parts]) for name in ("unit", "cell", "records"))
+    together = Respondents(whole.names, unit, cell, records, np.concatenate([p.amounts for p in parts], axis=1))
+    return together.moved(cell)

@@ -1,0 +1,118 @@
+"""What the SQL engines share: the names of columns, the groupings that make all cells, and the columns of the result.
+
+In every query ``d0_1`` is the second column of the first dimension, ``m0`` a magnitude, ``w`` the weight, ``l0_1`` the
+node of a code at a level of the first dimension's hierarchies, and ``leaf0`` its finest node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from discreet.tabulation.plan import Plan
+from discreet.tabulation.spec import ResponseSpec, TableSpec
+
+LEVELS = {"contributor": "c", "holding": "h"}
+
+
+class Column(NamedTuple):
+    """A column of a tabulation's file: which figure it is, of which level, response and rank."""
+
+    name: str
+    figure: str
+    weighted: bool = False
+    level: str = ""
+    response: ResponseSpec | None = None
+    rank: int = 0
+
+
+def file_columns(spec: TableSpec) -> Iterator[Column]:
+    """Yield the columns of a tabulation's file, except ``cell``."""
+    both = [("", False), ("weighted_", True)] if spec.weighted else [("", False)]
+    yield Column("records", "records")
+    if spec.key is not None:
+        yield Column("key", "key")
+    if spec.weighted:
+        yield Column("weighted", "records", True)
+    for one in spec.responses:
+        yield from (Column(f"{heavy}sum:{one.name}", "sum", w, "", one) for heavy, w in both)
+    for level in levels(spec):
+        yield from (Column(f"{level}:{heavy}units", "units", w, level) for heavy, w in both)
+        for one in spec.responses:
+            yield from (Column(f"{level}:{heavy}total:{one.name}", "total", w, level, one) for heavy, w in both)
+            for i in range(1, spec.top + 1):
+                yield from (Column(f"{level}:{heavy}top{i}:{one.name}", "top", w, level, one, i) for heavy, w in both)
+
+
+def levels(spec: TableSpec) -> list[str]:
+    """Return the levels at which contributions are added up."""
+    return ["contributor"] if spec.holding is None else list(LEVELS)
+
+
+def judged(spec: TableSpec) -> list[int]:
+    """Return the numbers of the magnitudes that the rules judge, each once."""
+    return sorted({spec.magnitudes.index(response.judged) for response in spec.responses})
+
+
+def code_columns(spec: TableSpec, names: Iterable[str] | None = None) -> list[str]:
+    """Return the columns of the codes of some dimensions, by default all."""
+    wanted = spec.names if names is None else set(names)
+    return [
+        f"d{i}_{j}"
+        for i, dimension in enumerate(spec.dimensions)
+        if dimension.name in wanted
+        for j in range(len(dimension.columns))
+    ]
+
+
+def same_codes(spec: TableSpec, relation: str, i: int) -> str:
+    """Return the condition that joins a relation with the map of a dimension."""
+    columns = range(len(spec.dimensions[i].columns))
+    return " AND ".join(f"{relation}.d{i}_{j} IS NOT DISTINCT FROM map{i}.k{j}" for j in columns)
+
+
+def code_map(plan: Plan, i: int) -> pa.Table:
+    """Return the nodes of every code of a dimension: at each level, missing where there is none, and the finest."""
+    one = plan.maps[i]
+    data: dict[str, pa.Array] = {
+        f"k{j}": pa.array([key[j] for key in one.keys], pa.string())
+        for j in range(len(plan.spec.dimensions[i].columns))
+    }
+    data |= {f"l{i}_{j}": pa.array(nodes, pa.int64(), mask=nodes < 0) for j, nodes in enumerate(one.levels)}
+    return pa.table({**data, f"leaf{i}": pa.array(one.leaf)})
+
+
+def grouping(plan: Plan, groupings: Sequence[tuple[int | None, ...]], key: str = "") -> tuple[str, list[str], str]:
+    """Return the position of a cell, missing where a branch does not reach a level, the columns, and the sets."""
+    chosen = [[f"l{i}_{level}" for i, level in enumerate(one) if level is not None] for one in groupings]
+    used = {level for one in chosen for level in one}
+    parts = ["CAST(0 AS BIGINT)"]
+    for i, (one, stride) in enumerate(zip(plan.maps, plan.grid.strides, strict=True)):
+        mine = [f"l{i}_{j}" for j in range(len(one.levels)) if f"l{i}_{j}" in used]
+        if mine:
+            cases = " ".join(f"WHEN GROUPING({level}) = 0 THEN {level}" for level in mine)
+            parts.append(f"(CASE {cases} ELSE 0 END) * CAST({stride} AS BIGINT)")
+    keys = [key] if key else []
+    sets = ", ".join(f"({', '.join([*keys, *one])})" for one in chosen)
+    return " + ".join(parts), [*keys, *sorted(used)], sets
+
+
+def kept(
+    spec: TableSpec, code: Callable[[int, int], str], given: Callable[[int], str], literal: Callable[[str], str]
+) -> str:
+    """Return the condition of records that are not left out; empty if all are kept.
+
+    ``code`` and ``given`` return the expressions of a dimension's column and of a magnitude, ``literal`` a text in SQL.
+    """
+    if spec.missing != "drop":
+        return ""
+    conditions = []
+    for i, dimension in enumerate(spec.dimensions):
+        conditions.append(f"{code(i, 0)} IS NOT NULL")
+        if dimension.missing:
+            lost = ", ".join(literal(one) for one in dimension.missing)
+            conditions += [f"coalesce({code(i, j)} NOT IN ({lost}), true)" for j in range(len(dimension.columns))]
+    conditions += [f"{given(k)} IS NOT NULL" for k in range(len(spec.magnitudes))]
+    return " AND ".join(f"({condition})" for condition in conditions)
