@@ -33,7 +33,7 @@ demo: $(VENV)/.run ## assess a bundled table, with a report
 	@echo "The report is $(CURDIR)/build/religion.html"
 
 test: lint java chromium ## all checks: style, types, layers, tests, documentation
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term-missing:skip-covered
 	@$(MAKE) --no-print-directory docs
 
 long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumerations, large tables

@@ -101,7 +101,7 @@ def large(names: tuple[str, ...]) -> list[list[str]]:
             seconds = time.perf_counter() - start
             left = int((~found.finished[found.equations.hidden]).sum())
             group = max(g.variables.size for g in found.reduction.groups)
-            kind = "real" if relaxed else "whole"
+            kind = "real" if relaxed else "integer"
             rows.append([name, kind, f"{int(hidden.sum()):,}", f"{left:,}", f"{group:,}", f"{seconds:.1f}", _memory()])
         rows.append([name, "levels ±1", *verdict(instance, hidden), _memory()])
     return rows
@@ -201,15 +201,15 @@ def main() -> str:
         [
             "## Audit: bounds of hidden figures",
             machine("numpy", "numba", "highspy", "scipy", "pytauargus"),
-            "All hidden figures, on the pattern that `pytauargus` chose: equations stated, reduced and bounded (whole "
-            "numbers included) against its `engine.audit`, and against two `linprog` calls a cell (measured on "
+            "All hidden figures, on the pattern that `pytauargus` chose: equations stated, reduced and bounded "
+            "(integers included) against its `engine.audit`, and against two `linprog` calls a cell (measured on "
             f"{FEW} cells). The last column is the largest difference of a bound over real numbers from `pytauargus`.",
             table(
                 ["instance", "hidden", "discreet", "pytauargus", "ratio", "linprog", "ratio", "difference"],
                 peers,
             ),
-            "Larger instances, on a greedy pattern of our own (in every sum no or at least two figures are hidden), "
-            f"stopped after {PATIENCE:.0f} s; intervals that are unfinished then, or that whole numbers could narrow, "
+            "Larger instances, on a greedy pattern of our own (every sum hides either no figure or at least two), "
+            f"stopped after {PATIENCE:.0f} s; intervals that are unfinished then, or that integers could narrow, "
             "are never called safe. The rows on levels ask only whether tables exist in which each figure is one less "
             "and one more.",
             table(
@@ -220,7 +220,7 @@ def main() -> str:
             table(["table", "hidden", "seconds", "µs a cell", "GiB"], squares((50, 100, 200, 400, 1000))),
             "A dense three-way table with all hidden cells in one group, bounds over real numbers.",
             table(["table", "hidden", "seconds", "ms a cell"], dense_three_way()),
-            "Every table that fits alike: counting and drawing.",
+            "All tables that fit are equally likely: counting and drawing.",
             table(["what", "result", "seconds"], counting()),
         ]
     )

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from _tools import best, in_turn, machine, table
 from discreet.protect.cell_key import CellKey, KeyedTable, PTable, design_ptable, record_keys
-from discreet.protect.cell_key.method import perturb
+from discreet.protect.cell_key.key_noise import perturb
 
 CELLS = RECORDS = 10_000_000
 KEYS = 256

@@ -165,17 +165,18 @@ def main() -> str:
         [
             "## Replay of antal2015 Table 2",
             machine("numpy", "numba"),
-            "Population tables judged a second, set-up of every sample included. The alternative is batched NumPy on "
-            "one thread: `multinomial` and logarithms per draw; for the urn, ball by ball for all draws of a sample at "
-            "once.",
+            "Population tables judged a second, including the set-up of every sample. The alternative is batched NumPy "
+            "on one thread: `multinomial` and logarithms per draw; for the urn, ball by ball for all draws of a sample "
+            "at once.",
             table(
                 ["column", "NumPy", "discreet, 1 thread", "ratio", "discreet, 2 threads", "ratio"],
                 rows,
             ),
-            "Against drawing the tables alone, one thread. *Judged*: drawing and R2 over drawing; *all*: fitting the "
-            "model to each sample too; the last column sets all of it against `Generator.multinomial` alone.",
+            "Compared with drawing the tables alone, on one thread. *Judged*: drawing and R2 over drawing; *all*: also "
+            "fitting the model to each sample. The last column compares all of it with `Generator.multinomial` alone.",
             table(["column", "tables drawn a second", "judged", "all", "all, against NumPy's drawing"], draw_rows),
-            "Time against draws, for one sample (Pólya urn, fraction 0.1); linear is a constant last column.",
+            "Time against draws, for one sample (Pólya urn, fraction 0.1); the last column is constant if time is "
+            "linear in draws.",
             table(["draws", "milliseconds", "microseconds a draw"], linear),
             f"The whole replay, 8 columns × 1,000 samples × 1,000 draws, took **{seconds:.1f} s** on 2 threads: "
             f"{8e6 / seconds:,.0f} tables a second. {study.sentence}",

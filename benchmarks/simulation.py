@@ -8,7 +8,7 @@ from _tools import best, in_turn, machine, table
 from discreet.core.random import generator
 from discreet.protect.random_sample import RandomSample
 from discreet.protect.simulation import Simulation
-from discreet.protect.simulation.model import Model
+from discreet.protect.simulation.margin_model import Model
 from discreet.protect.simulation.sequential import draw_sequential
 from discreet.protect.swapping import RecordSwapping
 from discreet.protect.table_swapping import TableSwapping

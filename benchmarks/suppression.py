@@ -237,13 +237,13 @@ def main() -> str:
         [
             "## Suppression",
             machine("numpy", "numba", "highspy", "pyscipopt", "pytauargus"),
-            "Counts of 1 to 3 are sensitive, margins included; every one of them keeps at least ±1; the cost is the sum"
-            " of the suppressed counts. Zeros are always published. Where hidden counts *may be 0* to a reader, as "
-            "`pytauargus` assumes, patterns are cheaper; by default they are safe against readers who know that hidden "
-            "counts are *above 0*, and the price of that is what they hide and cost more. *Exact* are the hidden "
-            "counts that such a reader works out; those left by default are not sensitive. `fast` against "
-            "`pytauargus` MOD (modular), CPU seconds of the "
-            "suppression alone, and of the audit that every pattern passed; the ratio counts both. Memory so far: "
+            "Counts of 1 to 3 are sensitive, margins included; each keeps at least ±1; the cost is the sum of the "
+            "suppressed counts. Zeros are always published. If hidden counts *may be 0* to a reader, as `pytauargus` "
+            "assumes, patterns are cheaper. By default they are safe against readers who know that hidden counts are "
+            "*above 0*; the price is the extra cells and cost. *Exact* counts the hidden counts that such a reader "
+            "works out; those left by default are not sensitive. `fast` is compared with `pytauargus` MOD (modular), "
+            "in CPU seconds of the suppression alone and of the audit that every pattern passed; the ratio counts "
+            "both. Memory so far: "
             f"{_memory()} GiB.",
             table(
                 [

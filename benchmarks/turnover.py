@@ -83,8 +83,8 @@ def main(folder: Path) -> str:
         [
             "## Turnover tables of rtauargus",
             machine("numpy", "numba", "highspy"),
-            "Turnover: the largest contributor has more than 85%, or there are fewer than three. Numbers of firms: 1 "
-            "to 3, each kept at least ±1.",
+            "Turnover is sensitive if the largest contributor has more than 85%, or if there are fewer than three. "
+            "Numbers of firms from 1 to 3 are sensitive, and each keeps at least ±1.",
             table(["tables", "insiders", "cells", "primary", "secondary", "gap", "seconds", "audit", "GiB"], rows),
             f"All five by turnover: {said}",
         ]

@@ -242,6 +242,7 @@ def test_records_without_any_option_are_counted(tmp_path: Path) -> None:
         assert found.verdict == "protect"
         assert found.subject.table is not None
         assert found.subject.table.total == 19
+        assert found.source is not None
         assert "counted by area, ill" in found.source.note
 
 
@@ -407,7 +408,7 @@ def test_what_time_ran_out_for_is_said_and_never_called_safe() -> None:
     assert (found.verdict, found.release.method) == ("protect", "random-rounding")
     alone = dc.assess(table, protection="controlled-rounding:base=3", seed=1, trial=True, time_limit=0.0)
     assert alone.verdict == "withhold"
-    assert "the audit could not finish 21 sensitive cells, so that they are not called safe" in " ".join(alone.reasons)
+    assert "the audit could not finish 21 sensitive cells, so they are not called safe" in " ".join(alone.reasons)
 
 
 def test_the_time_limit_is_stated_and_reaches_searches_and_audits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.decide.choice import Choice, Reasons
-from discreet.decide.passing import Ranges, chance_of_failing
+from discreet.auditing.laws.method import Shape
+from discreet.auditing.result import Audit
+from discreet.decide.choice import Choice, Outsider, Reasons
+from discreet.decide.passing_r2 import Ranges, chance_of_failing
 from discreet.decide.policy import Policy
 
 RULES = """
@@ -30,6 +32,10 @@ additive = true
 
 def policy(as_is: str = "if safe") -> Policy:
     return Policy.from_text(RULES.format(as_is=as_is))
+
+
+def ranges_of(audited: Audit, cells: int) -> Ranges | None:
+    return Ranges.of(audited, cells, Shape.of(audited.findings.equations))
 
 
 def chance(y: int, x: int) -> Fraction:
@@ -106,7 +112,7 @@ def test_no_original_within_its_ranges_has_a_higher_r2_than_the_ceiling(seed: in
     counts[0] += 1
     release = dc.protect.random_rounding(dc.Table.from_array(counts, ["x"]), base=3, seed=2**100 + seed)
     weights = ((0.1, 0.8, 0.1), (0.6, 0.2, 0.2))[seed % 2]
-    ranges = Ranges.of(dc.audit(release), counts.size)
+    ranges = ranges_of(dc.audit(release), counts.size)
     assert ranges is not None
     ceiling = ranges.ceiling(weights)
     worst = 0.0
@@ -193,7 +199,9 @@ def test_a_verdict_depends_on_the_published_figures_alone() -> None:
 def test_the_bits_of_a_sum_are_at_most_those_of_all_tables_that_are_protected(figures: tuple[int, ...]) -> None:
     table = dc.Table.from_array([list(figures), [30] * len(figures)], ["x", "y"])
     release = dc.Release.of(dc.protect.random_rounding(table, 3, additive=True, seed=2**100).parts()[0])
-    reasons = Reasons.of(dc.audit(release, law="method"), policy(), Choice(protected=True), 2 * len(figures))
+    reasons = Reasons.of(
+        Outsider.of(dc.audit(release, law="method"), policy(), Choice(protected=True), 2 * len(figures))
+    )
     sums: dict[int, Fraction] = defaultdict(Fraction)
     for x in itertools.product(*(range(y + 3) for y in figures)):
         if any(0 < v < 3 for v in x):
@@ -219,7 +227,7 @@ def test_the_chance_of_an_original_above_the_limit_is_at_most_its_bound(seed: in
     counts = rng.choice([0, 1, 2, 4, 9], 5)
     counts[0] += 1
     release = dc.protect.random_rounding(dc.Table.from_array(counts, ["x"]), base=3, seed=2**100 + seed)
-    ranges = Ranges.of(dc.audit(release), 5)
+    ranges = ranges_of(dc.audit(release), 5)
     assert ranges is not None
     figures = release.table.to_array().tolist()
     laws = [(np.arange(y + 3), np.array([float(chance(y, v)) for v in range(y + 3)])) for y in figures]
@@ -244,7 +252,7 @@ def test_that_somebody_is_in_the_table_is_knowledge_of_the_reader() -> None:
         'zeros = "unsafe"\n[rules]\nthreshold = 3\n[limits]\nwidth = 2\n'
         '[[protections]]\nname = "random-rounding"\nbase = 3\nmargins = true\n'
     )
-    readers = defaultdict(set)
+    readers: dict[bool, set[str]] = defaultdict(set)
     for seed in range(40):
         found = dc.assess(table, told, seed=seed, trial=True)
         if found.release is not None:

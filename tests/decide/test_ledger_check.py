@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dc
 from discreet.core.errors import DataError, DiscreetError, RequestError
-from discreet.decide.ledger import Check, Ledger
+from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.ledger.bands import bands, pieces
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
@@ -357,7 +357,7 @@ def test_findings_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
             expected[piece] = value
 
     ledger.add(old, title="old")
-    result: Check = ledger.check(new, title="new", threshold=None)
+    result: LedgerCheck = ledger.check(new, title="new", threshold=None)
     found = {}
     for finding in (one for one in result.findings if not one.units):
         label = finding.cell["age"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.decide.ledger import Check, Ledger
+from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.ledger.sums import System, smallest_sums
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
@@ -33,7 +33,7 @@ def zones(values: Sequence[int], groups: dict[str, list[str]]) -> Release:
     )
 
 
-def people(result: Check, counts: dict[str, int]) -> int:
+def people(result: LedgerCheck, counts: dict[str, int]) -> int:
     units = {unit["zone"] for f in result.findings if f.sensitive for unit in (f.units or (f.cell,))}
     return sum(counts[unit] for unit in units)
 

@@ -12,9 +12,9 @@ import pytest
 
 import discreet as dc
 from discreet.core.errors import RequestError
-from discreet.decide.ledger import Ledger, crossing, joint, revision, sheets
-from discreet.decide.ledger import ledger as module
-from discreet.decide.ledger.lines import full_lines
+from discreet.decide.ledger import Ledger, crossing, given_away, release_check, revision
+from discreet.decide.ledger.entry import sheets_of
+from discreet.decide.ledger.given_away import full_lines
 from discreet.decide.ledger.populations import apart
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
@@ -89,7 +89,7 @@ def test_zeros_between_tables_that_are_not_all_listed(ledger: Ledger, monkeypatc
 
 
 def test_sums_that_are_too_many(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joint, "NODES", 0)
+    monkeypatch.setattr(given_away, "NODES", 0)
     north = Hierarchy.from_parents(dict.fromkeys(["s1", "s2", "s3", "s4"], "north"))
     coast = Hierarchy.from_parents([("s1", "coast"), ("s2", "coast"), ("s3", None), ("s4", None)])
     first, second = (
@@ -300,12 +300,12 @@ def test_the_careful_reading_never_makes_a_pair_safer(
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.add(releases[0], title="then", period="2023")
     careful = ledger.check(releases[1], title="now", period="2024")
-    monkeypatch.setattr(module, "alike", lambda new, old: "")
+    monkeypatch.setattr(release_check, "alike", lambda new, old: "")
     plain = ledger.check(releases[1], title="now", period="2024")
     assert RANK[careful.verdict] >= RANK[plain.verdict]
     assert {f.name for f in careful.new} >= {f.name for f in plain.new}
     entry = ledger.entry("then")
-    assert bool(careful.assumed) is bool(revision.alike(*(sheets.sheets_of(r, entry) for r in releases)))
+    assert bool(careful.assumed) is bool(revision.alike(*(sheets_of(r, entry) for r in releases)))
 
 
 # --- statements --------------------------------------------------------------------------------------------------

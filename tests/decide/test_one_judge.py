@@ -15,7 +15,7 @@ from tests.workbench.serving import serving
 import discreet as dc
 from discreet.auditing.audit import audit
 from discreet.auditing.limits import FAULTS, Limits
-from discreet.decide.ledger import Check, Ledger
+from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.policy import Policy
 from discreet.rules import Threshold
 from discreet.table import Table
@@ -60,7 +60,7 @@ def release_of(seed: int) -> Release:
     return Release.of(Figures(labels, codes, values.ravel(), kind.ravel(), kinds, name="t"))
 
 
-def asked_of(checked: Check, part: Figures) -> dict[str, tuple[float, float, str]]:
+def asked_of(checked: LedgerCheck, part: Figures) -> dict[str, tuple[float, float, str]]:
     """Return the findings on figures that the release does not show exactly."""
     lower, upper = part.ranges()
     open_ = {

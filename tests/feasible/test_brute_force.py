@@ -133,12 +133,12 @@ def test_whole_numbers_can_leave_less_than_real_ones() -> None:
     assert proof is not None
     assert by_arithmetic(equations, proof)
     assert proof.combined == Fraction(3, 2)
-    assert "whole numbers leave 1" in proof.text(equations)
+    assert "integers leave 1" in proof.text(equations)
 
 
 @pytest.mark.parametrize("block", range(4))
 def test_bounds_over_real_numbers_are_finished_only_where_they_are_whole(block: int) -> None:
-    """What is called finished must be what whole numbers leave; the rest must contain it."""
+    """What is called finished must be what integers leave; the rest must contain it."""
     for seed in range(40 * block, 40 * (block + 1)):
         parts, names = release(seed)
         equations = equations_of(parts, about=names)

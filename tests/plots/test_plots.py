@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from discreet.core.errors import RequestError
@@ -17,8 +18,8 @@ def test_the_size_curve_is_drawn(tmp_path: Path) -> None:
     figure = plot_size_curve(plan)
     left, right = figure.axes
     assert [line.get_label() for line in left.get_lines()][:2] == ["uniform prior", "multinomial prior"]
-    assert list(left.get_lines()[0].get_ydata()) == plan.curves[0].q.tolist()
-    assert list(right.get_lines()[1].get_ydata()) == plan.curves[1].tau.tolist()
+    assert np.asarray(left.get_lines()[0].get_ydata()).tolist() == plan.curves[0].q.tolist()
+    assert np.asarray(right.get_lines()[1].get_ydata()).tolist() == plan.curves[1].tau.tolist()
     save(figure, tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text()
     assert "n = 9,478" in text

@@ -11,8 +11,8 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, drawn
-from discreet.protect.rounding import check_counts, rounded_tabulation
+from discreet.protect.base import Original, Protected
+from discreet.protect.figure_method import FigureMethod
 from discreet.protect.usage import option
 from discreet.table import Table
 from discreet.table.kinds import Kind
@@ -35,38 +35,22 @@ class Raised(Kind):
 
 
 @dataclass(frozen=True)
-class EvenNoise:
+class EvenNoise(FigureMethod):
     """Raise every figure by 0 to a bound, each equally likely and independent of the others."""
 
     bound: int = field(default=2, metadata=option("The largest noise."))
     name: ClassVar[str] = "even-noise"
 
     def __post_init__(self) -> None:
-        """Check the bound."""
         if self.bound < 1:
             raise RequestError(f"bound is {self.bound!r}; raise figures by 1 or more")
 
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        return {"bound": self.bound}
-
-    @drawn
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Raise every cell and margin."""
-        check_counts(original)
         rng = generator(seed)
-        return rounded_tabulation(
-            original,
-            lambda values: values + rng.integers(0, self.bound + 1, values.size),
-            self.name,
-            self.parameters,
-            Raised(self.bound),
+        return self.each_changed(
+            original, lambda values: values + rng.integers(0, self.bound + 1, values.size), Raised(self.bound)
         )
-
-    def check(self, table: Table) -> None:
-        """Refuse a table of nobody."""
-        check_counts(table)
 
     def support(self, table: Table) -> IntArray:
         """Return all possible cells: empty ones can be raised, too."""

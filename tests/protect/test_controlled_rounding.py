@@ -16,8 +16,7 @@ from discreet.core.random import generator
 from discreet.protect import ControlledRounding, controlled_rounding
 from discreet.protect.additive import sums_of
 from discreet.protect.controlled_rounding.cycles import round_flow
-from discreet.protect.controlled_rounding.nearest import nearest_rounding
-from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
+from discreet.protect.controlled_rounding.nearest import RoundingProblem, nearest_rounding
 from discreet.protect.controlled_rounding.unbiased import mixture, network_of, round_network
 from discreet.table.tabulation import Tabulation
 
@@ -35,7 +34,7 @@ def test_the_worked_example() -> None:
     cells = Tabulation.from_table(table).with_empty_cells()
     # 40, columns 15 and 25, then the rows 5, 5 and 30 with their cells: the answer that is printed.
     printed = np.array([40, 15, 25, 5, 5, 0, 5, 0, 5, 30, 10, 20])
-    assert not sums_of(cells).gaps(printed).any()
+    assert not sums_of(cells).sums(printed).any()
     assert (np.abs(printed - cells.records) < 5).all()
     assert made.details["cost"] <= np.abs(printed - cells.records).sum()
     assert made.details["cost"] == brute_force_distance(Tabulation.from_table(table), 5)
@@ -186,7 +185,7 @@ def test_unbiased_rounding_of_other_tables_is_a_mixture() -> None:
         assert weights.sum() == pytest.approx(1)
         np.testing.assert_allclose(weights @ points, problem.residual / base, atol=1e-7)
         for point in points:
-            assert not problem.sums.gaps(problem.published(point)).any()
+            assert not problem.sums.sums(problem.published(point)).any()
     assert met["mixture"] > 0
 
 
@@ -218,7 +217,7 @@ def test_linked_margins_without_the_finest_cells() -> None:
     assert (np.abs(values - full.records) < 5).all()
     sums = sums_of(full)
     assert sums.starts.size - 1 == 4 + 4
-    assert not sums.gaps(values).any()
+    assert not sums.sums(values).any()
 
 
 def test_when_time_runs_out_inner_cells_are_rounded_and_margins_follow() -> None:

@@ -107,7 +107,7 @@ def test_the_original_fits_what_is_published(name: str) -> None:
 @pytest.mark.parametrize("name", ROUNDINGS)
 def test_bad_input(name: str) -> None:
     for base in (1, 0, -2, 2.5, True, None):
-        with pytest.raises(RequestError, match=r"base is .*; round to a whole number of 2 or more"):
+        with pytest.raises(RequestError, match=r"base is .*; round to an integer of 2 or more"):
             method(name)(base=base)
     with pytest.raises(DataError, match="counts nobody"):
         method(name)().apply(Table.from_array([[0, 0]], ["a", "b"]))

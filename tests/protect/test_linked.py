@@ -213,7 +213,7 @@ def test_tables_that_do_not_go_together_are_refused() -> None:
     redesign = dc.protect.Redesign.of({"a": {"1": "x", "2": "x"}})
     for method in (dc.protect.RandomSample(5), dc.protect.TableSwapping(), redesign):
         with pytest.raises(RequestError, match="one table at a time"):
-            method.apply([ab, ac], 1)  # type: ignore[arg-type]
+            method.apply([ab, ac], 1)
     with pytest.raises(RequestError, match="no table to protect"):
         link([])
 
@@ -265,3 +265,11 @@ def test_a_table_and_its_margin_by_cell_keys_on_the_command_line(tmp_path: Path)
     refused = run("protect", "cell-key", *keyed, "--linked", tmp_path / "b.csv", "-o", tmp_path / "k.csv")
     assert refused.code == 2
     assert "one by one" in refused.err
+
+
+def test_what_a_short_seed_draws_of_linked_tables_is_a_trial() -> None:
+    X = np.random.default_rng(2).poisson(4, (3, 3, 1)) + 1
+    tables = [margin(X, "ab"), margin(X, "b")]
+    for unbiased, seed, trial in ((True, 1, True), (True, 2**100, False), (False, 1, False)):
+        assert dc.protect.ControlledRounding(3, unbiased=unbiased).apply(tables, seed).release.trial is trial
+    assert dc.protect.RandomRounding(3, margins=True).apply(tables, 1).release.trial

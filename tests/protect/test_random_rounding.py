@@ -128,7 +128,7 @@ def test_counts_may_vanish() -> None:
 
 @pytest.mark.parametrize("base", [1, 0, -3, 2.5, True, "3", None])
 def test_bases_that_are_none(base: object) -> None:
-    with pytest.raises(RequestError, match=r"base is .*; round to a whole number of 2 or more"):
+    with pytest.raises(RequestError, match=r"base is .*; round to an integer of 2 or more"):
         RandomRounding(base)  # type: ignore[arg-type]
 
 

@@ -112,7 +112,7 @@ def test_releases_are_reproducible_and_tell_neither_original_nor_seed() -> None:
 
 @pytest.mark.parametrize("n", [0, -1, 2.5, True, "3"])
 def test_sizes_that_are_none(n: object) -> None:
-    with pytest.raises(RequestError, match=r"sample size n is .*; give a whole number of 1 or more"):
+    with pytest.raises(RequestError, match=r"sample size n is .*; give an integer of 1 or more"):
         RandomSample(n)  # type: ignore[arg-type]
 
 

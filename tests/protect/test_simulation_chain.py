@@ -14,8 +14,9 @@ from discreet import LimitError, Table
 from discreet.core.random import generator
 from discreet.protect import Simulation
 from discreet.protect.simulation import walk
-from discreet.protect.simulation.model import Model
-from discreet.protect.simulation.walk import Chain, diagnose
+from discreet.protect.simulation.diagnostics import diagnose
+from discreet.protect.simulation.margin_model import Model
+from discreet.protect.simulation.walk import Chain
 
 NONE = np.zeros(0, np.int64)
 

@@ -35,7 +35,7 @@ def slow_least(cells: Tabulation, rule: PPercent) -> float:
     levels = levels_of(sensitivity(cells, [rule]), values, decimals)
     sums = sums_of(cells)
     A = np.zeros((sums.starts.size - 1, values.size))
-    A[sums.row, sums.columns] = sums.signs
+    A[sums.of, sums.columns] = sums.values
     best = np.inf
     for ups in product((False, True), repeat=levels.cells.size):
         low, high = -values.astype(float), np.full(values.size, np.inf)
@@ -61,7 +61,7 @@ def check_safe(cells: Tabulation, rule: PPercent, adjusted: IntArray) -> int:
     levels = levels_of(sensitivity(cells, [rule]), values, decimals)
     moved = (adjusted - values)[levels.cells]
     assert ((moved >= levels.above) | (moved <= -levels.below)).all()
-    assert not sums_of(cells).gaps(adjusted).any()
+    assert not sums_of(cells).sums(adjusted).any()
     assert (adjusted >= 0).all()
     return int(levels.cells.size)
 
@@ -110,7 +110,7 @@ def test_squares_satisfy_the_conditions_of_an_optimum() -> None:
         low[at[0]], high[at[1]] = 4.0, -5.0
         weights = rng.uniform(0.5, 2, n)
         A = np.zeros((sums.starts.size - 1, n))
-        A[sums.row, sums.columns] = sums.signs
+        A[sums.of, sums.columns] = sums.values
         if linprog(np.zeros(n), A_eq=A, b_eq=np.zeros(len(A)), bounds=list(zip(low, high, strict=True))).status:
             continue
         d = _squares(sums, weights, low, high)

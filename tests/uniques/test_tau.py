@@ -245,7 +245,7 @@ def bounds_of(sample: Sample, prior: Prior) -> list[CellGroup]:
     base = prior.base if isinstance(prior, Mixture) else prior
     assert isinstance(base, UrnPrior)
     bounds = CountBounds.of(sample, base, prior.event if isinstance(prior, Mixture) else None)
-    return bounds.after(sample, base.after(sample)[1], sample.counts == 1)
+    return bounds.after(sample, base.after(sample)[1], sample.counts == 1).groups()
 
 
 @pytest.mark.parametrize(

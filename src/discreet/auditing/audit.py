@@ -1,4 +1,4 @@
-"""The audit of a release: feasible intervals, risk and verdict for every figure that is not published exactly."""
+"""The audit of a release: feasibility intervals, risk and verdict for every figure that is not published exactly."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from discreet.auditing.knowledge import contributors, knowledge_of, respondents
 from discreet.auditing.laws import LAWS
 from discreet.auditing.levels import reach_of
 from discreet.auditing.limits import Criterion, Limits
-from discreet.auditing.linking import alone
-from discreet.auditing.question import ask, sums_of, targets_of, unpublished
+from discreet.auditing.question import alone, ask, sums_of, targets_of, unpublished
 from discreet.auditing.result import Audit
 from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
@@ -96,7 +95,7 @@ def audit(
         attackers: insiders, coalitions and holdings, each judged beside the outsider.
         contributions: who put how much into which cell. Every respondent is one attacker with all that they
             contributed anywhere, and is tried unless another one is in the same sums with more. Of contributions that
-            are listed, what the only contributor to a sum put in is judged, whoever is alone in a sum or one of two is
+            are listed, what the only contributor to a sum put in is judged, anyone alone in a sum or one of two is
             tried in any case, and with ``Limits(within=p)`` also the second largest of every sum. Of tabulations,
             what others contributed is asked about in sensitive cells only. By default the tabulation that was given as
             original, or judged by the rules, is taken.
@@ -119,7 +118,7 @@ def audit(
         least: what every value is at least; counts and amounts are not negative.
         most: what every value is at most.
         relaxed: take intervals over real numbers as they are; much faster on large tables of three and more dimensions.
-            Figures of which whole numbers may leave less are marked as not finished, and are never called safe.
+            Figures of which integers may leave less are marked as not finished, and are never called safe.
         time_limit: seconds; what is not finished then is marked so, and never safe.
         proofs: how many of the worst figures get a proof; None for all.
         precision: for the law ``"tables"``, twice the standard error in bits at which drawing stops.
@@ -301,9 +300,9 @@ def _of_everybody(equations: Equations, knows: Sequence[Fact]) -> Equations:
 def _prior_bits(equations: Equations, least: float, most: float | None) -> float:
     """Return log2 of the number of values that a cell can have before anything is published: domingo2002 (1).
 
-    All values between the least and the most are alike then; without a most, up to the largest value that any figure in
-    print allows: the figure itself where it is exact, the end of its range where it is rounded, perturbed or a mark
-    with a known range. Infinite where nothing in print bounds anything.
+    All values between the least and the most are equally likely then. Without a most, they go up to the largest value
+    that any figure in print allows: the figure itself where it is exact, the end of its range where it is rounded,
+    perturbed or a mark with a known range. Infinite where nothing in print bounds anything.
     """
     scale = 10**equations.decimals
     if most is None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.auditing.findings import Findings, faults, joined
-from discreet.auditing.knowledge import Knowledge, Linked, Stack
+from discreet.auditing.knowledge import Copies, Knowledge, Linked
 from discreet.auditing.laws import LAWS
 from discreet.auditing.laws.base import Judged
 from discreet.auditing.limits import Asked, Limits, Reach
@@ -211,12 +211,12 @@ class Judge:
             sheets.append(self._stack(replace(stack, who=whom[stack.who]), wanted, before))
         return sheets
 
-    def _stack(self, stack: Stack, wanted: BoolArray, before: FloatArray) -> Sheet:
+    def _stack(self, stack: Copies, wanted: BoolArray, before: FloatArray) -> Sheet:
         rivals = (stack.own >= 0) & (stack.others >= 1)
         # Whoever is alone in a cell knows it anyway, and learns nothing from it.
         chosen = np.flatnonzero(rivals | (wanted[stack.index] & (stack.own < 0)))
         try:
-            found = self.bound(stack.equations, chosen)
+            found = self.bound(stack, chosen)
         except InfeasibleError as error:
             raise self._contradiction(stack, error) from None
         ends, at = Ends.of(found, chosen), stack.index[chosen]
@@ -246,9 +246,9 @@ class Judge:
         findings = self._findings(at, ends, judged, wrong, finished, stack.who[chosen] + 1, mine.astype(int))
         return Sheet(findings, found, chosen, np.where(mine, own, -1), None, judged.note)
 
-    def _contradiction(self, stack: Stack, error: InfeasibleError) -> InfeasibleError:
+    def _contradiction(self, stack: Copies, error: InfeasibleError) -> InfeasibleError:
         """Say which contribution cannot be true: the published figures alone were found to be consistent before."""
-        base = stack.equations.base
+        base = stack.base
         mine = np.flatnonzero(stack.own >= 0)[:LOOKED_AT]
         at = stack.index[mine]
         found = self.bound(base, np.unique(at))

@@ -170,10 +170,18 @@ def _add_up(equations: Equations, at: IntArray, sums: IntArray) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Copies(Equations):
-    """Equations of several attackers side by side; ``index`` says which position of ``base`` each one copies."""
+    """Equations of several attackers side by side; ``index`` says which position of ``base`` each one copies.
+
+    ``who`` is the attacker whose position it is, with the own contribution and what is said of others as in
+    :class:`Knowledge`.
+    """
 
     base: Equations
     index: IntArray
+    who: IntArray
+    own: IntArray
+    others: IntArray
+    rival: FloatArray
 
     def describe(self, i: int) -> str:
         """Return a position as a phrase."""
@@ -186,18 +194,6 @@ class Copies(Equations):
     def kind(self, i: int) -> Kind | None:
         """Return how a position is published, None where no table shows it."""
         return self.base.kind(int(self.index[i]))
-
-
-@dataclass(frozen=True, eq=False)
-class Stack:
-    """The copies of some attackers: whose each position is, and what they put in themselves."""
-
-    equations: Copies
-    index: IntArray
-    who: IntArray
-    own: IntArray
-    others: IntArray
-    rival: FloatArray
 
 
 class _Copy(NamedTuple):
@@ -225,7 +221,7 @@ class Linked:
         self.rows = np.argsort(of_row, kind="stable")
         self.sorted = of_row[self.rows]
 
-    def stacks(self, known: Sequence[Knowledge]) -> Iterator[tuple[int, Stack]]:
+    def stacks(self, known: Sequence[Knowledge]) -> Iterator[tuple[int, Copies]]:
         """Yield copies of the equations of some attackers at a time, with the number of those."""
         batch: list[_Copy] = []
         size = 0
@@ -261,7 +257,7 @@ class Linked:
         place = np.searchsorted(index, columns)
         return _Copy(index, lower, upper, place, equations.signs[entries], last - first, at, who, one)
 
-    def _joined(self, batch: list[_Copy]) -> Stack:
+    def _joined(self, batch: list[_Copy]) -> Copies:
         """Put copies side by side."""
         base, sizes = self.equations, np.array([copy.positions.size for copy in batch])
         shift = np.cumsum(sizes) - sizes
@@ -281,4 +277,4 @@ class Linked:
         given |= {name: given[name][index] for name in ("source", "row", "hidden")}
         given |= {"lower": lower, "upper": upper, "starts": starts_of(lengths), "columns": columns, "signs": signs}
         who = np.repeat([copy.who for copy in batch], sizes)
-        return Stack(Copies(**given, base=base, index=index), index, who, own, others, rival)
+        return Copies(**given, base=base, index=index, who=who, own=own, others=others, rival=rival)

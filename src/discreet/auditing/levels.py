@@ -46,7 +46,7 @@ def reach_of(
     sensitive, unseen = None, 0
     if sensitivity is not None:
         sensitive = np.zeros(equations.lower.size, bool)
-        at, values = located(equations, sensitivity.tabulation), sensitivity.figures[0].value * 10.0**equations.decimals
+        at, values = located(equations, sensitivity.tabulation), sensitivity.figures[0].value * float(scale)
         seen = at >= 0
         _check(equations, at[seen], values[seen], exact=False)
         unseen = int(np.count_nonzero(sensitivity.sensitive & ~seen))

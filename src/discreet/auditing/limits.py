@@ -21,7 +21,7 @@ class Limits:
     """The least uncertainty that must remain about every figure that is not published.
 
     Args:
-        width: the feasible interval must be at least this wide (largest minus smallest value).
+        width: the feasibility interval must be at least this wide (largest minus smallest value).
         dr: the disclosure risk 1/H must be at most this.
         levels: for cells, values that the interval must reach on either side: the true value less and plus its
             protection levels, and, as a third number, how wide it must be (the sliding level). Keys are cells as
@@ -62,13 +62,9 @@ class Limits:
     ) -> dict[str, BoolArray]:
         """Say which figures break which limits: the one place where that is decided.
 
-        Args:
-            lower: the least that each figure can be.
-            upper: the most that it can be.
-            values: how many values it can have.
-            bits: the uncertainty that is left; NaN where it is not known, which breaks nothing and shows nothing.
-            asked: the values that intervals must reach and how wide they must be, NaN where nothing is asked.
-            scale: how many of the units of the intervals make one of those of the least width.
+        ``values`` counts the values that a figure can have, between ``lower`` and ``upper``. Bits are NaN where the
+        uncertainty that is left is not known, which breaks nothing and shows nothing. Intervals must reach the values
+        ``asked``, and be as wide, where they are not NaN; ``scale`` of their units make one of the least width.
 
         >>> one = [np.array([number]) for number in (1.0, 3.0, 3.0, 1.0)]
         >>> found = Limits(width=5, dr=0.7).broken(*one, (np.array([1.0]), np.array([4.0]), np.array([np.nan])))
@@ -88,11 +84,9 @@ class Limits:
         return wrong
 
     def shown(self, bits: FloatArray, error: FloatArray | float = 0.0) -> BoolArray:
-        """Say of which figures it is shown that they keep the limit on 1/H; what is not shown is never safe.
+        """Say which figures are shown to keep the limit on 1/H; what is not shown is never safe.
 
-        Args:
-            bits: the uncertainty that is left; NaN where it is not known.
-            error: the Monte Carlo error of it, of which two are taken off.
+        Bits are NaN where the uncertainty that is left is not known; twice their Monte Carlo error is taken off.
 
         >>> Limits(dr=0.7).shown(np.array([1.6, 1.44, np.nan]), 0.01).tolist()
         [True, False, False]
@@ -133,7 +127,7 @@ class Reach:
     """What the intervals of positions must reach, in units of the last decimal; NaN where nothing is asked.
 
     ``sensitive`` is true for the cells that rules call sensitive, None where no rules were given: then every figure
-    that is not published counts. ``unseen`` counts sensitive cells that stand in no published table.
+    that is not published counts. ``unseen`` counts sensitive cells that are in no published table.
     """
 
     low: FloatArray
@@ -169,40 +163,36 @@ class Criterion:
     rules: tuple[str, ...] | None = None
 
     @property
-    def given(self) -> dict[str, object]:
-        """The limits that were given, by name."""
-        every = {
-            "min_width": self.limits.width,
-            "max_dr": self.limits.dr,
-            "within": self.limits.within,
-            "levels": len(self.limits.levels or ()) or None,
-            "protection": self.protection,
-            "rules": None if self.rules is None else list(self.rules),
+    def stated(self) -> dict[str, tuple[object, str]]:
+        """The limits that were given, by name, each with its words."""
+        limits, rules, levels = self.limits, self.rules, len(self.limits.levels or ())
+        every: dict[str, tuple[object, str]] = {
+            "min_width": (limits.width, f"an interval at least {limits.width or 0:g} wide"),
+            "max_dr": (limits.dr, f"a risk of at most {limits.dr or 0:g}"),
+            "within": (limits.within, f"no contributor known to another within {limits.within or 0:g}%"),
+            "levels": (levels or None, f"the levels of {levels} cells reached"),
+            "protection": (self.protection, f"{self.protection or 0:g}% of the original reached to either side"),
+            "rules": (
+                None if rules is None else list(rules),
+                f"the protection levels of {', '.join(rules or ())} reached by sensitive cells",
+            ),
         }
-        return {name: limit for name, limit in every.items() if limit is not None}
+        return {name: limit for name, limit in every.items() if limit[0] is not None}
 
     @property
     def means(self) -> str:
         """What safe means, as a phrase."""
-        given = self.given
         first = "not worked out exactly" if self.rules is None else "no sensitive figure worked out exactly"
-        texts = {
-            "min_width": f"an interval at least {self.limits.width or 0:g} wide",
-            "max_dr": f"a risk of at most {self.limits.dr or 0:g}",
-            "within": f"no contributor known to another within {self.limits.within or 0:g}%",
-            "levels": f"the levels of {given.get('levels')} cells reached",
-            "protection": f"{self.protection or 0:g}% of the original reached to either side",
-            "rules": f"the protection levels of {', '.join(self.rules or ())} reached by sensitive cells",
-        }
-        found = [texts[name] for name in given]
+        found = [text for _, text in self.stated.values()]
         return f"{first}, and {', '.join(found)}" if found else first
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data."""
-        return {"safe_means": self.means if self.given else "not determined", "limits": self.given}
+        limits = {name: limit for name, (limit, _) in self.stated.items()}
+        return {"safe_means": self.means if limits else "not determined", "limits": limits}
 
     def __str__(self) -> str:
         """Say what safe means, and what would make it mean more."""
-        if self.given:
+        if self.stated:
             return f"Safe means here: {self.means}."
         return f"Safe means here only: {self.means}; give --min-width, --max-dr, --protection or --rule for more."

@@ -30,9 +30,9 @@ class CellAudit:
     ``lower`` and ``upper`` bound the true value; where ``subject`` is "largest other contributor", what the largest of
     the others in the cell put in, and where it is "only contributor", what the only one did. ``values`` counts the
     possible values and ``bits`` is H(X | Y = y) under the law chosen; ``prior_bits`` is the entropy before anything on
-    the cell was published, domingo2002 (1), with all values alike up to the largest that any figure in print allows.
-    ``alone`` is the interval that a single one of several linked tables leaves. Where only the verdict was asked for,
-    there are no intervals (NaN) of figures that are safe.
+    the cell was published, domingo2002 (1), with all values equally likely up to the largest that any figure in print
+    allows. ``alone`` is the interval that a single one of several linked tables leaves. Where only the verdict was
+    asked for, figures that are safe have no intervals (NaN).
     """
 
     cell: Mapping[str, str]

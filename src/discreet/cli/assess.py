@@ -11,7 +11,7 @@ import typer
 from discreet.cli import options, show
 from discreet.cli.compose import command, panel
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import OriginalOptions
+from discreet.cli.reading_options import NamedOriginal, OriginalOptions
 from discreet.core.errors import RequestError, nearest
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Written:
             raise RequestError(f"there is no edition {self.edition!r}; {nearest(self.edition, EDITIONS)}")
         if self.edition == "public" and self.report is None and not self.json:
             raise RequestError(
-                "--edition public is that of a report or of --json; name a report (--report), or add --json"
+                "--edition public applies to a report or to --json; name a report (--report), or add --json"
             )
         kept = self.record or Path(f"{name}.record.json")
         show.check_output(self.output, *inputs, endings=(".csv", ".parquet"))
@@ -105,21 +105,11 @@ class Written:
             console.print(f"{self.output} was not written, as nothing may be released.", style="red")
 
 
-@command(
-    {
-        "discreet assess table.csv": "may this table be published, and how?",
-        "discreet assess table.csv -o release.csv --report report.html": "with the protected table and a report",
-        "discreet assess firms.csv --by region,activity --value turnover --policy business": "from records of firms",
-        "discreet assess table.csv --release published.csv": "a release that somebody else made",
-        "discreet assess sample.csv --population 2449": "a sample table",
-    }
-)
+@command
 def assess(
-    file: options.Table = None,
-    example: options.Example = None,
     *,
+    read: NamedOriginal,
     asked: Asked,
-    read: OriginalOptions,
     draw: options.Draw,
     workers: options.Workers = None,
     written: Written,
@@ -129,16 +119,21 @@ def assess(
     The whole path under one policy: rules, risk, protection, audit, risk after, utility. By default it proposes the
     cheapest protection that the policy allows and that meets it. Every assessment writes a record; discreet replay
     makes the assessment again from it. Exit code 1 if the table must not be released.
+
+    Examples:
+        discreet assess table.csv  # may this table be published, and how?
+        discreet assess table.csv -o release.csv --report report.html  # with the protected table and a report
+        discreet assess firms.csv --by region,activity --value turnover --policy business  # from records of firms
+        discreet assess table.csv --release published.csv  # a release that somebody else made
+        discreet assess sample.csv --population 2449  # a sample table
     """
     from discreet.decide.assess import assess as work
     from discreet.decide.policy import Policy
-    from discreet.reading.original import open_original
 
-    name = file.stem if file is not None else example or "table"
-    kept = written.check(name, file, asked.release, read.impossible)
+    kept = written.check(read.name, read.file, asked.release, read.impossible)
     policy = Policy.load(asked.policy)
-    with show.Bar() as bar, options.about(file or example):
-        source = open_original(file, read.reading(example=example, top=policy.top), name=name, progress=bar)
+    source = read.judged(policy.top)
+    with show.Bar() as bar, options.about(read.source):
         protection, others = asked.protection(read)
         found = work(
             source.with_files(others),

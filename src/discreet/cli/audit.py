@@ -174,18 +174,7 @@ class Shown:
         print(show.as_json("audit", {**brief.to_dict(), "not_shown": max(len(result.findings) - self.top, 0)}))
 
 
-@command(
-    {
-        "discreet audit table.csv": "intervals, risk and proofs of all suppressed cells",
-        "discreet audit rounded.csv --rounded random --base 3 --law method": "to a reader who knows the method",
-        "discreet audit as.csv ar.csv sr.csv --about activity,size,region": "what linked tables give away together",
-        "discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20": "an insider, against a least width",
-        "discreet audit t.csv --original t.parquet --rule p=10": "against the protection levels of the rules",
-        "discreet audit t.csv --contributions firms.csv --contributor id --contribution turnover --within 10": (
-            "what contributors learn about each other"
-        ),
-    }
-)
+@command
 def audit(
     releases: Annotated[list[Path], argument("Published tables, linked by the dimensions they share.")],
     original: Annotated[Path | None, option("The true table: checks the release, sets protection levels.")] = None,
@@ -202,6 +191,15 @@ def audit(
 
     With --rule and --original, every cell that the rules call sensitive must reach its protection levels. Exit code 0
     if every hidden figure is safe; 1 if some are not, or if time ran out.
+
+    Examples:
+        discreet audit table.csv  # intervals, risk and proofs of all suppressed cells
+        discreet audit rounded.csv --rounded random --base 3 --law method  # to a reader who knows the method
+        discreet audit as.csv ar.csv sr.csv --about activity,size,region  # what linked tables give away together
+        discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20  # an insider, against a least width
+        discreet audit t.csv --original t.parquet --rule p=10  # against the protection levels of the rules
+        discreet audit t.csv --contributions firms.csv --contributor id --contribution turnover --within 10
+            # what contributors learn about each other
     """
     show.check_output(shown.output, *releases, original, known.contributions)
     from discreet.auditing.audit import audit as run

@@ -32,7 +32,7 @@ def cell_of(text: str) -> dict[str, str]:
     for part in text.split(","):
         name, equals, label = part.partition("=")
         if not equals or not name.strip():
-            raise RequestError(f"{text!r} names no cell; write dimension=category, with commas between several")
+            raise RequestError(f"{text!r} names no cell; write dimension=category, separated by commas")
         cell[name.strip()] = label.strip()
     return cell
 

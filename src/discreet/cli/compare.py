@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,31 +11,30 @@ import typer
 from discreet.cli import options, show
 from discreet.cli.compose import command, option
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import OriginalOptions
+from discreet.cli.reading_options import NamedOriginal
 
 
-@command(
-    {
-        "discreet compare table.csv": "the usual protections, and which to take",
-        "discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5": "two of them",
-        "discreet compare table.csv --grid grid.toml --resume results/ --report map.html": "a grid, kept as it goes",
-    }
-)
+@dataclass(frozen=True)
+class Tried:
+    """How methods are tried."""
+
+    draws: Annotated[int, option("How many releases of each random method to draw.", min=2)] = 1000
+    audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10
+    resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None
+    time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0
+    seed: options.Seed = None
+    workers: options.Workers = None
+
+
+@command
 def compare(
-    file: options.Table = None,
-    example: options.Example = None,
+    *,
+    read: NamedOriginal,
     method: Annotated[list[str] | None, option("NAME:KEY=VALUE,…; repeat it for several.")] = None,
     grid: Annotated[Path | None, option(r"A TOML file with \[\[methods]].")] = None,
     policy: options.Policy = "default",
-    draws: Annotated[int, option("How many releases of each random method to draw.", min=2)] = 1000,
-    audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10,
-    resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None,
-    time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0,
-    *,
-    read: OriginalOptions,
+    tried: Tried,
     json: options.Json = False,
-    seed: options.Seed = None,
-    workers: options.Workers = None,
     output: options.Output = None,
     report: options.Report = None,
     record: Annotated[Path | None, in_output("Where the record goes; NAME.comparison.record.json by default.")] = None,
@@ -44,35 +44,27 @@ def compare(
     Every figure of a random method is a mean over its draws, with its Monte Carlo error. A method is efficient if no
     other has both less risk and more utility; the one to take meets the policy and keeps most of the table. Every
     comparison writes a record; discreet replay makes the comparison again from it.
+
+    Examples:
+        discreet compare table.csv  # the usual protections, and which to take
+        discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5  # two of them
+        discreet compare table.csv --grid grid.toml --resume results/ --report map.html  # a grid, kept as it goes
     """
     from discreet.core.errors import RequestError
     from discreet.decide.compare import compare as work
     from discreet.decide.policy import Policy
-    from discreet.reading.original import open_original
 
-    name = file.stem if file is not None else example or "table"
-    kept = record or Path(f"{name}.comparison.record.json")
-    inputs = (file, grid, read.impossible)
+    kept = record or Path(f"{read.name}.comparison.record.json")
+    inputs = (read.file, grid, read.impossible)
     show.check_output(output, *inputs)
     show.check_output(report, *inputs, output, endings=options.REPORTS)
     show.check_output(kept, *inputs, output, report, endings=(".json",))
     if method and grid is not None:
-        raise RequestError("give either --method or --grid")
+        raise RequestError("give either --method or --grid, not both")
     asked = Policy.load(policy)
-    with show.Bar() as bar, options.about(file or example):
-        source = open_original(file, read.reading(example=example, top=asked.top), name=name, progress=bar)
-        found = work(
-            source,
-            method or grid,
-            policy=asked,
-            draws=draws,
-            audits=audits,
-            seed=seed,
-            resume=resume,
-            time_limit=time_limit,
-            workers=workers,
-            progress=bar,
-        )
+    source = read.judged(asked.top)
+    with show.Bar() as bar, options.about(read.source):
+        found = work(source, method or grid, policy=asked, progress=bar, **vars(tried))
     found.write_record(kept)
     if report is not None:
         found.report(report)
@@ -86,7 +78,7 @@ def compare(
         rows = [[row[i] for i in narrow] for row in found.rows()]
         show.table(console, [found.header()[i] for i in narrow], rows, left=(0, 4, 5))
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
-        told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {draws:,} draws; seed {found.seed}"
+        told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {tried.draws:,} draws; seed {found.seed}"
         console.print(told, style="dim")
         show.written(console, *(path for path in (report, kept) if path is not None))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
@@ -28,19 +29,20 @@ def panel(title: str) -> Callable[..., Any]:
     return partial(option, panel=title)
 
 
-def command(examples: Mapping[str, str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that makes a function a command; its help ends with examples and what each does."""
-
-    def made(function: Callable[..., None]) -> Callable[..., None]:
-        return composed(function, explained(function, examples))
-
-    return made
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a function a command; its docstring is the help."""
+    return composed(function, explained(function))
 
 
-def explained(function: Callable[..., Any], examples: Mapping[str, str]) -> str:
-    """Return the help of a command, its paragraphs unbroken, with examples and what each does."""
-    paragraphs = [" ".join(part.split()) for part in inspect.cleandoc(function.__doc__ or "").split("\n\n")]
-    shown = [f"  [dim]# {what}[/dim]\n  {line}" for line, what in examples.items()]
+def explained(function: Callable[..., Any], examples: Mapping[str, str] | None = None) -> str:
+    """Return the help of a command, its paragraphs unbroken, with examples and what each does.
+
+    The examples are by default those of the docstring: under ``Examples:``, a command line and a comment each.
+    """
+    text, _, listed = inspect.cleandoc(function.__doc__ or "").partition("\n\nExamples:\n")
+    stated = re.findall(r"^    (\S.*?)\s+# (.*)$", listed, re.MULTILINE)
+    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
+    shown = [f"  [dim]# {what}[/dim]\n  {line}" for line, what in (examples or dict(stated)).items()]
     return "\n\n".join([*paragraphs, "[bold]Examples[/bold]", *shown])
 
 
@@ -49,12 +51,8 @@ def composed(
 ) -> Callable[..., None]:
     """Return a command whose groups of options appear as single options on the command line.
 
-    A group is a data class whose fields are options; a parameter annotated with it gets an instance.
-
-    Args:
-        function: what is run.
-        help: what ``--help`` says.
-        parameters: what it takes, in the order of help; by default what its signature says.
+    A group is a data class whose fields are options; a parameter annotated with it gets an instance. The command takes
+    the parameters in the order of help, by default what the function's signature says.
     """
     own = list(inspect.signature(function, eval_str=True).parameters.values()) if parameters is None else parameters
     groups: dict[str, Any] = {one.name: one.annotation for one in own if is_dataclass(one.annotation)}

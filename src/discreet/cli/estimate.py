@@ -14,13 +14,7 @@ if TYPE_CHECKING:
     from discreet.models import PopulationModel
 
 
-@command(
-    {
-        "discreet estimate sample.csv --population 2449": "log-linear model of independence",
-        "discreet estimate sample.csv --population 2449 --model polya": "Pólya urn, population zeros estimated",
-        "discreet estimate sample.csv -N 90000 --fit area,sex --fit age --seed 1": "a model that fits two margins",
-    }
-)
+@command
 def estimate(
     sample: Annotated[Path, argument("The sample table: CSV or Parquet, long or wide.")],
     population: options.Population,
@@ -40,6 +34,11 @@ def estimate(
     """Estimate the risk R2 of a sample table over population tables that a model draws.
 
     The population's size must be known; its counts need not be.
+
+    Examples:
+        discreet estimate sample.csv --population 2449  # log-linear model of independence
+        discreet estimate sample.csv --population 2449 --model polya  # Pólya urn, population zeros estimated
+        discreet estimate sample.csv -N 90000 --fit area,sex --fit age --seed 1  # a model that fits two margins
     """
     show.check_output(measuring.output, sample, read.impossible)
     opened = read.opened(sample, released=True)

@@ -12,13 +12,7 @@ from discreet.cli.compose import argument, command, option
 from discreet.cli.reading_options import Delimiter, Dimensions, Encoding, Rda, in_reading
 
 
-@command(
-    {
-        "discreet inspect mystery.csv": "a table or records? which columns, which totals?",
-        "discreet inspect table.xlsx --cells --json": "every figure, for programs",
-        "discreet inspect firms.tab": "a table of τ-ARGUS, with firms.rda beside it",
-    }
-)
+@command
 def inspect(
     file: Annotated[Path, argument("A CSV, Parquet, Excel or .tab file.")],
     cells: Annotated[bool, option("With --json, also every figure.")] = False,
@@ -31,7 +25,13 @@ def inspect(
     delimiter: Delimiter = None,
     json: options.Json = False,
 ) -> None:
-    """Say what a file holds (a table, records or a release) and how it would be read."""
+    """Say what a file holds (a table, records or a release) and how it would be read.
+
+    Examples:
+        discreet inspect mystery.csv  # a table or records? which columns, which totals?
+        discreet inspect table.xlsx --cells --json  # every figure, for programs
+        discreet inspect firms.tab  # a table of τ-ARGUS, with firms.rda beside it
+    """
     if file.suffix.lower() == ".tab" or rda is not None:
         from discreet.tabulation.argus_tab import inspect_tab
 

@@ -111,17 +111,21 @@ class Given:
         return given | {"width": given.pop("min_width"), "dr": given.pop("max_dr")}
 
 
-@command({"discreet ledger add release.csv --title 'Firms by size' --period 2024": "what is published today"})
+@command
 def add(
     release: File,
     *,
     stated: Stated,
+    how: Published,
     published: Annotated[str | None, option("The day, as 2024-05-31; today by default.")] = None,
     original: Annotated[Path | None, option("The true table: kept beside the ledger, readable by you alone.")] = None,
-    how: Published,
     kept: Kept,
 ) -> None:
-    """Record a release as published. When this ends, it is on disk; a ledger is begun if there is none."""
+    """Record a release as published. When this ends, it is on disk; a ledger is begun if there is none.
+
+    Examples:
+        discreet ledger add release.csv --title 'Firms by size' --period 2024  # what is published today
+    """
     shown = how.release(release)
     with kept.opened(create=True) as book:
         entry = book.add(shown, published=published, original=original, **stated.about(release))
@@ -133,9 +137,13 @@ def add(
     show.deliver("ledger add", entry, kept.json, None, face)
 
 
-@command({"discreet ledger list --ledger office.sqlite": "everything published so far"})
+@command
 def entries(*, kept: Kept) -> None:
-    """Show what has been published."""
+    """Show what has been published.
+
+    Examples:
+        discreet ledger list --ledger office.sqlite  # everything published so far
+    """
     from discreet.decide.ledger.entry import HEADER
 
     with kept.opened() as book:
@@ -150,15 +158,7 @@ def entries(*, kept: Kept) -> None:
     show.deliver("ledger list", {"releases": [entry.to_dict() for entry in found]}, kept.json, None, face)
 
 
-@command(
-    {
-        "discreet ledger check new.csv --period 2024": "beside all earlier releases",
-        "discreet ledger check new.csv --min-width 10": "every protected figure must stay 10 wide",
-        "discreet ledger check new.csv --policy census": "by the rules and limits of a policy",
-        "discreet ledger check final.csv --revises 3f2a91": "a corrected release",
-        "discreet ledger check new.csv --beside 3f2a91": "what a reader of one earlier release learns",
-    }
-)
+@command
 def check(
     release: File,
     *,
@@ -174,6 +174,13 @@ def check(
 
     Exit code 0 if nothing is given away; 1 if something is, or could not be judged ("incomplete"). Nothing is added to
     the ledger. A population or period that is not stated may be the same, and is taken to be.
+
+    Examples:
+        discreet ledger check new.csv --period 2024  # beside all earlier releases
+        discreet ledger check new.csv --min-width 10  # every protected figure must stay 10 wide
+        discreet ledger check new.csv --policy census  # by the rules and limits of a policy
+        discreet ledger check final.csv --revises 3f2a91  # a corrected release
+        discreet ledger check new.csv --beside 3f2a91  # what a reader of one earlier release learns
     """
     show.check_output(output, release, kept.ledger, endings=(".json", ".txt"))
     from discreet.decide.ledger.findings import HEADER
@@ -197,7 +204,7 @@ def check(
         raise typer.Exit(1)
 
 
-@command({"discreet ledger withdraw 3f2a91 --reason 'wrong year'": "take a release back"})
+@command
 def withdraw(
     release: Id,
     reason: Reason,
@@ -205,7 +212,11 @@ def withdraw(
     *,
     kept: Kept,
 ) -> None:
-    """Mark a release as taken back. Readers may have kept it, so checks still count it unless nobody saw it."""
+    """Mark a release as taken back. Readers may have kept it, so checks still count it unless nobody saw it.
+
+    Examples:
+        discreet ledger withdraw 3f2a91 --reason 'wrong year'  # take a release back
+    """
     with kept.opened() as book:
         entry = book.withdraw(release, reason=reason, unseen=unseen)
     counts = "Checks leave it out." if entry.unseen else "Checks still count it: readers may have kept it."
@@ -213,7 +224,7 @@ def withdraw(
     show.deliver("ledger withdraw", entry, kept.json, None, lambda console: console.print(face))
 
 
-@command({"discreet ledger retag 3f2a91 --period 2023 --reason 'period was left out'": "correct what is said about it"})
+@command
 def retag(
     release: Id,
     reason: Reason,
@@ -224,7 +235,11 @@ def retag(
     *,
     kept: Kept,
 ) -> None:
-    """Correct what is said about a release: its population, period or variable. What was said before is kept."""
+    """Correct what is said about a release: its population, period or variable. What was said before is kept.
+
+    Examples:
+        discreet ledger retag 3f2a91 --period 2023 --reason 'period was left out'  # correct what is said about it
+    """
     with kept.opened() as book:
         entry = book.retag(release, reason=reason, population=population, period=period, variable=variable, who=who)
     was = entry.amended[-1]

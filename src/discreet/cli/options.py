@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from discreet.cli.compose import argument, option, panel
+from discreet.cli.compose import option, panel
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 
 in_output = panel("Output")
 REPORTS = (".html", ".md", ".json", ".pdf")
 """The formats of reports."""
 
-Table = Annotated[Path | None, argument("A table, records, or a file that discreet tabulate wrote.", "FILE")]
 Example = Annotated[
     str | None, option("A bundled table: country_of_birth, mode_of_travel, sex, religion or cholesterol.")
 ]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import show
-from discreet.cli.compose import panel
-from discreet.cli.options import named_files, names, pairs
+from discreet.cli.compose import argument, panel
+from discreet.cli.options import Example, about, named_files, names, pairs
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -59,13 +59,12 @@ class OriginalOptions(TableOptions):
         from discreet.reading.reading import Reading
 
         given = {
-            **vars(self),
+            **{name: one for name, one in vars(self).items() if name not in ("hierarchy", "file")},
             "dimensions": names(self.dimensions),
             "by": names(self.by),
             "hierarchies": named_files(self.hierarchy) or None,
             "impossible": None if self.impossible is None else str(self.impossible),
         }
-        del given["hierarchy"]
         return Reading.of(given | more)
 
     def opened(self, file: Path | None, *, released: bool = False, **more: Any) -> Opened:
@@ -73,12 +72,37 @@ class OriginalOptions(TableOptions):
         return opened(file, self.reading(**more), released=released)
 
 
-def opened(file: Path | None, reading: Reading, *, released: bool = False) -> Opened:
+def opened(file: Path | None, reading: Reading, *, name: str | None = None, released: bool = False) -> Opened:
     """Read an original while a bar shows how far."""
     from discreet.reading.original import open_original
 
     with show.Bar() as bar:
-        return open_original(file, reading, released=released, progress=bar)
+        return open_original(file, reading, name=name, released=released, progress=bar)
+
+
+@dataclass(frozen=True)
+class NamedOriginal(OriginalOptions):
+    """The original that a command is about, a file or a bundled table, and how it is read."""
+
+    file: Annotated[
+        Path | None, argument("A table, records, .tab, or a file that discreet tabulate wrote.", "FILE")
+    ] = None
+    example: Example = None
+
+    @property
+    def name(self) -> str:
+        """What the original is called."""
+        return self.file.stem if self.file is not None else self.example or "table"
+
+    @property
+    def source(self) -> Path | str | None:
+        """What complaints about the data name."""
+        return self.file or self.example
+
+    def judged(self, top: int) -> Opened:
+        """Read it as assessments do, with so many of the largest contributions."""
+        with about(self.source):
+            return opened(self.file, self.reading(top=top), name=self.name)
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,7 @@ from discreet.cli import options, show
 from discreet.cli.compose import argument, command, option
 
 
-@command(
-    {
-        "discreet replay religion.record.json": "does the assessment come out the same?",
-        "discreet replay religion.comparison.record.json": "and the comparison?",
-        "discreet replay table.record.json --original /safe/table.csv": "the original is elsewhere now",
-    }
-)
+@command
 def replay(
     record: Annotated[Path, argument("The record that discreet assess or compare wrote.")],
     original: Annotated[Path | None, option("The original, if it is not where the record says.")] = None,
@@ -28,6 +22,11 @@ def replay(
     """Make an assessment or comparison again from its record, and compare the results byte by byte.
 
     Exit code 0 if they are the same; 1 if not, with a list of what differs.
+
+    Examples:
+        discreet replay religion.record.json  # does the assessment come out the same?
+        discreet replay religion.comparison.record.json  # and the comparison?
+        discreet replay table.record.json --original /safe/table.csv  # the original is elsewhere now
     """
     from discreet.decide.replay import replay as work
 

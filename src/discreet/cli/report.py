@@ -12,14 +12,7 @@ from discreet.cli.options import in_output
 from discreet.core.errors import DataError, RequestError
 
 
-@command(
-    {
-        "discreet assess table.csv --report table.json": "first an assessment, kept as data",
-        "discreet report table.json -o table.pdf": "print it; needs Chromium",
-        "discreet report table.json -o public.html --edition public": "with nothing in it that is not published",
-        "discreet report table.json --pictures figures --format png": "every plot as a picture",
-    }
-)
+@command
 def report(
     data: Annotated[Path, argument("A .json file of an assessment or a comparison (--report, --json).", "DATA")],
     output: Annotated[Path | None, in_output("The report: .html, .md, .json or .pdf.")] = None,
@@ -28,7 +21,14 @@ def report(
     format: Annotated[str, in_output("The pictures: svg or png.")] = "svg",
     json: options.Json = False,
 ) -> None:
-    """Write the report on an assessment or a comparison that was kept as data, without doing the work again."""
+    """Write the report on an assessment or a comparison that was kept as data, without doing the work again.
+
+    Examples:
+        discreet assess table.csv --report table.json  # first an assessment, kept as data
+        discreet report table.json -o table.pdf  # print it; needs Chromium
+        discreet report table.json -o public.html --edition public  # with nothing in it that is not published
+        discreet report table.json --pictures figures --format png  # every plot as a picture
+    """
     show.check_output(output, data, endings=options.REPORTS)
     if output is None and pictures is None:
         raise RequestError("name what to write: a report with --output, or pictures with --pictures")

@@ -89,15 +89,7 @@ class Over:
         return (name for name in names if getattr(self, name) != usual.get(name))
 
 
-@command(
-    {
-        "discreet risk religion.csv": "before protection: R1, every slice",
-        "discreet risk religion.csv --released rounded.csv": "after: R2 and information loss",
-        "discreet risk religion.csv --method random-rounding": "what random rounding does, over 1,000 draws",
-        "discreet risk religion.csv --method cell-key:bound=3,variance=1": "any other method, with its parameters",
-        "discreet risk --example religion --json": "a bundled table, for programs",
-    }
-)
+@command
 def risk(
     table: Annotated[Path | None, argument("The original table: CSV or Parquet, long or wide.")] = None,
     released: Annotated[Path | None, option("The table that will be published, on the same categories.")] = None,
@@ -112,6 +104,13 @@ def risk(
 
     Before protection: R1. With --released: R2 of what will be published, and the information lost. With --method: the
     same for what a method makes; for a random method, the expected R2 over its draws.
+
+    Examples:
+        discreet risk religion.csv  # before protection: R1, every slice
+        discreet risk religion.csv --released rounded.csv  # after: R2 and information loss
+        discreet risk religion.csv --method random-rounding  # what random rounding does, over 1,000 draws
+        discreet risk religion.csv --method cell-key:bound=3,variance=1  # any other method, with its parameters
+        discreet risk --example religion --json  # a bundled table, for programs
     """
     show.check_output(measuring.output, table, released, read.impossible)
     if released is not None and over.method is not None:
@@ -155,7 +154,10 @@ def risk(
             console.print(f"\n{loss.sentence}")
             show.table(console, ["information loss", ""], loss.rows())
 
-    show.deliver("risk", _WithLoss(result, loss), measuring.json, measuring.output, face)
+    told: show.Result = result
+    if loss is not None:
+        told = show.Assembled({**result.to_dict(), "loss": loss.to_dict()}, f"{result}\n\n{loss}")
+    show.deliver("risk", told, measuring.json, measuring.output, face)
 
 
 def _measured(
@@ -174,15 +176,3 @@ def _measured(
 
 def _scale(form: str) -> str:
     return "(0 = low, 1 = high)" if form == "2015" else "(form 2014: rises with protection)"
-
-
-@dataclass(frozen=True)
-class _WithLoss:
-    risk: Risk
-    loss: InformationLoss | None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**self.risk.to_dict(), **({} if self.loss is None else {"loss": self.loss.to_dict()})}
-
-    def __str__(self) -> str:
-        return "\n\n".join(str(one) for one in (self.risk, self.loss) if one is not None)

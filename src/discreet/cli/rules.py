@@ -23,15 +23,7 @@ in_short, in_rules = panel("Short for --rule"), panel(PANEL)
 GIVE = "give one, for example --rule p=10, --rule dominance=2,85 or --rule threshold=3"
 
 
-@command(
-    {
-        "discreet rules table.parquet --rule p=10 --rule dominance=2,85 --rule threshold=3": "any of three rules",
-        "discreet rules table.parquet --rule pq=10,50@holding": "holdings instead of contributors",
-        "discreet rules table.parquet --rule p=10,coalition=2,weighted=yes@both": "two conspire; weights; both levels",
-        "discreet rules counts.csv --rule threshold=3,zeros=unsafe --rule group=0": "counts, with empty cells",
-        "discreet rules table.parquet --rule p=10 --explain region=North,activity=A": "one cell in words",
-    }
-)
+@command
 def rules(
     table: Annotated[Path, argument("A table from discreet tabulate, .tab, or a CSV table of counts.")],
     rule: Rules = None,
@@ -55,6 +47,13 @@ def rules(
     estimate another within 10%. pq=10,50: the same if everybody already knows the others within 50%. group=0: lines
     with all but 0 people in one cell. After the numbers may follow coalition=2 (p, pq), zeros=unsafe and
     safety_range=30 (threshold), weighted=yes, and at the end @contributor, @holding or @both.
+
+    Examples:
+        discreet rules table.parquet --rule p=10 --rule dominance=2,85 --rule threshold=3  # any of three rules
+        discreet rules table.parquet --rule pq=10,50@holding  # holdings instead of contributors
+        discreet rules table.parquet --rule p=10,coalition=2,weighted=yes@both  # two conspire; weights; both levels
+        discreet rules counts.csv --rule threshold=3,zeros=unsafe --rule group=0  # counts, with empty cells
+        discreet rules table.parquet --rule p=10 --explain region=North,activity=A  # one cell in words
     """
     from discreet.rules import group_disclosure, sensitivity
     from discreet.rules.explain import explained

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
@@ -43,6 +44,22 @@ class Result(Protocol):
         """Return plain data."""
 
 
+@dataclass(frozen=True)
+class Assembled:
+    """A result that a command puts together: its plain data, its text, and what makes CSV of it."""
+
+    data: dict[str, Any]
+    text: str
+    to_csv: Callable[[], str] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return self.data
+
+    def __str__(self) -> str:
+        return self.text
+
+
 Told: TypeAlias = Result | Mapping[str, Any]
 """What programs are told: a result, or plain data put together by a command."""
 Face: TypeAlias = "Callable[[Console], None]"
@@ -76,7 +93,8 @@ def write_result(command: str, result: Told, output: Path) -> None:
     elif suffix == ".txt":
         text = f"{result}\n"
     else:
-        text = result.to_csv() if hasattr(result, "to_csv") else _slices_csv(cast("Result", result).to_dict())
+        to_csv = getattr(result, "to_csv", None)
+        text = to_csv() if to_csv is not None else _slices_csv(cast("Result", result).to_dict())
     write_text(output, text)
 
 

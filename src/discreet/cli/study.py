@@ -12,13 +12,7 @@ from discreet.cli.compose import argument, command, option
 from discreet.cli.options import in_output
 
 
-@command(
-    {
-        "discreet study antal2014": "every printed number beside the computed one",
-        "discreet study antal2015 --samples 50 --draws 50": "a quick run",
-        "discreet study antal2015 --output validation/antal2015": "the full run, with its report",
-    }
-)
+@command
 def study(
     paper: Annotated[str, argument("antal2014, antal2015, cohen2009 or domingo2002.")],
     samples: Annotated[int | None, option("Samples per column, where the paper draws samples.")] = None,
@@ -31,6 +25,11 @@ def study(
     """Replay a paper's study and compare every printed number with the computed one.
 
     Exit code 1 means that a number was neither reproduced nor explained.
+
+    Examples:
+        discreet study antal2014  # every printed number beside the computed one
+        discreet study antal2015 --samples 50 --draws 50  # a quick run
+        discreet study antal2015 --output validation/antal2015  # the full run, with its report
     """
     from discreet import studies
 

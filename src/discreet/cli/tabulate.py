@@ -77,20 +77,7 @@ class Source:
         return read_microdata(records[0], self.rda, encoding=self.encoding).prepared(dimensions, total=total)
 
 
-@command(
-    {
-        "discreet tabulate firms.csv --by region,activity --value turnover --contributor id -o table.parquet": (
-            "turnover by region and activity, every margin"
-        ),
-        "discreet tabulate 'parts/*.parquet' --by activity=A10/A21/A88,size --value turnover -o table.parquet": (
-            "nested columns are a hierarchy"
-        ),
-        "discreet tabulate firms.csv --by region --hierarchy region=nuts.hrc --outside total -o table.parquet": (
-            "a hierarchy from a file"
-        ),
-        "discreet tabulate firms.duckdb --table firms --by region --margins 1 -o table.parquet": "a DuckDB database",
-    }
-)
+@command
 def tabulate(
     records: Annotated[list[str], argument("CSV, Parquet or DuckDB files, or a quoted pattern.")],
     by: Annotated[
@@ -109,6 +96,15 @@ def tabulate(
     """Count and add up records by the dimensions named, with every margin and the largest contributions to each cell.
 
     The table that is written keeps all that the sensitivity rules need; the records are not needed again.
+
+    Examples:
+        discreet tabulate firms.csv --by region,activity --value turnover --contributor id -o table.parquet
+            # turnover by region and activity, every margin
+        discreet tabulate 'parts/*.parquet' --by activity=A10/A21/A88,size --value turnover -o table.parquet
+            # nested columns are a hierarchy
+        discreet tabulate firms.csv --by region --hierarchy region=nuts.hrc --outside total -o table.parquet
+            # a hierarchy from a file
+        discreet tabulate firms.duckdb --table firms --by region --margins 1 -o table.parquet  # a DuckDB database
     """
     from discreet.tabulation.tabulate import tabulate as run
 

@@ -72,14 +72,7 @@ class Estimated:
 
 
 @uniques.command()
-@command(
-    {
-        "discreet uniques sample.csv --population 46228": "a sample table: τ̃ under both priors, log-linear τ₁ and τ₂",
-        "discreet uniques people.parquet --by age,sex,area -N 46228": "the records behind it",
-        "discreet uniques people.csv --by age,sex -N 46228 --weight w --records risk.csv": "the risk of every record",
-        "discreet uniques sample.csv -N 46228 --b 30 --c 1": "missing a unique is thirty times as bad as a false alarm",
-    }
-)
+@command
 def sample(
     path: Annotated[Path, argument("A sample table, or records with --by.", "SAMPLE")],
     population: options.Population,
@@ -97,6 +90,12 @@ def sample(
 
     Under the uniform and the multinomial prior: Q, τ̃ with its credible interval and the Bayes test. Under a log-linear
     model: τ₁, τ₂ and the riskiest cells.
+
+    Examples:
+        discreet uniques sample.csv --population 46228  # a sample table: τ̃ under both priors, log-linear τ₁ and τ₂
+        discreet uniques people.parquet --by age,sex,area -N 46228  # the records behind it
+        discreet uniques people.csv --by age,sex -N 46228 --weight w --records risk.csv  # the risk of every record
+        discreet uniques sample.csv -N 46228 --b 30 --c 1  # missing a unique is thirty times as bad as a false alarm
     """
     from discreet.reading.sample import open_sample
 
@@ -115,7 +114,8 @@ def sample(
     if records is not None:
         risks = ([f"{value:.10g}" for value in row] for row in result.record_risk().tolist())
         write_text(records, show.csv_text(result.record_columns, risks))
-    show.deliver("uniques", _Top(result, top), json, output, lambda console: _face(console, result, top))
+    told = show.Assembled(result.to_dict(top), str(result), result.to_csv)
+    show.deliver("uniques", told, json, output, lambda console: _face(console, result, top))
 
 
 def _face(console: show.Console, result: PopulationUniques, top: int) -> None:
@@ -134,31 +134,8 @@ def _face(console: show.Console, result: PopulationUniques, top: int) -> None:
         console.print(f"\nNote: {result.note}.")
 
 
-@dataclass(frozen=True)
-class _Top:
-    """A result whose plain data hold some of the riskiest cells."""
-
-    result: PopulationUniques
-    top: int
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.result.to_dict(self.top)
-
-    def to_csv(self) -> str:
-        return self.result.to_csv()
-
-    def __str__(self) -> str:
-        return str(self.result)
-
-
 @uniques.command()
-@command(
-    {
-        "discreet uniques size --population 46228 --cells 1108 --bound 0.05": "the largest sample with Q below 0.05",
-        "discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve": "the same for τ̃, with the curve",
-        "discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg": "the curves as a picture",
-    }
-)
+@command
 def size(
     population: options.Population,
     bound: Annotated[float, option("The bound on Q, or on τ̃.")],
@@ -175,7 +152,13 @@ def size(
     seed: options.Seed = None,
     output: options.Output = None,
 ) -> None:
-    """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it."""
+    """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it.
+
+    Examples:
+        discreet uniques size --population 46228 --cells 1108 --bound 0.05  # the largest sample with Q below 0.05
+        discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve  # the same for τ̃, with the curve
+        discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg  # the curves as a picture
+    """
     from discreet.uniques.sample_size import plan_size
 
     show.check_output(output, table)

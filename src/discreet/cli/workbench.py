@@ -12,14 +12,7 @@ from discreet.cli.compose import argument, command, option
 from discreet.core.errors import RequestError
 
 
-@command(
-    {
-        "discreet workbench": "open the page, then a file or a bundled example in it",
-        "discreet workbench table.csv --ledger office.ledger": "a table, and the ledger of what is published",
-        "discreet workbench review.discreet": "a saved session",
-        "discreet workbench review.discreet --replay": "run its commands again and compare the results",
-    }
-)
+@command
 def workbench(
     context: typer.Context,
     files: Annotated[
@@ -34,6 +27,12 @@ def workbench(
     """Open the workbench: see the risk, try a protection, sign the release, in the browser.
 
     It listens on this machine only, and leaves nothing behind when it is closed (Ctrl+C).
+
+    Examples:
+        discreet workbench  # open the page, then a file or a bundled example in it
+        discreet workbench table.csv --ledger office.ledger  # a table, and the ledger of what is published
+        discreet workbench review.discreet  # a saved session
+        discreet workbench review.discreet --replay  # run its commands again and compare the results
     """
     import json as text
 

@@ -42,7 +42,7 @@ class Clock:
 
     @property
     def late(self) -> bool:
-        """True where no time is left."""
+        """Whether no time is left."""
         return self.left == 0.0
 
     def __enter__(self) -> Clock:

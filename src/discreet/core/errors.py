@@ -12,7 +12,7 @@ class DiscreetError(Exception):
 
 
 class DataError(DiscreetError):
-    """The data are at fault: mend the file or the table."""
+    """The data are at fault: correct the file or the table."""
 
 
 class RequestError(DiscreetError):

@@ -77,13 +77,13 @@ class Program:
         self.solver.changeColsBounds(columns.size, columns.astype(np.int32), lower, upper)
 
     def add_columns(self, costs: FloatArray, lower: FloatArray, upper: FloatArray, entries: Rows | None = None) -> None:
-        """Add columns, with their entries in the rows there are."""
+        """Add columns, with their entries in the existing rows."""
         none = np.zeros(0, np.int64)
         added = entries or Rows(np.zeros(costs.size + 1, np.int64), none, none)
         self.solver.addCols(costs.size, costs, lower, upper, added.columns.size, *_compressed(added))
 
     def add_rows(self, least: FloatArray, most: FloatArray, rows: Rows) -> None:
-        """Add rows over the columns there are."""
+        """Add rows over the existing columns."""
         self.solver.addRows(least.size, least, most, rows.columns.size, *_compressed(rows))
 
     def run(self, seconds: float | None = None) -> Outcome:
@@ -122,12 +122,12 @@ class Program:
 
     @property
     def bound(self) -> float:
-        """What no point of an integer program costs less than."""
+        """A lower bound on the cost of any point of an integer program."""
         return float(self.solver.getInfo().mip_dual_bound)
 
     @property
     def gap(self) -> float:
-        """How far the point of an integer program may be from the best, as a share."""
+        """How far the point of an integer program may be from the best, as a share of its cost."""
         return float(self.solver.getInfo().mip_gap)
 
 

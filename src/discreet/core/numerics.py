@@ -71,7 +71,7 @@ def fewest_values(risk: float) -> int:
 
 
 def whole_where_near(x: npt.ArrayLike) -> FloatArray:
-    """Return numbers with those made whole that are so but for floating-point arithmetic.
+    """Return numbers, rounded where they differ from an integer by no more than floating-point error.
 
     Amounts in decimals are not exact: 1165019.1474 × 10⁴ is 11650191474.000002.
 
@@ -84,7 +84,7 @@ def whole_where_near(x: npt.ArrayLike) -> FloatArray:
 
 
 def as_fractions(y: FloatArray, largest: int = 60) -> tuple[IntArray, int] | None:
-    """Return numbers as whole numerators over their least common denominator, None where that is too large.
+    """Return numbers as integer numerators over their least common denominator; None if that is too large.
 
     Multipliers of equations between figures are nearly always multiples of a sixtieth.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,26 @@ def figure(value: float | None, digits: int = 4) -> str:
     if value is None or value != value:
         return "–"
     return f"{value:.{digits}f}"
+
+
+def finite(value: float) -> float | int | None:
+    """Return a figure as JSON writes it; what is infinite or undefined is None.
+
+    >>> finite(3.0), finite(0.5), finite(float("inf"))
+    (3, 0.5, None)
+    """
+    if not math.isfinite(value):
+        return None
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def many(count: int, what: str) -> str:
+    """Return how many there are of something.
+
+    >>> many(1, "figure"), many(2000, "figure")
+    ('1 figure', '2,000 figures')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def one_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The assessment: from a table to a verdict. The sequence of the work stands here, and nowhere else.
+"""The assessment: from a table to a verdict. The sequence of the work is here, and nowhere else.
 
 records or table → rules → risk before → protection (given, proposed or none) → audit → risk after → utility → verdict
 """
@@ -7,29 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
+from discreet.core.random import release_seed
 from discreet.decide.choice import ASKED, Choice
-from discreet.decide.evidence import Evidence, gather, sensitive_cells
-from discreet.decide.plain import plain, release_data
-from discreet.decide.policy import Policy, make_text
+from discreet.decide.evidence import Effort, Evidence, gather
+from discreet.decide.json_data import plain, release_data
+from discreet.decide.policy import Policy, Protection, make_text
 from discreet.decide.protections import make_method, parse_method
-from discreet.decide.record import digest, make_record
-from discreet.decide.result import Assessment, Candidate
-from discreet.decide.subject import Subject
+from discreet.decide.record import digest
+from discreet.decide.result import Assessment, Candidate, Protect, Request
+from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
 from discreet.evaluate.audited_suppression import AuditedSuppression
-from discreet.measures.risk import risk
 from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected
+from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
-
-Protect: TypeAlias = "Literal['propose', 'none'] | str | Mapping[str, Any] | Method | Release"
 
 
 def assess(
@@ -83,8 +82,6 @@ def assess(
     >>> found.verdict, found.release.method
     ('protect', 'random-rounding')
     """
-    from discreet.core.random import release_seed
-
     asked = Policy.load(policy)
     if isinstance(protection, Release) and not trial:
         protection.refuse_trial("judged for publication")
@@ -95,59 +92,40 @@ def assess(
     return assess_subject(Subject.opened(source), request, source=source, workers=workers, progress=progress)
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is asked of an assessment, apart from the table."""
-
-    policy: Policy
-    protection: Protect
-    seed: int
-    draws: int = 1000
-    population: int | None = None
-    time_limit: float | None = 60.0
-    trial: bool = False
-
-
 def assess_subject(
     subject: Subject,
     request: Request,
     *,
-    source: Any = None,
+    source: Opened | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Assessment:
     """Run the sequence on an original that is laid out."""
-    if request.population is not None:
+
+    def assessed(asked: Request) -> Assessment:
+        return _Run(subject, asked, workers, progress).assessed()
+
+    if request.population is None:
+        made = assessed(request)
+    else:
         from discreet.decide.sample import assess_sample
 
-        def assessed(asked: Request) -> Assessment:
-            return _Run(subject, asked, workers, progress).assessed()
-
         made = assess_sample(subject, request, assessed, workers=workers, progress=progress)
-    else:
-        made = _Run(subject, request, workers, progress).assessed()
     made = replace(made, trial=request.trial)
-    return replace(made, record=make_record(made, _asked(request, made.subject), source), source=source)
+    return replace(made, record=made.made_by(_asked(request), source), source=source)
 
 
-def _asked(request: Request, subject: Subject) -> dict[str, Any]:
+def _asked(request: Request) -> dict[str, Any]:
     """Return what was asked of an assessment as plain data."""
-    return {
-        "protection": _protection_data(request.protection, subject),
-        "seed": request.seed,
-        "trial": request.trial,
-        "draws": request.draws,
-        "population": request.population,
-        "time_limit": request.time_limit,
-    }
+    names = ("seed", "trial", "draws", "population", "time_limit")
+    return {"protection": _protection_data(request.protection)} | {name: getattr(request, name) for name in names}
 
 
-def _protection_data(protection: Any, subject: Subject) -> Any:
+def _protection_data(protection: Protect) -> object:
     """Return how the protection was asked for, as plain data."""
     if isinstance(protection, Release):
-        data = release_data(subject, protection)
         kind = protection.parts()[0].kinds[0].to_dict()
-        return {"release_sha256": digest(data), "kind": kind}
+        return {"release_sha256": digest(release_data(protection)), "kind": kind}
     if isinstance(protection, str):
         return protection
     if isinstance(protection, Mapping):
@@ -162,7 +140,6 @@ class _Judged:
     evidence: Evidence
     checks: tuple[Check, ...]
     protected: Protected | None
-    method: Method | None
 
     @property
     def meets(self) -> bool:
@@ -173,101 +150,82 @@ class _Run:
     """One assessment of a whole table."""
 
     def __init__(self, subject: Subject, request: Request, workers: int | None, progress: Progress | None) -> None:
-        self.subject, self.request, self.workers, self.progress = subject, request, workers, progress
-        self.policy = request.policy
+        self.request, self.progress = request, progress
+        self.case = Case.of(subject, request.policy)
+        self.effort = Effort(request.time_limit, workers, progress)
 
     def assessed(self) -> Assessment:
         """Go the whole path."""
-        subject, protection = self.subject, self.request.protection
-        found = sensitive_cells(subject, self.policy)
-        before = None
-        if subject.table is not None and subject.table.total and subject.table.possible > 1:
-            before = risk(subject.table, weights=self.policy.weights)
+        case, protection = self.case, self.request.protection
         tried: list[Candidate] = []
         verdict: Verdict
         if isinstance(protection, Release):
-            judged = self._judge(subject.marked(protection, self.policy.zeros), found, None, None)
+            judged = self._judge(case.subject.marked(protection, case.policy.zeros))
             verdict = "release" if judged.meets else "withhold"
         elif isinstance(protection, str) and protection in ("propose", "none"):
-            judged = self._judge(subject.as_is(), found, None, None)
-            as_is = protection == "none" or self.policy.as_is == "if safe"
+            judged = self._judge(case.subject.as_is())
+            as_is = protection == "none" or case.policy.as_is == "if safe"
             verdict = "release" if judged.meets and as_is else "withhold"
             if verdict == "withhold" and protection == "propose":
                 # A table that is protected in any case tells nothing by it.
-                best, tried = self._proposed(found, protected=as_is)
+                best, tried = self._proposed(protected=as_is)
                 if best is not None:
                     judged, verdict = best, "protect" if best.meets else "withhold"
         else:
-            judged = self._protected(_method_of(protection, found, self.request.time_limit), found)
+            judged = self._protected(_method_of(protection, case.found, self.request.time_limit))
             verdict = "protect" if judged.meets else "withhold"
-        return Assessment(
-            subject, self.policy, verdict, judged.checks, found, before, judged.evidence, judged.protected, tuple(tried)
-        )
+        found = (judged.checks, case.found, case.before, judged.evidence, judged.protected, tuple(tried))
+        return Assessment(case.subject, case.policy, verdict, *found)
 
-    def _judge(
-        self,
-        release: Release,
-        found: Sensitivity | None,
-        protected: Protected | None,
-        method: Method | None,
-        choice: Choice = ASKED,
-    ) -> _Judged:
-        evidence = gather(
-            self.subject,
-            self.policy,
-            release,
-            found,
-            candidates=None if protected is None else protected.candidates,
-            time_limit=self.request.time_limit,
-            workers=self.workers,
-            progress=self.progress,
-            choice=choice,
-        )
-        return _Judged(evidence, check(self.subject, self.policy, found, evidence), protected, method)
+    def _judge(self, release: Release, protected: Protected | None = None, choice: Choice = ASKED) -> _Judged:
+        candidates = None if protected is None else protected.candidates
+        evidence = gather(self.case, release, self.effort, candidates=candidates, choice=choice)
+        return _Judged(evidence, check(self.case, evidence), protected)
 
-    def _protected(self, method: Method, found: Sensitivity | None, choice: Choice = ASKED) -> _Judged:
-        protected = method.apply(self.subject.original, self.request.seed, progress=self.progress)
-        return self._judge(protected.release, found, protected, method, choice)
+    def _protected(self, method: Method, choice: Choice = ASKED) -> _Judged:
+        protected = method.apply(self.case.subject.original, self.request.seed, progress=self.progress)
+        return self._judge(protected.release, protected, choice)
 
-    def _proposed(self, found: Sensitivity | None, protected: bool) -> tuple[_Judged | None, list[Candidate]]:
+    def _proposed(self, protected: bool) -> tuple[_Judged | None, list[Candidate]]:
         """Try the policy's protections in their order, and return the first that meets it, or failing that, the first.
 
         Neither the draw nor its utility decides: what is taken depends on the policy. That those before it do not meet
-        it depends on the true counts, so that nothing is claimed of a later one to readers who know the method.
+        it depends on the true counts, so nothing is claimed of a later one to readers who know the method.
         """
         tried: list[Candidate] = []
         best: _Judged | None = None
-        suitable = [one for one in self.policy.protections if one.suits(self.subject.magnitudes)]
+        suitable = [one for one in self.case.policy.protections if one.suits(self.case.subject.magnitudes)]
         for number, allowed in enumerate(suitable):
             if self.progress is not None:
                 self.progress(number, len(suitable), "trying protections")
-            text = make_text(allowed.name, allowed.parameters)
             if best is not None and best.meets:
-                why = "not tried: one that the policy lists before it meets the policy"
-                tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, why))
+                tried.append(_candidate(allowed, "not tried: one that the policy lists before it meets the policy"))
                 continue
             try:
-                method = make_method(allowed.name, allowed.parameters, found, self.request.time_limit)
-                judged = self._protected(method, found, Choice(protected, later=bool(tried)))
+                method = make_method(allowed.name, allowed.parameters, self.case.found, self.request.time_limit)
+                judged = self._protected(method, Choice(protected, later=bool(tried)))
             except DiscreetError as error:
-                tried.append(Candidate(allowed.name, allowed.parameters, text, False, None, None, str(error)))
+                tried.append(_candidate(allowed, str(error)))
                 continue
-            wrong = failed(judged.checks)
-            told = "; ".join(one.text for one in wrong) or "meets the policy"
-            after = judged.evidence.risk.value if judged.evidence.risk is not None else None
-            utility = judged.evidence.utility
-            tried.append(Candidate(allowed.name, allowed.parameters, text, judged.meets, utility, after, told))
+            tried.append(_candidate(allowed, "", judged))
             if best is None or judged.meets:
                 best = judged
-        for other in self.policy.protections:
-            if not other.suits(self.subject.magnitudes):
-                text = make_text(other.name, other.parameters)
-                why = f"not tried: the policy lists it for {other.only} only"
-                tried.append(Candidate(other.name, other.parameters, text, False, None, None, why))
+        others = [one for one in self.case.policy.protections if one not in suitable]
+        tried += [_candidate(one, f"not tried: the policy lists it for {one.only} only") for one in others]
         return best, tried
 
 
-def _method_of(protection: Any, found: Sensitivity | None, time_limit: float | None) -> Method:
+def _candidate(allowed: Protection, why: str, judged: _Judged | None = None) -> Candidate:
+    """Return a protection of the policy with what became of it."""
+    title = make_text(allowed.name, allowed.parameters)
+    if judged is None:
+        return Candidate(allowed.name, allowed.parameters, title, False, None, None, why)
+    told = "; ".join(one.text for one in failed(judged.checks)) or "meets the policy"
+    r2 = None if judged.evidence.risk is None else judged.evidence.risk.value
+    return Candidate(allowed.name, allowed.parameters, title, judged.meets, judged.evidence.utility, r2, told)
+
+
+def _method_of(protection: Protect, found: Sensitivity | None, time_limit: float | None) -> Method:
     """Return the method that was asked for."""
     if isinstance(protection, str):
         name, parameters = parse_method(protection)

@@ -8,8 +8,8 @@ q = 1 − Π_{j≠i} (1 − s_j) and 1: the other cells, or something else that 
 The bits told here are the least over all such weights.
 
 That a release met the policy tells something too, where that depends on the true counts and not on the published
-figures alone. By the limit on R2 originals are ruled out, whose chance is bounded (:mod:`discreet.decide.passing`); of
-a protection that was taken because others before it did not meet the policy, nothing is claimed to readers who know it.
+figures alone. The limit on R2 rules originals out; their chance is bounded (:mod:`discreet.decide.passing_r2`). Of a
+protection that was taken because others before it did not meet the policy, nothing is claimed to readers who know it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from discreet.auditing.laws.base import entropy
 from discreet.auditing.laws.method import Shape
 from discreet.auditing.result import Audit
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.decide.passing import Ranges, chance_of_failing
+from discreet.decide.passing_r2 import Ranges, chance_of_failing
 from discreet.decide.policy import Policy
 from discreet.table.equations import Equations, equations_of
 from discreet.table.release import Release
 
 FEW = 14
-"""The most values whose weights are tried in all ways; for more a bound holds."""
+"""The most values whose weights are tried in all 2^14 ways, within milliseconds; for more a bound holds."""
 WIDE = 2_000
-"""The most values of its cells, all together, for which the law of a sum is worked out; for more a bound holds."""
+"""The most values of its cells, all together, for which the law of a sum is convolved; for more a bound holds."""
 
 
 @dataclass(frozen=True)
@@ -52,62 +52,89 @@ ASKED = Choice()
 """A method that somebody asked for, whatever the table."""
 
 
-def told_by_passing(audited: Audit, policy: Policy, choice: Choice, cells: int) -> bool:
-    """Say whether a release that passes may narrow intervals further than its figures do.
+@dataclass(frozen=True, eq=False)
+class Outsider:
+    """A reader of one release who knows the policy and how the release came to be published.
 
-    Args:
-        audited: what the figures leave open.
-        policy: what a release has to meet.
-        choice: how the release came to be published.
-        cells: the number K of cells that anybody can be in; R2 has no meaning, and no limit, below 2.
+    ``cells`` is the number K of cells that anybody can be in; R2 has no meaning, and no limit, below 2. ``ranges`` are
+    those of the counts where R2 is limited, None where a count has no largest value, and ``above`` says whether
+    an original within them can be above the limit.
     """
-    if choice.later or (audited.findings.equations.lower <= 0).all():
+
+    audited: Audit
+    policy: Policy
+    choice: Choice
+    cells: int
+    shape: Shape
+    ranges: Ranges | None
+    above: bool
+
+    @classmethod
+    def of(cls, audited: Audit, policy: Policy, choice: Choice, cells: int) -> Outsider:
+        """See what the figures leave open."""
+        shape, ranges, limit = Shape.of(audited.findings.equations), None, policy.limits.r2
+        limited = limit is not None and cells > 1
+        if limited:
+            ranges = Ranges.of(audited, cells, shape)
+        above = limited and (ranges is None or not policy.limits.met("r2", ranges.ceiling(policy.weights)))
+        return cls(audited, policy, choice, cells, shape, ranges, above)
+
+    @property
+    def threshold(self) -> float:
+        """The least count that is not small."""
+        return self.policy.rules.threshold or 1.0
+
+    @property
+    def least(self) -> float:
+        """The least count that can be small: a 0 is where zeros are unsafe."""
+        return 0.0 if self.policy.zeros == "unsafe" else 1.0
+
+    def small(self, values: IntArray) -> npt.NDArray[np.bool_]:
+        """Say which counts are small."""
+        return (values < self.threshold) & (values >= self.least)
+
+    @property
+    def told(self) -> bool:
+        """Whether a release that passes may narrow intervals further than its figures do."""
         # A table with nobody in it is refused: where the figures leave it possible, being published rules it out.
-        return True
-    limit = policy.limits.r2
-    if limit is not None and cells > 1:
-        ranges = Ranges.of(audited, cells)
-        if ranges is None or ranges.ceiling(policy.weights) > limit:
-            return True
-    others = policy.rules.group_disclosure is not None or limit is not None
-    return choice.protected and others and _can_be_small(audited, policy).size < 2
+        nobody = bool((self.audited.findings.equations.lower <= 0).all())
+        alone = self.choice.protected and self._other_reasons and self._small_cells().size < 2
+        return self.choice.later or nobody or self.above or alone
 
+    @property
+    def only_small(self) -> int:
+        """The row of the audit of the only cell that can be small, -1 where there are several or none.
 
-def only_small(audited: Audit, policy: Policy) -> int:
-    """Return the row of the audit of the only cell that can be small, -1 where there are several or none.
+        Of a table that was protected because something in it is small, a reader takes that cell to be it. Where the
+        policy has other reasons to protect a table, nobody can be sure of it.
+        """
+        if self._other_reasons or not self.choice.protected:
+            return -1
+        rows = self._small_cells()
+        return int(rows[0]) if rows.size == 1 else -1
 
-    Of a table that was protected because something in it is small, a reader takes that cell to be it. Where the policy
-    has other reasons to protect a table, nobody can be sure of it.
-    """
-    if policy.rules.group_disclosure is not None or policy.limits.r2 is not None:
-        return -1
-    rows = _can_be_small(audited, policy)
-    return int(rows[0]) if rows.size == 1 else -1
+    @property
+    def _other_reasons(self) -> bool:
+        return self.policy.rules.group_disclosure is not None or self.policy.limits.r2 is not None
 
+    def may_be_small(self) -> IntArray:
+        """Return the rows of the audit of figures that can be small.
 
-def _can_be_small(audited: Audit, policy: Policy) -> IntArray:
-    """Return the rows of the audit of inner cells that can be small, as far as an outsider sees."""
-    findings = audited.findings
-    threshold = policy.rules.threshold or 1.0
-    cell = Shape.of(findings.equations).cell[findings.at]
-    least = 0.0 if policy.zeros == "unsafe" else 1.0
-    can = cell & (findings.who == 0) & (findings.upper >= least) & (findings.lower < threshold)
-    return np.flatnonzero(can)
+        Limits are held against all of them, not only against those that are small in truth: whether a release passes
+        then depends on what is published, and tells nothing else.
+        """
+        findings = self.audited.findings
+        if self.policy.rules.threshold is None:
+            return np.zeros(0, np.int64)
+        return self._can_be_small(findings.at < findings.equations.positions.size)
 
+    def _small_cells(self) -> IntArray:
+        return self._can_be_small(self.shape.cell[self.audited.findings.at])
 
-def may_be_small(audited: Audit, policy: Policy) -> IntArray:
-    """Return the rows of the audit of figures that can be small, as far as an outsider sees.
-
-    Limits are held against all of them, not only against those that are small in truth: whether a release passes then
-    depends on what is published, and tells nothing else.
-    """
-    findings = audited.findings
-    if policy.rules.threshold is None:
-        return np.zeros(0, np.int64)
-    least = 0.0 if policy.zeros == "unsafe" else 1.0
-    inside = findings.at < findings.equations.positions.size
-    can = inside & (findings.who == 0) & (findings.upper >= least) & (findings.lower < policy.rules.threshold)
-    return np.flatnonzero(can)
+    def _can_be_small(self, among: npt.NDArray[np.bool_]) -> IntArray:
+        findings = self.audited.findings
+        can = (findings.who == 0) & (findings.upper >= self.least) & (findings.lower < self.threshold)
+        return np.flatnonzero(among & can)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +148,7 @@ class Reasons:
     be said. ``failing`` is at most the chance that an original behind the figures would not have been published so.
     """
 
-    audited: Audit
-    policy: Policy
-    choice: Choice
-    shape: Shape
+    reader: Outsider
     known: bool
     sure: bool
     laws: list[tuple[IntArray, FloatArray]]
@@ -136,24 +160,22 @@ class Reasons:
     failing: float
 
     @classmethod
-    def of(cls, audited: Audit, policy: Policy, choice: Choice, cells: int) -> Reasons:
-        """Weigh every cell of an audit under the law ``"method"``; the original has K cells."""
-        findings, rules = audited.findings, policy.rules
-        threshold = rules.threshold or 1.0
-        equations = findings.equations
-        shape = Shape.of(equations)
-        sure = bool(((findings.lower >= 1) & (findings.upper < threshold) & (findings.who == 0)).any())
+    def of(cls, reader: Outsider) -> Reasons:
+        """Weigh every cell of an audit under the law ``"method"``."""
+        findings, rules, choice = reader.audited.findings, reader.policy.rules, reader.choice
+        equations, shape = findings.equations, reader.shape
+        sure = bool(((findings.lower >= 1) & (findings.upper < reader.threshold) & (findings.who == 0)).any())
         code, kinds, published = equations.figures_at(findings.at)
         lone = np.flatnonzero(shape.lone[findings.at] & (findings.who == 0) & np.isfinite(findings.upper))
         columns = (code[lone], published[lone], findings.lower[lone], findings.upper[lone])
         cases, number, times = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True, return_counts=True)
-        laws, small = [], []
+        laws = []
         for which, y, low, high in cases.astype(np.int64).tolist():
             values = np.arange(low, high + 1)
             stated = which < len(kinds) and kinds[which].stated
             weights = kinds[which].likelihood(y, values) if stated else np.zeros(0)
             laws.append((values, weights / weights.sum() if stated else weights))
-            small.append((values < threshold) & ((values > 0) | (policy.zeros == "unsafe")))
+        small = [reader.small(values) for values, _ in laws]
         chances = np.array([float(p[s].sum()) if p.size else 0.0 for (_, p), s in zip(laws, small, strict=True)])
         # Kept away from minus infinity; a cell that is surely small was noticed above.
         logs = np.log1p(-np.minimum(chances, 1 - 1e-15))
@@ -167,16 +189,15 @@ class Reasons:
         ]
         known = rules.threshold is not None and (rules.combine == "any" or rules.group_disclosure is None)
         known = not choice.later and (known or not choice.protected)
-        every = [(values, p, int(n)) for (values, p), n in zip(laws, times, strict=True)]
-        failing = _failing(audited, policy, cells, shape, lone, every)
+        failing = _failing(reader, lone, [(values, p, int(n)) for (values, p), n in zip(laws, times, strict=True)])
         if choice.protected and not sure:
             failing = min(failing / max(-np.expm1(none), 1e-300), 1.0)
-        return cls(audited, policy, choice, shape, known, sure, laws, small, logs, none, case, np.array(bits), failing)
+        return cls(reader, known, sure, laws, small, logs, none, case, np.array(bits), failing)
 
     @property
     def tells(self) -> bool:
         """Whether being protected tells something."""
-        return self.choice.protected and not self.sure
+        return self.reader.choice.protected and not self.sure
 
     @property
     def bounds(self) -> bool:
@@ -184,22 +205,20 @@ class Reasons:
         return bool(self.failing) or self.tells
 
     def bits(self, entry: IntArray, bits: FloatArray) -> FloatArray:
-        """Return the bits that are left once a reader knows why the release was published.
+        """Return the bits that are left of rows of the audit once a reader knows why the release was published.
 
-        Args:
-            entry: the rows of the audit that are asked about.
-            bits: what is left before that; NaN where it is not known.
+        ``bits`` are left before that, NaN where they are not known.
         """
-        findings = self.audited.findings
+        findings, shape = self.reader.audited.findings, self.reader.shape
         if not self.known:
             return np.where(bits > 0, np.nan, bits)
         found = bits
         if self.bounds:
             at = findings.at[entry]
-            found = np.array([self._left(findings.equations, self.shape, self.case, int(i)) for i in at])
+            found = np.array([self._left(findings.equations, shape, self.case, int(i)) for i in at])
             # Where being protected tells nothing, what the audit found holds too; of sums it knows a bound only.
             found = found if self.tells else np.fmax(found, bits)
-            found = np.where(np.isnan(bits) | (self.shape.tied[at] & self.tells), np.nan, found)
+            found = np.where(np.isnan(bits) | (shape.tied[at] & self.tells), np.nan, found)
         return self._passed(found, findings.upper[entry] - findings.lower[entry] + 1)
 
     def bits_of_sums(self, release: Release) -> FloatArray:
@@ -209,14 +228,13 @@ class Reasons:
         """
         if not self.known or not self.tells:
             return np.zeros(0)
-        equations = self.audited.findings.equations
+        equations = self.reader.audited.findings.equations
         every = equations_of(release)
         shape = Shape.of(every)
         at = equations.locate(every.positions)
         case = np.where(at >= 0, self.case[at], -1)
         low, high = (shape.sums(ends.astype(np.float64), shape.derived) for ends in (every.lower, every.upper))
-        least = 0.0 if self.policy.zeros == "unsafe" else 1.0
-        some = (high >= least) & (low < (self.policy.rules.threshold or 1.0)) & (low < high)
+        some = (high >= self.reader.least) & (low < self.reader.threshold) & (low < high)
         left = np.array([self._left(every, shape, case, int(i)) for i in shape.derived[some]])
         return self._passed(left, (high - low + 1)[some])
 
@@ -248,8 +266,7 @@ class Reasons:
         for k, (values, p) in zip(cells.tolist(), laws, strict=True):
             start += int(values[0])
             whole, none = np.convolve(whole, p), np.convolve(none, np.where(self.small[k], 0.0, p))
-        values = start + np.arange(whole.size)
-        sure = (values < (self.policy.rules.threshold or 1.0)) & ((values > 0) | (self.policy.zeros == "unsafe"))
+        sure = self.reader.small(start + np.arange(whole.size))
         share = 1 - np.divide(none, whole, out=np.zeros(whole.size), where=whole > 0) * (1 - q)
         return _least(whole, np.where(sure, 1.0, np.clip(share, 0.0, 1.0)))
 
@@ -266,37 +283,29 @@ class Reasons:
         return np.maximum(bits - chance - self.failing * np.log2(np.maximum(values, 1.0)), 0.0)
 
 
-def _failing(
-    audited: Audit,
-    policy: Policy,
-    cells: int,
-    shape: Shape,
-    lone: IntArray,
-    laws: list[tuple[IntArray, FloatArray, int]],
-) -> float:
+def _failing(reader: Outsider, lone: IntArray, laws: list[tuple[IntArray, FloatArray, int]]) -> float:
     """Return at most the chance of originals that are above the limit on R2, or that have nobody in them."""
-    equations, findings = audited.findings.equations, audited.findings
-    inside = np.flatnonzero(shape.cell[: equations.positions.size])
+    findings = reader.audited.findings
+    equations = findings.equations
+    inside = np.flatnonzero(reader.shape.cell[: equations.positions.size])
     certain = equations.lower[inside][equations.exact[inside]].astype(np.float64)
     independent = all(p.size for _, p, _ in laws) and lone.size + certain.size == inside.size
     nobody = 0.0
     if independent and not certain.any():
         nobody = float(np.prod([p[values == 0].sum() ** times for values, p, times in laws]))
-    limit = policy.limits.r2
-    if limit is None or cells < 2:
+    limit = reader.policy.limits.r2
+    if limit is None or not reader.above:
         return nobody
-    ranges = Ranges.of(audited, cells)
-    if ranges is not None and ranges.ceiling(policy.weights) <= limit:
-        return nobody
-    if ranges is None or not independent or np.unique(findings.at[lone]).size != lone.size:
+    if reader.ranges is None or not independent or np.unique(findings.at[lone]).size != lone.size:
         return 1.0
-    return min(nobody + chance_of_failing(ranges, policy.weights, limit, laws, certain), 1.0)
+    chance = chance_of_failing(reader.ranges, reader.policy.weights, limit, laws, certain)
+    return min(nobody + chance, 1.0)
 
 
 def _least(weights: FloatArray, shares: FloatArray) -> float:
     """Return the least entropy if every weight is lowered to a share of itself between the one given and 1.
 
-    Along each weight the entropy rises and then falls, so that it is least where all shares are at an end. Where they
+    Along each weight the entropy rises and then falls, so it is least where all shares are at an end. Where they
     are too many to try, H′ ≥ q·H + log q for the least share q, and H′ ≥ H − h(δ) − δ·log m for m values, if a share
     of δ of all weight is taken away at most.
 

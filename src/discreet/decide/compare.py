@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import time
@@ -18,14 +20,11 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import drawn_seed
 from discreet.core.text import columns, figure
-from discreet.decide.evidence import sensitive_cells
-from discreet.decide.measured import Measured, measure
-from discreet.decide.plain import plain, sensitive_data
+from discreet.decide.compared_methods import ERRORS, NONE, GridPoint, Measured, Plan, grid_of, measure
+from discreet.decide.json_data import plain, sensitive_data
 from discreet.decide.policy import Policy
-from discreet.decide.protection_grid import NONE, GridPoint, grid_of
-from discreet.decide.record import digest, make_record, versions
-from discreet.decide.result import SCHEMA
-from discreet.decide.subject import Subject
+from discreet.decide.record import SCHEMA, Recorded, digest, versions
+from discreet.decide.subject import Case, Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
@@ -33,7 +32,7 @@ from discreet.rules.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Recorded):
     """Methods side by side: risk against utility, the efficient frontier, and a recommendation.
 
     ``points`` are in the order of the grid, the table as it is first. ``frontier`` holds the points that no other one
@@ -48,7 +47,7 @@ class Comparison:
     seed: int
     seconds: float = field(default=0.0, compare=False)
     record: Mapping[str, Any] = field(default_factory=dict)
-    source: Any = None
+    source: Opened | None = None
 
     @property
     def frontier(self) -> tuple[int, ...]:
@@ -63,9 +62,8 @@ class Comparison:
     def recommended(self) -> int | None:
         """The number of the point to take: it meets the policy, and no other that does keeps more of the table."""
         fit = [i for i, point in enumerate(self.points) if not point.faults]
-        if not fit:
-            return None
-        return max(fit, key=lambda i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)))
+        best = {i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)) for i in fit}
+        return max(fit, key=lambda i: best[i]) if fit else None
 
     @property
     def sentence(self) -> str:
@@ -89,7 +87,7 @@ class Comparison:
             return ""
         what = "magnitudes" if magnitudes else "counts"
         return (
-            f" The policy allows it but does not list it for {what}, so that assess does not propose it: it is applied "
+            f" The policy allows it but does not list it for {what}, so assess does not propose it: it is applied "
             "if it is asked for (protection=, --protect)."
         )
 
@@ -134,46 +132,26 @@ class Comparison:
         rows = []
         for i in order:
             point = self.points[i]
-            r2, utility = point.figures.get("r2"), point.figures.get("utility")
             dr = point.figure("worst_dr")
-            faults = point.faults
             rows.append(
                 [
                     point.point.title,
-                    figure(None if r2 is None else r2.mean),
-                    figure(None if r2 is None else r2.mc_error, 5),
+                    *point.texts("r2"),
                     "∞" if dr is not None and np.isinf(dr) else figure(dr, 3),
                     figure(point.figure("determined"), 3),
-                    figure(None if utility is None else utility.mean),
-                    figure(None if utility is None else utility.mc_error, 5),
+                    *point.texts("utility"),
                     figure(point.figure("mean_absolute_error"), 2),
-                    "meets" if not faults else faults[0],
-                    ("take this" if i == best else "efficient" if i in frontier else ""),
+                    point.faults[0] if point.faults else "meets",
+                    "take this" if i == best else "efficient" if i in frontier else "",
                 ]
             )
         return rows
 
-    def report(self, path: str | Path, *, edition: str = "internal") -> Path:
-        """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``."""
-        from discreet.report import write_report
-
-        return write_report(self.to_dict(), path, edition=edition)
-
-    def write_record(self, path: str | Path) -> None:
-        """Write the record that ``discreet replay`` reads, whole or not at all."""
-        from discreet.decide.record import write_record
-
-        write_record(self, path)
-
     def to_csv(self) -> str:
         """Return one line per method."""
-        import csv
-        import io
-
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        names = ["r2", "worst_dr", "determined", "known", "utility", "hellinger", "mean_absolute_error"]
-        names.append("mean_squared_error")
+        names = ["r2", "worst_dr", "determined", "known", "utility", *ERRORS]
         heads = [head for name in names for head in (name, f"{name}_mc_error")]
         writer.writerow(["method", "parameters", *heads, "meets", "efficient", "recommended", "error"])
         for one in self.to_dict()["points"]:
@@ -185,13 +163,6 @@ class Comparison:
     def __str__(self) -> str:
         """Return the recommendation and all methods."""
         return f"{self.sentence}\n{columns(self.header(), self.rows())}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from discreet.report import notebook
-
-        return notebook(self.to_dict())
 
 
 def efficient(points: Sequence[tuple[float | None, float | None]]) -> tuple[int, ...]:
@@ -237,11 +208,10 @@ def compare(
         audits: how many of them are audited.
         seed: makes it reproducible, and may be short, as none of the draws is published; by default one of 128
             bits is drawn. A method's figures do not depend on which others are compared.
-        resume: a folder in which every finished point is kept, so that an interrupted comparison goes on from there.
+        resume: a folder in which every finished point is kept; an interrupted comparison goes on from there.
         name: what the table is called.
         response: the magnitude, where the table has several.
-        time_limit: seconds for each search for a protection, and for each audit; what is not finished then does not
-            meet the policy.
+        time_limit: seconds for each search and each audit; what is not finished then does not meet the policy.
         workers: threads.
         progress: told how far the work is.
         reading: how a file or frame is read.
@@ -257,87 +227,56 @@ def compare(
     how = Reading.of({"top": rules.top, "response": response, **reading})
     source = open_original(original, how, name=name)
     points = grid_of(grid, rules, Subject.opened(source).magnitudes)
-    return compare_points(
-        source,
-        rules,
-        points,
-        draws=draws,
-        audits=audits,
-        seed=drawn_seed() if seed is None else seed,
-        time_limit=time_limit,
-        resume=resume,
-        workers=workers,
-        progress=progress,
-    )
+    plan = Plan(draws, audits, drawn_seed() if seed is None else seed, time_limit)
+    return compare_points(source, rules, points, plan, resume=resume, workers=workers, progress=progress)
 
 
 def compare_points(
     source: Opened,
     policy: Policy,
     points: Sequence[GridPoint],
+    plan: Plan,
     *,
-    draws: int,
-    audits: int,
-    seed: int,
-    time_limit: float | None,
     resume: str | Path | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare the points of a grid, the table as it is first, on an original that is laid out."""
-    subject, start = Subject.opened(source), time.monotonic()
+    """Compare the points of a grid, the table as it is first, on an original that was read."""
+    case, start = Case.of(Subject.opened(source), policy), time.monotonic()
     points = (NONE, *(point for point in points if point != NONE))
-    found = sensitive_cells(subject, policy)
-    kept = None if resume is None else _Kept(Path(resume), subject, policy, draws, audits, seed, time_limit)
+    kept = None if resume is None else _Kept(Path(resume), case, plan)
 
     def work(point: GridPoint) -> Measured:
         known = None if kept is None else kept.load(point)
         if known is not None:
             return known
         begun = time.monotonic()
-        made = measure(subject, policy, found, point, draws=draws, audits=audits, seed=seed, time_limit=time_limit)
+        made = measure(case, point, plan)
         if kept is not None:
             kept.save(made)
         return replace(made, seconds=time.monotonic() - begun)
 
     measured = run(work, points, workers=workers, progress=progress, label="comparing protections")
-    made = Comparison(subject, policy, found, tuple(measured), seed, time.monotonic() - start)
-    request = {
-        "points": [{"name": one.name, "parameters": plain(dict(one.parameters))} for one in points],
-        "seed": seed,
-        "draws": draws,
-        "audits": audits,
-        "time_limit": time_limit,
-    }
-    return replace(made, record=make_record(made, request, source), source=source)
+    made = Comparison(case.subject, policy, case.found, tuple(measured), plan.seed, time.monotonic() - start)
+    listed = [{"name": one.name, "parameters": plain(dict(one.parameters))} for one in points]
+    request = {"points": listed, "seed": plan.seed, **vars(plan)}
+    return replace(made, record=made.made_by(request, source), source=source)
 
 
 class _Kept:
     """Finished points in a folder, one file each, named by the hash of all that the point depends on."""
 
-    def __init__(
-        self,
-        folder: Path,
-        subject: Subject,
-        policy: Policy,
-        draws: int,
-        audits: int,
-        seed: int,
-        time_limit: float | None,
-    ) -> None:
+    def __init__(self, folder: Path, case: Case, plan: Plan) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RequestError(f"{folder} cannot be used to keep results ({error.strerror}); name a folder") from None
         self.folder = folder
-        stated = policy.to_dict()
+        stated = case.policy.to_dict()
         self.about: Mapping[str, Any] = {
-            "original": subject.sha256(),
+            "original": case.subject.sha256(),
             "policy": {key: value for key, value in stated.items() if key not in ("name", "title")},
-            "draws": draws,
-            "audits": audits,
-            "seed": seed,
-            "time_limit": time_limit,
+            **vars(plan),
             "version": versions()["discreet"],
         }
 

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from discreet.auditing.limits import Limits
@@ -18,6 +19,9 @@ from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.text import columns, html_table
 from discreet.decide.policy_texts import faults_in, open_policy, stated
 from discreet.decide.protections import make_method
+from discreet.rules import PQ, CellFigures, CustomRule, Dominance, PPercent, Rule, Threshold, group_disclosure
+from discreet.rules.rule import Mask
+from discreet.table.tabulation import Tabulation
 
 Levels = Literal["never", "magnitudes", "always"]
 
@@ -120,8 +124,6 @@ class Protection(BaseModel):
 
     @model_validator(mode="after")
     def _is_made(self) -> Protection:
-        from discreet.rules import Threshold
-
         try:
             # Which rules apply is known once there is a table; any rule will do to check the other parameters.
             make_method(self.name, self.parameters, (Threshold(3),))
@@ -135,7 +137,7 @@ class Policy(_Part):
 
     ``protections`` are tried in their order when one is to be proposed; ``allow`` says whether others may be asked for.
     ``as_is`` says whether a table in which nothing is sensitive is published as it is. Then one that is protected tells
-    by it that something in it is; with ``"never"`` all tables are protected alike, and it tells nothing.
+    by it that something in it is; with ``"never"`` all tables are protected, and it reveals nothing.
     ``insiders`` says which respondents are judged as readers, each with all that they contributed: all of them, those
     who are alone in a cell (``"singletons"``), or ``"none"``, which every verdict then says.
 
@@ -180,16 +182,12 @@ class Policy(_Part):
         except ValidationError as error:
             raise RequestError(f"{name}: {faults_in(error, text, KEYS)}") from None
 
-    def judges(self, magnitudes: bool, *, holdings: bool = True) -> list[Any]:
+    def judges(self, magnitudes: bool, *, holdings: bool = True) -> list[Rule]:
         """Return the rules as objects, for a table of magnitudes or of counts, with holdings or without."""
-        from discreet.rules import PQ, Dominance, PPercent, Threshold
-
         rules = self.rules
         levels = ["contributor", "holding"] if rules.level == "both" else [rules.level]
-        found: list[Any] = []
-        for level in levels:
-            if level == "holding" and not holdings:
-                continue
+        found: list[Rule] = []
+        for level in (level for level in levels if holdings or level == "contributor"):
             where: dict[str, Any] = {"level": level, "weighted": rules.weighted}
             if rules.threshold is not None or self.zeros == "unsafe":
                 least = 1.0 if rules.threshold is None else rules.threshold
@@ -202,7 +200,7 @@ class Policy(_Part):
                     found.append(PQ(rules.pq.p, rules.pq.q, rules.coalition, **where))
         return found
 
-    def judges_of(self, tabulation: Any) -> list[Any]:
+    def judges_of(self, tabulation: Tabulation) -> list[Rule]:
         """Return the rules that apply to a tabulation: those of holdings only where it knows holdings."""
         holdings = tabulation.holdings is not None
         if self.rules.level == "holding" and not holdings:
@@ -246,14 +244,16 @@ class Policy(_Part):
         if self.rules.group_disclosure is not None:
             rows.append(["group disclosure", f"all but {self.rules.group_disclosure} people of a line in one cell"])
         limits = self.limits.model_dump(exclude_none=True)
-        rows += [[f"limit {name}", str(value)] for name, value in limits.items()]
-        rows.append(["zeros", self.zeros])
-        rows.append(["insiders", self.insiders])
-        rows.append(["weights", ", ".join(f"{w:g}" for w in self.weights)])
-        rows += [["protection", make_text(one.name, one.parameters)] for one in self.protections]
-        rows.append(["allowed", "any protection" if self.allow == "any" else "the protections listed"])
-        rows.append(["published as it is", self.as_is])
-        return rows
+        return [
+            *rows,
+            *([f"limit {name}", str(value)] for name, value in limits.items()),
+            ["zeros", self.zeros],
+            ["insiders", self.insiders],
+            ["weights", ", ".join(f"{w:g}" for w in self.weights)],
+            *(["protection", make_text(one.name, one.parameters)] for one in self.protections),
+            ["allowed", "any protection" if self.allow == "any" else "the protections listed"],
+            ["published as it is", self.as_is],
+        ]
 
     def __str__(self) -> str:
         """Return the policy as a table of what it asks for."""
@@ -265,14 +265,10 @@ class Policy(_Part):
         return html_table(["", ""], self.rows(), left=2, caption=f"Policy {self.name}: {self.title}")
 
 
-def group_rule(coalition: int) -> Any:
+def group_rule(coalition: int) -> CustomRule:
     """Return the rule that calls a cell sensitive if all but a few people of one of its lines are in it."""
-    import numpy as np
 
-    from discreet.rules import group_disclosure
-    from discreet.rules.rule import CustomRule
-
-    def mask(cells: Any) -> Any:
+    def mask(cells: CellFigures) -> Mask:
         return np.isin(cells.tabulation.cells, group_disclosure(cells.tabulation, coalition=coalition).cells)
 
     who = "everybody" if not coalition else f"all but {coalition} people"

@@ -1,4 +1,4 @@
-"""Policies in TOML: named profiles, files, inheritance, and faults with the line that they stand in."""
+"""Policies in TOML: named profiles, files, inheritance, and faults with their lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from discreet.core.errors import RequestError, nearest
 
 NONE = "none"
-"""What stands for a value that a policy takes back from the one it extends."""
+"""The value by which a policy takes back one of the policy that it extends."""
 
 
 def profiles() -> dict[str, str]:
@@ -48,37 +48,22 @@ def open_policy(source: str | Path, folder: Path = Path(".")) -> tuple[str, str,
         raise RequestError(f"{path} cannot be read ({error}); give a TOML file in UTF-8") from None
 
 
-def stated(text: str, name: str, folder: Path, check: Callable[[str, str, Path], object]) -> dict[str, Any]:
-    """Return what a policy states, laid over the one that it extends.
-
-    Args:
-        text: the policy, in TOML.
-        name: what it is called.
-        folder: where the policy that it extends is looked up.
-        check: is handed text, name and folder of every file that it extends, and reports faults with their lines.
-    """
-    return _extended(_parse(text, name), name, folder, (), check)
-
-
 def _folder() -> Any:
     return files("discreet.decide") / "profiles"
 
 
-def _parse(text: str, name: str) -> dict[str, Any]:
+def stated(
+    text: str, name: str, folder: Path, check: Callable[[str, str, Path], object], trail: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return what a policy in TOML states, laid over the one that it extends: lists whole, tables key by key.
+
+    The one above is looked up in the folder; ``check`` is handed text, name and folder of every file that is extended,
+    and reports faults with their lines.
+    """
     try:
-        return tomllib.loads(text)
+        own = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{name} is not TOML: {error}; correct the file") from None
-
-
-def _extended(
-    own: dict[str, Any],
-    name: str,
-    folder: Path,
-    trail: tuple[str, ...],
-    check: Callable[[str, str, Path], object],
-) -> dict[str, Any]:
-    """Lay a policy over the one that it extends; lists are replaced whole, tables key by key."""
     above = own.pop("extends", None)
     if above is None:
         return _merged({}, own)
@@ -86,11 +71,11 @@ def _extended(
         raise RequestError(f'{name}: extends is {above!r}; name one profile or file, as extends = "default"')
     if above in trail or above == name:
         raise RequestError(f"{name}: policies extend each other in a circle: {' → '.join([*trail, name, above])}")
-    text, parent, place = open_policy(above, folder)
-    base = _extended(_parse(text, parent), parent, place, (*trail, name), check)
+    upper, parent, place = open_policy(above, folder)
+    base = stated(upper, parent, place, check, (*trail, name))
     if above not in profiles():
         # A fault of the policy above is reported with its own lines.
-        check(text, parent, place)
+        check(upper, parent, place)
     return _merged({key: value for key, value in base.items() if key != "title"}, own)
 
 
@@ -138,7 +123,7 @@ ENTRY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Z
 def key_lines(text: str) -> dict[tuple[str, ...], int]:
     r"""Return the line of every key of a TOML text, by its path; entries of arrays of tables are numbered.
 
-    The parser of the standard library does not keep lines. What stands inside a value that runs over several lines
+    The parser of the standard library does not keep lines. What is inside a value that runs over several lines
     has the line of its key.
 
     >>> key_lines('zeros = "safe"\n[limits]\nr2 = 0.3\n[[protections]]\nname = "x"')[("protections", "0", "name")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -19,12 +20,8 @@ def make_method(
 ) -> Method:
     """Return a method of the registry with its parameters.
 
-    Args:
-        name: the method's name.
-        parameters: its parameters.
-        found: for a method that protects sensitive cells, what is sensitive, or the rules that say so; how rules
-            combine and which magnitude is meant are taken from it too, where the parameters do not say it.
-        time_limit: seconds for a method that searches, where the parameters do not say it.
+    A method that protects sensitive cells takes from ``found`` what is sensitive, or the rules that say so, how rules
+    combine and which magnitude is meant; a method that searches takes its time limit. Parameters come first.
 
     >>> make_method("random-rounding", {"base": 5})
     RandomRounding(base=5, margins=False, additive=False)
@@ -38,9 +35,12 @@ def make_method(
     method = AuditedSuppression if name == Suppression.name else METHODS[name]
     allowed: list[str] = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
     given = {key: _tuples(value) for key, value in parameters.items()}
-    for key, value in {**_from_rules(found), **({"time_limit": time_limit} if time_limit else {})}.items():
-        if key in allowed:
-            given.setdefault(key, value)
+    known: dict[str, Any] = {"time_limit": time_limit} if time_limit else {}
+    if isinstance(found, Sensitivity):
+        known |= {"rules": found.rules, "combine": found.combine, "response": found.response}
+    else:
+        known["rules"] = tuple(found or ())
+    given = {key: value for key, value in known.items() if key in allowed} | given
     strange = next((key for key in given if key not in allowed), None)
     if strange is not None:
         raise RequestError(f"{name} has no parameter {strange!r}; {nearest(strange, allowed)}")
@@ -53,24 +53,17 @@ def make_method(
     return made
 
 
-def _from_rules(found: Sensitivity | Sequence[Any] | None) -> dict[str, Any]:
-    """Return what a method can take over from the rules that were applied."""
-    if isinstance(found, Sensitivity):
-        return {"rules": found.rules, "combine": found.combine, "response": found.response}
-    return {"rules": tuple(found or ())}
-
-
 def _cell_key(parameters: Mapping[str, Any]) -> Method:
     """Make a cell-key method from the figures that its perturbation table is designed by, or from the table's file."""
     from discreet.protect import CellKey, design_ptable, read_ptable
 
     given = dict(parameters)
     file = given.pop("file", None)
-    design = {key: given.pop(key) for key in ("bound", "variance", "minimum", "stay", "monotone") if key in given}
-    rest = {key: _tuples(given.pop(key)) for key in ("share", "weights", "margins", "additive") if key in given}
-    if given:
-        known = ["file", "bound", "variance", "minimum", "stay", "monotone", "share", "weights", "margins", "additive"]
-        raise RequestError(f"cell-key has no parameter {next(iter(given))!r}; {nearest(next(iter(given)), known)}")
+    designs, others = ("bound", "variance", "minimum", "stay", "monotone"), ("share", "weights", "margins", "additive")
+    design = {key: given.pop(key) for key in designs if key in given}
+    rest = {key: _tuples(given.pop(key)) for key in others if key in given}
+    for strange in given:
+        raise RequestError(f"cell-key has no parameter {strange!r}; {nearest(strange, ['file', *designs, *others])}")
     if file is not None and design:
         raise RequestError(f"cell-key has a file and {next(iter(design))!r}; a table is read or designed, not both")
     if file is not None:
@@ -107,8 +100,6 @@ def parse_method(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse_method("random-rounding:base=5")
     ('random-rounding', {'base': 5})
     """
-    import json
-
     name, _, rest = text.partition(":")
     parameters: dict[str, Any] = {}
     for part in (part for part in rest.split(",") if part.strip()):

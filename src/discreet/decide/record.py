@@ -9,56 +9,37 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.decide.plain import plain
+from discreet.decide.json_data import plain
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
+from discreet.reading.opened import Opened
 
 RECORD = 1
 """The version of a record."""
+SCHEMA = 1
+"""The version of the plain data of assessments and comparisons."""
 PACKAGES = ("numpy", "scipy", "highspy", "numba", "pyarrow", "duckdb", "pydantic", "pyscipopt")
 """What results can depend on: arithmetic, solvers and readers."""
 
 
-class Recorded(Protocol):
-    """What records are of: assessments and comparisons."""
-
-    @property
-    def subject(self) -> Subject:
-        """The original."""
-
-    @property
-    def policy(self) -> Policy:
-        """What was required."""
-
-    @property
-    def record(self) -> Mapping[str, Any]:
-        """How it was made."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-
-
-def digest(data: Any) -> str:
+def digest(data: object) -> str:
     """Return the hash of plain data."""
     return hashlib.sha256(canonical(data).encode()).hexdigest()
 
 
-def canonical(data: Any) -> str:
+def canonical(data: object) -> str:
     """Return plain data as one text, the same for the same data."""
     return json.dumps(data, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def versions() -> dict[str, str]:
-    """Return what ran: discreet, Python, and the packages that results can depend on."""
-    return dict(_versions())
-
-
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> Mapping[str, str]:
+    """Return what ran: discreet, Python, and the packages that results can depend on."""
     from discreet import __version__
 
     found = {"discreet": __version__, "python": platform.python_version(), "machine": platform.machine()}
@@ -67,51 +48,71 @@ def _versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return MappingProxyType(found)
 
 
-def make_record(made: Recorded, request: Mapping[str, Any], source: Any) -> dict[str, Any]:
-    """Return the record of an assessment or comparison.
+class Recorded:
+    """What assessments and comparisons share: they are recorded, reported and shown in notebooks."""
 
-    Args:
-        made: what was found.
-        request: what was asked, as plain data.
-        source: where the original came from.
-    """
-    results = results_of(made)
-    return {
-        "record": RECORD,
-        "kind": results["kind"],
-        "versions": versions(),
-        "input": {
-            "name": made.subject.name,
-            "original_sha256": made.subject.sha256(),
-            "files": [] if source is None else source.files(),
-            "reading": {} if source is None else plain(source.said),
-        },
-        "policy": made.policy.to_dict(),
-        "policy_sha256": made.policy.sha256,
-        "request": dict(request),
-        "results_sha256": digest(results),
-    }
+    subject: Subject
+    policy: Policy
+    record: Mapping[str, Any]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        raise NotImplementedError
 
-def results_of(made: Recorded) -> dict[str, Any]:
-    """Return what was found as plain data, without how it was made."""
-    results = made.to_dict()
-    results.pop("record")
-    return results
+    def results(self) -> dict[str, Any]:
+        """Return what was found as plain data, without how it was made."""
+        results = self.to_dict()
+        results.pop("record")
+        return results
 
+    def made_by(self, request: Mapping[str, Any], source: Opened | None) -> dict[str, Any]:
+        """Return the record: where the original came from, and what was asked, as plain data."""
+        results = self.results()
+        return {
+            "record": RECORD,
+            "kind": results["kind"],
+            "versions": dict(versions()),
+            "input": {
+                "name": self.subject.name,
+                "original_sha256": self.subject.sha256(),
+                "files": [] if source is None else source.files(),
+                "reading": {} if source is None else plain(source.said),
+            },
+            "policy": self.policy.to_dict(),
+            "policy_sha256": self.policy.sha256,
+            "request": dict(request),
+            "results_sha256": digest(results),
+        }
 
-def record_text(made: Recorded) -> str:
-    """Return the record of an assessment or comparison with its results, as it is written."""
-    data = {**made.record, "results": results_of(made)}
-    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    def record_text(self) -> str:
+        """Return the record with its results, as it is written."""
+        data = {**self.record, "results": self.results()}
+        return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
+    def write_record(self, path: str | Path) -> None:
+        """Write the record that ``discreet replay`` reads, whole or not at all."""
+        write_text(path, self.record_text())
 
-def write_record(made: Recorded, path: str | Path) -> None:
-    """Write a record, whole or not at all."""
-    write_text(path, record_text(made))
+    def report(self, path: str | Path, *, edition: str = "internal") -> Path:
+        """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``.
+
+        The edition ``"internal"`` holds original values; ``"public"`` holds nothing that is not published.
+        """
+        from discreet.report import write_report
+
+        return write_report(self.to_dict(), path, edition=edition)
+
+    def __repr__(self) -> str:
+        """Return what people read."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        from discreet.report import notebook
+
+        return notebook(self.to_dict())
 
 
 def read_record(path: str | Path) -> dict[str, Any]:

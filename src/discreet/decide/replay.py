@@ -5,22 +5,25 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
-from discreet.decide.assess import Request, assess_subject
+from discreet.decide.assess import assess_subject
 from discreet.decide.compare import Comparison, compare_points
+from discreet.decide.compared_methods import GridPoint, Plan
 from discreet.decide.policy import Policy
-from discreet.decide.protection_grid import GridPoint
-from discreet.decide.record import canonical, read_record, record_text, results_of, versions
-from discreet.decide.result import Assessment
+from discreet.decide.record import canonical, read_record, versions
+from discreet.decide.result import Assessment, Request
 from discreet.decide.subject import Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.table import Table
+from discreet.table.kinds import EXACT, Kind
+from discreet.table.release_reader import read_release
 from discreet.table.tabulation import Tabulation
 
 SHOWN = 20
@@ -46,21 +49,15 @@ class Replay:
     def sentence(self) -> str:
         """The outcome in words."""
         if self.same:
-            how = (
-                "the whole record is the same to the byte" if self.identical else "the results are the same to the byte"
-            )
-            return f"Reproduced: {how}; the verdict is {self.verdict!r}."
+            how = "whole record is" if self.identical else "results are"
+            return f"Reproduced: the {how} the same to the byte; the verdict is {self.verdict!r}."
         many = len(self.differences)
         return f"Not reproduced: {many:,} {'thing differs' if many == 1 else 'things differ'}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {
-            **vars(self),
-            "differences": list(self.differences),
-            "notes": list(self.notes),
-            "sentence": self.sentence,
-        }
+        lists = {"differences": list(self.differences), "notes": list(self.notes)}
+        return {**vars(self), **lists, "sentence": self.sentence}
 
     def __str__(self) -> str:
         """Return the outcome and what differs."""
@@ -76,11 +73,7 @@ class Replay:
 
 
 def replay(
-    record: str | Path,
-    original: Any = None,
-    *,
-    workers: int | None = None,
-    progress: Progress | None = None,
+    record: str | Path, original: Any = None, *, workers: int | None = None, progress: Progress | None = None
 ) -> Replay:
     """Make the assessment or comparison of a record again, and say whether it comes out the same.
 
@@ -90,54 +83,91 @@ def replay(
         workers: threads; results do not depend on them.
         progress: told how far the work is.
     """
-    path = Path(record)
-    kept = read_record(path)
-    differences: list[str] = []
-    source = _source(kept, path, original, differences)
-    if (found := Subject.opened(source).sha256()) != kept["input"]["original_sha256"]:
+    kept = _Kept(Path(record))
+    differences = kept.differences
+    source = kept.source(original)
+    if (found := Subject.opened(source).sha256()) != (stated := kept.input["original_sha256"]):
         differences.append(
-            f"the original is another one: its cells have the hash {found[:16]}…, recorded is "
-            f"{kept['input']['original_sha256'][:16]}…"
+            f"the original is another one: its cells have the hash {found[:16]}…, recorded is {stated[:16]}…"
         )
-    made = _again(kept, path, source, differences, workers, progress)
-    results = results_of(made)
-    same = canonical(results) == canonical(kept["results"])
+    made = kept.again(source, workers, progress)
+    results, recorded = made.results(), kept.data["results"]
+    same = canonical(results) == canonical(recorded)
     if not same:
-        differences += [text for text, _ in zip(_different(kept["results"], results), range(1000), strict=False)]
-    now = versions()
+        differences += islice(_different(recorded, results), 1000)
+    now, then = versions(), kept.data["versions"]
     notes = [
-        f"{name} is {now.get(name, 'missing')} here, and was {kept['versions'].get(name, 'missing')}"
-        for name in sorted({*now, *kept["versions"]})
-        if now.get(name) != kept["versions"].get(name)
+        f"{name} is {now.get(name, 'missing')} here, and was {then.get(name, 'missing')}"
+        for name in sorted({*now, *then})
+        if now.get(name) != then.get(name)
     ]
-    identical = record_text(made) == path.read_text(encoding="utf-8")
-    return Replay(
-        str(path),
-        same and not differences,
-        identical,
-        tuple(differences),
-        tuple(notes),
-        _verdict(results),
-        _verdict(kept["results"]),
-    )
+    identical = made.record_text() == kept.path.read_text(encoding="utf-8")
+    verdicts = (_verdict(results), _verdict(recorded))
+    return Replay(str(kept.path), same and not differences, identical, tuple(differences), tuple(notes), *verdicts)
 
 
-def _again(
-    kept: dict[str, Any],
-    record: Path,
-    source: Opened,
-    differences: list[str],
-    workers: int | None,
-    progress: Progress | None,
-) -> Assessment | Comparison:
-    """Do what the record says was asked."""
-    policy, request = Policy.model_validate(kept["policy"]), dict(kept["request"])
-    if kept["kind"] == "comparison":
-        points = [GridPoint(**one) for one in request.pop("points")]
-        return compare_points(source, policy, points, **request, workers=workers, progress=progress)
-    request["protection"] = _protection(kept, record, differences)
-    asked = Request(policy, **request)
-    return assess_subject(Subject.opened(source), asked, source=source, workers=workers, progress=progress)
+class _Kept:
+    """A record, and what differs from it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.data = path, read_record(path)
+        self.input = self.data["input"]
+        self.files = {file["role"]: file for file in self.input["files"]}
+        self.differences: list[str] = []
+
+    def source(self, original: Any) -> Opened:
+        """Read the original again, as it was read for the record."""
+        reading = dict(self.input["reading"])
+        if original is None and "original" in self.files:
+            original = self._found("original")
+            if original is None:
+                raise RequestError(
+                    f"{self.files['original']['path']}, the original of {self.path}, does not exist; say where it is "
+                    "(original=, --original)"
+                )
+        if isinstance(original, str | Path) and Path(original).is_file():
+            self._check_hash("original", Path(original))
+        if original is None and "example" not in reading:
+            raise RequestError(f"the original of {self.path} was not in a file; hand it over (original=, --original)")
+        given = original if "example" not in reading else None
+        if isinstance(given, Table | Tabulation):
+            reading = {name: value for name, value in reading.items() if name == "response"}
+        found = open_original(given, Reading.of(reading), name=self.input["name"])
+        return replace(found, said=self.input["reading"])
+
+    def again(self, source: Opened, workers: int | None, progress: Progress | None) -> Assessment | Comparison:
+        """Do what the record says was asked."""
+        policy, request = Policy.model_validate(self.data["policy"]), dict(self.data["request"])
+        if self.data["kind"] == "comparison":
+            points = [GridPoint(**one) for one in request.pop("points")]
+            return compare_points(source, policy, points, Plan(**request), workers=workers, progress=progress)
+        asked = Request(policy, **{**request, "protection": self._protection(request["protection"])})
+        return assess_subject(Subject.opened(source), asked, source=source, workers=workers, progress=progress)
+
+    def _protection(self, given: Any) -> Any:
+        """Return the protection that was asked for; a release that was judged is read again from its file."""
+        if not isinstance(given, dict) or "release_sha256" not in given:
+            return given
+        if "release" not in self.files:
+            raise DataError(f"{self.path} judges a release that was not in a file; assess it again where it is at hand")
+        path = self._found("release")
+        if path is None:
+            stated = self.files["release"]["path"]
+            raise RequestError(f"{stated}, the release of {self.path}, does not exist; put it beside the record")
+        self._check_hash("release", path)
+        kind = given.get("kind")
+        return read_release(path, kind=EXACT if kind is None else Kind.from_dict(kind))
+
+    def _found(self, role: str) -> Path | None:
+        """Return where a file lies: where the record says, or beside the record."""
+        name, beside = Path(self.files[role]["path"]), self.path.parent
+        return next((path for path in (name, beside / name, beside / name.name) if path.is_file()), None)
+
+    def _check_hash(self, role: str, path: Path) -> None:
+        stated = self.files[role]["sha256"] if role in self.files else None
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        if stated is not None and found != stated:
+            self.differences.append(f"{path} was changed: its hash is {found[:16]}…, recorded is {stated[:16]}…")
 
 
 def _verdict(results: dict[str, Any]) -> str:
@@ -148,63 +178,8 @@ def _verdict(results: dict[str, Any]) -> str:
     return "take none of them" if best is None else f"take {results['points'][best]['title']}"
 
 
-def _find(name: str, record: Path) -> Path | None:
-    """Return where a file of a record lies: where the record says, or beside the record."""
-    found = (Path(name), record.parent / name, record.parent / Path(name).name)
-    return next((path for path in found if path.is_file()), None)
-
-
-def _check_hash(role: str, path: Path, kept: dict[str, Any], differences: list[str]) -> None:
-    stated = next((file["sha256"] for file in kept["input"]["files"] if file["role"] == role), None)
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if stated is not None and found != stated:
-        differences.append(f"{path} was changed: its hash is {found[:16]}…, recorded is {stated[:16]}…")
-
-
-def _source(kept: dict[str, Any], record: Path, original: Any, differences: list[str]) -> Opened:
-    """Read the original again, as it was read for the record."""
-    about = kept["input"]
-    reading = dict(about["reading"])
-    files = {file["role"]: file["path"] for file in about["files"]}
-    if original is None and "original" in files:
-        original = _find(files["original"], record)
-        if original is None:
-            raise RequestError(
-                f"{files['original']}, the original of {record}, does not exist; say where it is (original=, "
-                "--original)"
-            )
-    if isinstance(original, str | Path) and Path(original).is_file():
-        _check_hash("original", Path(original), kept, differences)
-    if original is None and "example" not in reading:
-        raise RequestError(f"the original of {record} was not in a file; hand it over (original=, --original)")
-    given = original if "example" not in reading else None
-    if isinstance(given, Table | Tabulation):
-        reading = {name: value for name, value in reading.items() if name == "response"}
-    found = open_original(given, Reading.of(reading), name=about["name"])
-    return replace(found, said=about["reading"])
-
-
-def _protection(kept: dict[str, Any], record: Path, differences: list[str]) -> Any:
-    """Return the protection of a record; a release that was judged is read again from its file."""
-    given = kept["request"]["protection"]
-    if not isinstance(given, dict) or "release_sha256" not in given:
-        return given
-    file = next((file for file in kept["input"]["files"] if file["role"] == "release"), None)
-    if file is None:
-        raise DataError(f"{record} judges a release that was not in a file; assess it again where it is at hand")
-    path = _find(file["path"], record)
-    if path is None:
-        raise RequestError(f"{file['path']}, the release of {record}, does not exist; put it beside the record")
-    _check_hash("release", path, kept, differences)
-    from discreet.table.kinds import EXACT, Kind
-    from discreet.table.release_reader import read_release
-
-    kind = given.get("kind")
-    return read_release(path, kind=EXACT if kind is None else Kind.from_dict(kind))
-
-
 def _different(before: Any, after: Any, where: str = "results") -> Iterator[str]:
-    """Go through what differs between two plain data."""
+    """Yield what differs between two plain data."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys([*before, *after]):
             if key not in before or key not in after:

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
 
 from discreet.core.errors import RequestError
 from discreet.core.text import columns, figure
 from discreet.decide.evidence import Evidence
-from discreet.decide.plain import cell_rows, original_data, release_data, sensitive_data
-from discreet.decide.policy import Policy
+from discreet.decide.json_data import cell_rows, original_data, release_data, sensitive_data
+from discreet.decide.policy import Policy, make_text
+from discreet.decide.record import SCHEMA, Recorded
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import PHRASES, Check, Verdict, failed
 from discreet.measures.result import Risk
-from discreet.protect.base import Protected
+from discreet.protect.base import Method, Protected
+from discreet.reading.opened import Opened
 from discreet.rules.sensitivity import Sensitivity
+from discreet.table.arrow_files import frame_from_arrow
+from discreet.table.figures import Figures
 from discreet.table.release import TRIAL, Release
 
-SCHEMA = 1
-"""The version of the plain data of assessments and comparisons."""
+Protect: TypeAlias = "Literal['propose', 'none'] | str | Mapping[str, Any] | Method | Release"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of an assessment, apart from the table."""
+
+    policy: Policy
+    protection: Protect
+    seed: int
+    draws: int = 1000
+    population: int | None = None
+    time_limit: float | None = 60.0
+    trial: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,7 +58,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assessment:
+class Assessment(Recorded):
     """The verdict on a table under a policy, with the evidence: for the person who signs, not for publication.
 
     Attributes:
@@ -63,18 +80,18 @@ class Assessment:
     checks: tuple[Check, ...]
     sensitivity: Sensitivity | None
     before: Risk | None
-    evidence: Evidence | None
+    evidence: Evidence
     protected: Protected | None = None
     candidates: tuple[Candidate, ...] = ()
     sample: Any = None
     record: Mapping[str, Any] = field(default_factory=dict)
-    source: Any = None
+    source: Opened | None = None
     trial: bool = False
 
     @property
     def release(self) -> Release | None:
         """What may be published; None where nothing may be. That of a trial is marked as one."""
-        if self.evidence is None or self.verdict == "withhold":
+        if self.verdict == "withhold":
             return None
         return self.evidence.release.as_trial() if self.trial else self.evidence.release
 
@@ -87,33 +104,27 @@ class Assessment:
     @property
     def sentence(self) -> str:
         """The verdict in words."""
-        how = f" by {self._made}" if self.verdict == "protect" else ""
+        release, how = self.release, ""
+        if release is not None and self.verdict == "protect":
+            how = f" by {make_text(release.method, dict(release.parameters))}"
         why = f": {self.reasons[0]}" if self.reasons else ""
         trial = f" {TRIAL}." if self.trial else ""
-        return f"{PHRASES[self.verdict][:1].upper()}{PHRASES[self.verdict][1:]}{how}{why}.{trial}"
-
-    @property
-    def _made(self) -> str:
-        from discreet.decide.policy import make_text
-
-        assert self.evidence is not None
-        return make_text(self.evidence.release.method, dict(self.evidence.release.parameters))
+        return f"{PHRASES[self.verdict].capitalize()}{how}{why}.{trial}"
 
     @property
     def rows_sentence(self) -> str:
         """What drives the risk of the release, and which rows are worst, in words; empty for magnitudes."""
-        after = None if self.evidence is None else self.evidence.risk
-        return "" if after is None else after.sentence
+        return "" if self.evidence.risk is None else self.evidence.risk.sentence
 
     def cells(self, n: int | None = 20) -> list[dict[str, Any]]:
         """Return the sensitive cells as plain data, those of which most is known first, each with its proof."""
-        if self.sensitivity is None or self.evidence is None:
-            return []
-        return cell_rows(self.subject, self.sensitivity, self.evidence, n)
+        return [] if self.sensitivity is None else cell_rows(self.sensitivity, self.evidence, n)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, with original values: for the report and ``--json``."""
-        after = None if self.evidence is None else self.evidence.risk
+        evidence, audit, loss = self.evidence, self.evidence.audit, self.evidence.loss
+        names = ("verdict", "law", "sentence", "counts", "published", "tables")
+        lost = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
         return {
             "schema": SCHEMA,
             "kind": "sample" if self.sample is not None else "assessment",
@@ -126,44 +137,27 @@ class Assessment:
             "table": original_data(self.subject, self.sensitivity),
             "policy": self.policy.to_dict(),
             "rules": sensitive_data(self.sensitivity),
-            "before": None if self.before is None else self.before.to_dict(),
-            "after": None if after is None else after.to_dict(),
-            "protection": None if self.protected is None else self.protected.to_dict(),
+            "before": _plain(self.before),
+            "after": _plain(evidence.risk),
+            "protection": _plain(self.protected),
             "candidates": [one.to_dict() for one in self.candidates],
-            "release": None if self.evidence is None else release_data(self.subject, self.evidence.release),
+            "release": release_data(evidence.release),
             "cells": self.cells(CELLS),
-            "audit": None if self.evidence is None else _audit_data(self.evidence),
-            "utility": None if self.evidence is None else _utility_data(self.evidence),
-            "sample": None if self.sample is None else self.sample.to_dict(),
+            "audit": {name: getattr(audit, name) for name in names}
+            | {"cells": [cell.to_dict() for cell in audit.worst(CELLS)]},
+            "utility": (_plain(loss) or {}) | lost,
+            "sample": _plain(self.sample),
             "record": dict(self.record),
         }
-
-    def report(self, path: str | Path, *, edition: str = "internal") -> Path:
-        """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``.
-
-        The edition ``"internal"`` holds original values; ``"public"`` holds nothing that is not published.
-        """
-        from discreet.report import write_report
-
-        return write_report(self.to_dict(), path, edition=edition)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return what may be published as a frame, pandas or polars as the table came."""
         if self.release is None:
-            raise RequestError("nothing may be published, so that there is no frame of it; see the reasons")
-        from discreet.decide.frames import frame_of_release
-
-        return frame_of_release(self.release, backend or getattr(self.source, "backend", None) or "pandas")
-
-    def write_record(self, path: str | Path) -> None:
-        """Write the record that ``discreet replay`` reads, whole or not at all."""
-        from discreet.decide.record import write_record
-
-        write_record(self, path)
+            raise RequestError("nothing may be published, so there is no frame of it; see the reasons")
+        return frame_of_release(self.release, backend or (self.source and self.source.backend) or "pandas")
 
     def figures(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
-        assert self.evidence is not None
         if self.sample is not None:
             rows: list[list[str]] = list(self.sample.rows())
         else:
@@ -175,8 +169,7 @@ class Assessment:
         rows.append(["utility", figure(self.evidence.utility)])
         if self.sensitivity is not None:
             rows.append(["sensitive cells", f"{self.sensitivity.cells.size:,}"])
-            known = self.evidence.known
-            rows.append(["of these known exactly", f"{known.count('exact', 'determined'):,}"])
+            rows.append(["of these known exactly", f"{self.evidence.known.count('exact', 'determined'):,}"])
         return rows
 
     def __str__(self) -> str:
@@ -191,32 +184,49 @@ class Assessment:
             parts.append(columns(["sensitive cell", "true", "published", "a reader knows", "why"], rows, left=5))
         return "\n".join(parts)
 
-    __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        from discreet.report import notebook
-
-        return notebook(self.to_dict())
-
-
+BACKENDS = ("pandas", "polars", "pyarrow")
 CELLS = 1000
-"""How many of the worst cells the plain data tell of."""
+"""How many of the worst cells the plain data list: what a report can show, while JSON stays below some MB."""
 
 
-def _audit_data(evidence: Evidence) -> dict[str, Any]:
-    """Return the audit as plain data, with its worst figures only."""
-    audit = evidence.audit
-    return {
-        "verdict": audit.verdict,
-        "law": audit.law,
-        "sentence": audit.sentence,
-        "counts": audit.counts,
-        "published": audit.published,
-        "tables": audit.tables,
-        "cells": [cell.to_dict() for cell in audit.worst(CELLS)],
-    }
+class _Result(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
 
 
-def _utility_data(evidence: Evidence) -> dict[str, Any]:
-    loss = {} if evidence.loss is None else evidence.loss.to_dict()
-    return {**loss, "utility": evidence.utility, "sentence": "" if evidence.loss is None else evidence.loss.sentence}
+def _plain(result: _Result | None) -> dict[str, Any] | None:
+    return None if result is None else result.to_dict()
+
+
+def frame_of_release(release: Release, backend: str) -> Any:
+    """Return what is published, a row per figure; hidden figures are missing values.
+
+    Several linked tables become one frame, in which a dimension that a table does not have is at its total.
+
+    >>> from discreet.table import Table
+    >>> frame_of_release(Release(Table.from_array([3, 0], ["month"])), "pandas")["count"].tolist()
+    [3, 0]
+    """
+    import pyarrow as pa
+
+    if backend not in BACKENDS:
+        raise RequestError(f"there are no frames of {backend!r}; name one of {', '.join(BACKENDS)}")
+    parts = release.parts()
+    if not release.figures and release.inner is not None:
+        parts = (Figures.of_table(release.inner, release.kind, zeros=True),)
+    names = list(dict.fromkeys(name for part in parts for name in part.names))
+    decimals = max(part.decimals for part in parts)
+    columns: dict[str, Any] = {name: [] for name in names}
+    figures, hidden = [], []
+    for part in parts:
+        for name in names:
+            if name in part.names:
+                labels = np.array(part.labels[name], dtype=object)
+                columns[name].append(labels[part.codes[:, part.names.index(name)]])
+            else:
+                columns[name].append(np.full(len(part), part.total, dtype=object))
+        figures.append(part.values / 10**part.decimals if decimals else part.values)
+        hidden.append(part.hidden)
+    data = {name: pa.array(np.concatenate(found).tolist(), pa.string()) for name, found in columns.items()}
+    data["count" if not decimals else "value"] = pa.array(np.concatenate(figures), mask=np.concatenate(hidden))
+    return frame_from_arrow(pa.table(data), backend)  # type: ignore[arg-type]

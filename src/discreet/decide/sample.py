@@ -4,24 +4,100 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.text import figure
-from discreet.decide.evidence import Evidence
-from discreet.decide.known import STATES
-from discreet.decide.result import Assessment
-from discreet.decide.sample_models import ModelView, model_views
+from discreet.decide.known_cells import STATES
+from discreet.decide.result import Assessment, Request
 from discreet.decide.subject import Subject
-from discreet.decide.verdict import Check, failed
+from discreet.decide.verdict import Check, failed, held
 from discreet.measures.estimate import Estimate, estimate
 from discreet.models import LogLinear, PolyaUrn
+from discreet.models.goodness import Goodness, goodness_of_fit
 from discreet.models.population import check_size
+from discreet.table import Table
 from discreet.table.grid import recode
+from discreet.uniques.loglinear_tau import LogLinearRisk, loglinear_risk, name_of
 from discreet.uniques.population_uniques import PopulationUniques, population_uniques
+from discreet.uniques.selection import Selection
+
+LEVEL = 0.05
+"""A model is rejected when samples drawn from it fit it as badly as this one with a smaller probability."""
+Margins = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelView:
+    """What a log-linear model, and the Pólya urn that fills as many cells, say of a sample; and whether it fits.
+
+    Attributes:
+        name: the model in words.
+        goodness: G² and its p; p is None for the saturated model, which cannot be tested.
+        uniques: τ₁ of the model, and the criteria by which it would misjudge it.
+        risk: R2 over populations of the model.
+        urn: R2 over populations of the urn whose |D̂| comes from the model; None for rejected models, and where there
+            are too few people to fill as many cells.
+        urn_tau: how many sample uniques the urn leaves alone.
+        rejected: why the data reject the model; empty where they do not.
+    """
+
+    name: str
+    margins: Margins
+    goodness: Goodness
+    uniques: LogLinearRisk
+    risk: Estimate
+    urn: Estimate | None
+    urn_tau: float | None
+    rejected: str
+
+    @property
+    def estimates(self) -> list[tuple[str, Estimate]]:
+        """The estimates of R2 with their names."""
+        return [(self.name, self.risk), *([] if self.urn is None else [(_urn(self.name), self.urn)])]
+
+    @property
+    def taus(self) -> dict[str, float]:
+        """The estimates of τ with their names."""
+        return {self.name: self.uniques.tau1, **({} if self.urn_tau is None else {_urn(self.name): self.urn_tau})}
+
+    def rows(self) -> list[list[str]]:
+        """Return each estimate as a row of text: model, R2, population uniques, fit."""
+        return [
+            [
+                name,
+                f"{figure(found.mean)} ± {figure(found.mc_error, 5)}",
+                f"{self.taus[name]:.4g}",
+                self.fit if found is self.risk else "",
+            ]
+            for name, found in self.estimates
+        ]
+
+    @property
+    def fit(self) -> str:
+        """How well the model fits, in words."""
+        if self.goodness.p is None:
+            return "repeats the sample, cannot be tested"
+        test = f"G² = {self.goodness.g2:,.4g} on {self.goodness.df:,} df, p = {self.goodness.p:.2g}"
+        return f"{test}; rejected: {self.rejected}" if self.rejected else f"{test}; not rejected"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "name": self.name,
+            "margins": [list(margin) for margin in self.margins],
+            "fit": self.goodness.to_dict(),
+            "underfitting": self.uniques.b2.z,
+            "rejected": self.rejected or None,
+            "text": self.fit,
+            "r2": _r2(self.risk),
+            "tau": self.uniques.tau1,
+            "urn": None if self.urn is None else {**_r2(self.urn), "tau": self.urn_tau, **self.urn.details},
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +158,14 @@ class SampleEvidence:
 
     def rows(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
+        worst = max(self.taus, key=lambda name: self.taus[name])
         return [
             ["estimated risk R2, the worst not rejected", f"{figure(self.risk.mean)} ({self.named})"],
             ["± models", figure(self.model_error)],
             ["± populations, ± drawing", f"{figure(2 * self.risk.sd)}, {figure(2 * self.risk.mc_error, 5)}"],
             ["sample uniques", f"{self.uniques.sample_uniques:,}"],
-            ["of these expected to be population uniques, τ̃", f"{self.tau:.4g} ({self.tau_from})"],
+            ["of these expected to be population uniques, τ̃", f"{self.tau:.4g} ({worst})"],
         ]
-
-    @property
-    def tau_from(self) -> str:
-        """Where the largest τ̃ comes from."""
-        return max(self.taus, key=lambda name: self.taus[name])
 
     def side_by_side(self) -> tuple[list[str], list[list[str]]]:
         """Return a header, and a row of text for every model and prior: what it says, and whether it fits."""
@@ -120,26 +192,19 @@ class SampleEvidence:
 
 def assess_sample(
     subject: Subject,
-    request: Any,
-    assessed: Callable[[Any], Assessment],
+    request: Request,
+    assessed: Callable[[Request], Assessment],
     *,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Assessment:
     """Judge a sample table: its counts by the policy's rules, like those of any table, and its people by estimates.
 
-    A sample count is in print like any other, so that the rules, the audit and the limits on what can be worked out
+    A sample count is in print like any other, so the rules, the audit and the limits on what can be worked out
     apply to it as they stand. R2 and the number of population uniques depend on the population and are estimated, under
     every model that the data do not reject; the worst is held against the limits. A protected sample says no more about
     the population than the sample does, so R2 is not estimated anew; the sample uniques that nobody can recognise any
-    more do not count.
-
-    Args:
-        subject: the sample.
-        request: what is asked, with the population's size.
-        assessed: the path of a table that is no sample.
-        workers: threads.
-        progress: told how far the work is.
+    more do not count. ``assessed`` is the path of a table that is no sample.
     """
     table, policy = subject.table, request.policy
     if table is None:
@@ -147,6 +212,7 @@ def assess_sample(
             "a sample is judged by its counts, but this is a table of magnitudes, or one without all its dimensions "
             "crossed; leave the population out"
         )
+    assert request.population is not None
     check_size(table, request.population)
     if request.population == table.total:
         made = assessed(request)
@@ -161,21 +227,22 @@ def assess_sample(
     without = policy.model_copy(update={"limits": policy.limits.model_copy(update={"r2": None})})
     made = assessed(replace(request, policy=without))
     checks = (*made.checks, *_estimated(found, request, _recognised(subject, made)))
-    evidence = None if made.evidence is None else replace(made.evidence, risk=None)
+    evidence = replace(made.evidence, risk=None)
     verdict = "withhold" if failed(checks) else made.verdict
     return replace(made, policy=policy, verdict=verdict, checks=checks, before=None, evidence=evidence, sample=found)
 
 
-def gathered(subject: Subject, request: Any, workers: int | None, progress: Progress | None) -> SampleEvidence:
+def gathered(subject: Subject, request: Request, workers: int | None, progress: Progress | None) -> SampleEvidence:
     """Estimate R2 and population uniques under all models."""
     table, N = subject.table, request.population
     assert table is not None
+    assert N is not None
     uniques = population_uniques(table, N, seed=request.seed, workers=workers, progress=progress)
     if uniques.loglinear is None:
         raise RequestError(f"the models of the population cannot be fitted: {uniques.note}")
     drawing: dict[str, Any] = {"draws": request.draws, "weights": request.policy.weights, "seed": request.seed}
     drawing |= {"workers": workers, "progress": progress}
-    models = model_views(table, N, uniques.loglinear, **drawing)
+    models = model_views(table, N, uniques.loglinear, drawing)
     every: list[tuple[float, str, LogLinear | PolyaUrn]] = []
     for view in models:
         model = LogLinear(view.margins)
@@ -195,34 +262,28 @@ def most(found: Estimate) -> float:
     return found.mean + 2 * (found.sd + found.mc_error)
 
 
-def _estimated(found: SampleEvidence, request: Any, recognised: int) -> list[Check]:
+def _estimated(found: SampleEvidence, request: Request, recognised: int) -> list[Check]:
     """Hold the estimates against the limits."""
-    limits, checks = request.policy.limits, []
-    rejected = ""
-    if found.unexplained:
-        rejected = " (the data reject every model tried, so that nothing rests on one)"
+    limits, checks, risk = request.policy.limits, [], found.risk
+    rejected = " (the data reject every model tried, so nothing rests on one)" if found.unexplained else ""
     if limits.r2 is not None:
-        value = found.risk.mean + found.error
-        kept = limits.met("r2", value)
+        value = risk.mean + found.error
         text = (
-            f"the estimated risk R2 of the sample is {found.risk.mean:.4f} at worst, by {found.named}{rejected}; with "
-            f"{found.model_error:.4f} between the models, {2 * found.risk.sd:.4f} between populations of one model and "
-            f"{2 * found.risk.mc_error:.4f} for drawing it counts as {value:.4f}, {'within' if kept else 'above'} "
-            f"the limit of {limits.r2:g}"
+            f"the estimated risk R2 of the sample is {risk.mean:.4f} at worst, by {found.named}{rejected}; with "
+            f"{found.model_error:.4f} between the models, {2 * risk.sd:.4f} between populations of one model and "
+            f"{2 * risk.mc_error:.4f} for drawing it counts as {value:.4f}"
         )
-        checks.append(Check("r2", kept, text, value, limits.r2))
+        checks.append(held(limits, "r2", value, text))
     if limits.tau is not None:
         value = min(found.tau, float(recognised))
-        kept = limits.met("tau", value)
         all_of_them = found.uniques.sample_uniques
         seen = "" if recognised == all_of_them else f", of which {recognised:,} can be recognised in what is published"
         text = (
             f"of {all_of_them:,} sample uniques{seen}, {value:.4g} are expected to be alone in the population of "
             f"{request.population:,} too, by the most careful of {len(found.taus)} estimates"
-            f"{rejected if recognised else ''}, "
-            f"{'within' if kept else 'above'} the limit of {limits.tau:g}"
+            f"{rejected if recognised else ''}"
         )
-        checks.append(Check("tau", kept, text, value, limits.tau))
+        checks.append(held(limits, "tau", value, text))
     return checks
 
 
@@ -231,15 +292,74 @@ def _recognised(subject: Subject, made: Assessment) -> int:
     table = subject.table
     assert table is not None
     unique = table.cells[table.counts == 1]
-    if made.evidence is None or made.sensitivity is None:
+    if made.sensitivity is None:
         return int(unique.size)
-    axes = subject.tabulation.axes
-    codes = {axis.name: recode(table.grid.labels[axis.name], axis.codes) for axis in axes}
+    codes = {axis.name: recode(table.grid.labels[axis.name], axis.codes) for axis in subject.tabulation.axes}
     place = table.grid.translate(unique, subject.tabulation.grid, codes)
-    return int(unique.size - np.isin(place, _open(made.evidence, made.sensitivity.tabulation.cells)).sum())
+    known = made.evidence.known
+    open_ = made.sensitivity.tabulation.cells[known.cell[known.state == STATES.index("interval")]]
+    return int(unique.size - np.isin(place, open_).sum())
 
 
-def _open(evidence: Evidence, cells: Any) -> Any:
-    """Return the positions of sensitive cells of which a reader knows no more than an interval."""
-    known = evidence.known
-    return cells[known.cell[known.state == STATES.index("interval")]]
+def model_views(table: Table, population: int, selection: Selection, drawing: dict[str, Any]) -> tuple[ModelView, ...]:
+    """Fit, test and use the models from independence to the saturated one.
+
+    Those between are the ones that the selection for population uniques went through, and all interactions of two, of
+    three, … dimensions. A model is rejected when G² or the criterion B₂ of Skinner and Shlomo says that it does not
+    fit. Models that cannot be fitted, or repeat the sample, are left out; the saturated one, which is the sample's own
+    pattern, is always there.
+    """
+    drawing = {**drawing, "slices": (), "test": False}
+
+    def view(margins: Margins, known: LogLinearRisk | None) -> ModelView | None:
+        model = LogLinear(margins)
+        fit = goodness_of_fit(model, table, seed=drawing["seed"], workers=drawing["workers"])
+        if fit.p is None and len(margins) > 1:
+            # As good as the saturated model, which comes last.
+            return None
+        uniques = known or loglinear_risk(table, margins, population=population)
+        rejected = ""
+        if fit.p is not None and fit.p < LEVEL:
+            rejected = "it does not fit the counts"
+        elif fit.p is not None and uniques.b2.z > selection.limit:
+            rejected = f"it is too simple for the small counts (B₂/√v = {uniques.b2.z:.2f})"
+        urn = urn_tau = None
+        if not rejected:
+            try:
+                urn = estimate(table, population, model=PolyaUrn(zeros_from=model), **drawing)
+                # A colour with one ball gains none in N − n draws: Π (n + θ + z − 1)/(n + θ + z).
+                theta = float(str(urn.details["theta"]))
+                urn_tau = uniques.sample_uniques * (table.total + theta - 1) / (population + theta - 1)
+            except InfeasibleError:
+                pass
+        risk = estimate(table, population, model=model, **drawing)
+        return ModelView(_name(table, margins), margins, fit, uniques, risk, urn, urn_tau, rejected)
+
+    # Every model once, the simplest first; its risks where they are known.
+    path: dict[Margins, LogLinearRisk | None] = {tuple(sorted(step.model)): step for step in selection.path}
+    for size in range(2, len(table.names) + 1):
+        path.setdefault(tuple(sorted(combinations(table.names, size))), None)
+    found = []
+    for margins, known in path.items():
+        try:
+            found.append(view(margins, known))
+        except LimitError:
+            if len(margins) == 1:
+                raise
+    return tuple(one for one in found if one is not None)
+
+
+def _name(table: Table, margins: Margins) -> str:
+    if any(set(margin) == set(table.names) for margin in margins):
+        return "the sample's own pattern"
+    if all(len(margin) == 1 for margin in margins):
+        return f"independence {name_of(margins)}"
+    return f"log-linear {name_of(margins)}"
+
+
+def _urn(name: str) -> str:
+    return f"Pólya urn, zeros from {name}"
+
+
+def _r2(found: Estimate) -> dict[str, Any]:
+    return {"mean": found.mean, "mc_error": found.mc_error, "sd": found.sd}

@@ -1,21 +1,26 @@
-"""What is assessed: the original in the forms that rules, measures and methods take."""
+"""What is assessed: an original in the forms that rules, measures and methods take, and the policy that it is under."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from discreet.core.errors import RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.errors import DataError, RequestError
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.decide.policy import Policy, group_rule
+from discreet.measures.result import Risk
+from discreet.measures.risk import risk
 from discreet.protect.base import Original
 from discreet.reading.opened import Opened
+from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.table import Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.grid import recode
 from discreet.table.release import Release
+from discreet.table.space import WHOLE
 from discreet.table.tabulation import Tabulation
 
 
@@ -119,12 +124,107 @@ class Subject:
         found = hashlib.sha256()
         cells = self.tabulation
         found.update(repr([(axis.name, axis.codes) for axis in cells.axes]).encode())
-        for column in (cells.cells, cells.records, self.values()[0], *_largest(cells)):
+        largest = [one.top for level in cells.levels.values() for one in level.largest]
+        for column in (cells.cells, cells.records, self.values()[0], *largest):
             found.update(np.ascontiguousarray(column).tobytes())
         if isinstance(self.original, Table):
             found.update(self.original.impossible.tobytes())
         return found.hexdigest()
 
 
-def _largest(cells: Tabulation) -> list[Any]:
-    return [largest.top for level in cells.levels.values() for largest in level.largest]
+Levels = dict[tuple[tuple[str, str], ...], tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A table under a policy, with everything that is the same for all its releases.
+
+    ``found`` is what the rules say of every cell, None where the policy has none for such a table; ``before`` is R1,
+    None where there is no risk to measure.
+    """
+
+    subject: Subject
+    policy: Policy
+    found: Sensitivity | None
+    before: Risk | None
+
+    @classmethod
+    def of(cls, subject: Subject, policy: Policy) -> Case:
+        """Judge and measure a table before anything of it is published."""
+        found, table = _judged(subject, policy), subject.table
+        before = risk(table, weights=policy.weights) if table is not None and table.possible > 1 else None
+        return cls(subject, policy, found, before)
+
+    @property
+    def cells(self) -> IntArray:
+        """The numbers of the sensitive cells."""
+        return np.zeros(0, np.int64) if self.found is None else self.found.cells
+
+    @property
+    def positions(self) -> IntArray:
+        """The positions of the sensitive cells."""
+        return self.cells if self.found is None else self.found.tabulation.cells[self.cells]
+
+    @property
+    def possible(self) -> int:
+        """The number K of cells that anybody can be in, 0 for magnitudes."""
+        return 0 if self.subject.table is None else self.subject.table.possible
+
+    @property
+    def wants_levels(self) -> bool:
+        """Whether intervals must reach the protection levels of the rules."""
+        wanted = self.policy.limits.levels
+        return wanted == "always" or (wanted == "magnitudes" and self.subject.magnitudes)
+
+    @property
+    def full_lines(self) -> BoolArray | None:
+        """Which cells hold everybody of a line, or all but a few; None where the policy does not ask for that."""
+        rules = self.policy.rules
+        if self.found is None or self.subject.magnitudes or rules.group_disclosure is None or rules.combine != "any":
+            return None
+        name = group_rule(rules.group_disclosure).name
+        by_rule = zip(self.found.rules, self.found.findings, strict=True)
+        return next(finding.sensitive for rule, finding in by_rule if rule.name == name)
+
+    def reach(self) -> tuple[FloatArray, FloatArray]:
+        """Return the values that the intervals of the sensitive cells must reach; NaN where no rule knows a level."""
+        if self.found is None:
+            return np.zeros(0), np.zeros(0)
+        value, found = self.found.figures[0].value[self.cells], self.found
+        # A cell cannot be less than nothing, so no interval can be asked to reach below 0.
+        low = np.maximum(value - found.lower[self.cells], np.minimum(value, 0.0))
+        return low, value + found.upper[self.cells]
+
+    def levels(self, *, every: bool = False) -> Levels:
+        """Return what the intervals of cells must reach; with `every`, the value itself where nothing is asked."""
+        if self.found is None:
+            return {}
+        (low, high), value = self.reach(), self.found.figures[0].value[self.cells]
+        unasked = np.isnan(low) | np.isnan(high) | (not self.wants_levels)
+        low, high = np.where(unasked, value, low), np.where(unasked, value, high)
+        chosen = np.flatnonzero(~unasked | every)
+        labels = [tuple(sorted(label.items())) for label in self.labels(self.cells[chosen])]
+        return dict(zip(labels, zip(low[chosen].tolist(), high[chosen].tolist(), strict=True), strict=True))
+
+    def labels(self, cells: IntArray) -> Iterable[dict[str, str]]:
+        """Return the labels of cells as audits write them, whatever the total is called."""
+        assert self.found is not None
+        here = self.found.tabulation
+        totals = {axis.name: axis.total for axis in here.axes}
+        for i in cells.tolist():
+            yield {name: WHOLE if code == totals[name] else code for name, code in here.label(i).items()}
+
+
+def _judged(subject: Subject, policy: Policy) -> Sensitivity | None:
+    """Judge every cell by the policy's rules."""
+    if subject.table is not None and not subject.table.total:
+        raise DataError("every count of the table is 0, so there is nobody to protect; check the column of counts")
+    cells = subject.tabulation.with_empty_cells() if policy.zeros == "unsafe" else subject.tabulation
+    judges = policy.judges_of(cells)
+    if not judges:
+        return None
+    found = sensitivity(cells, judges, response=subject.response, combine=policy.rules.combine)
+    if subject.table is None or not subject.table.impossible.size:
+        return found
+    # What cannot occur tells nothing by not occurring.
+    return replace(found, sensitive=found.sensitive & ~np.isin(cells.cells, subject.impossible()))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.core.numerics import IntArray
-from discreet.decide.evidence import Evidence, wants_levels
-from discreet.decide.known import STATES
-from discreet.decide.policy import Policy
-from discreet.decide.subject import Subject
+from discreet.core.numerics import BoolArray
+from discreet.decide.evidence import Evidence
+from discreet.decide.known_cells import STATES
+from discreet.decide.policy import Accepted
+from discreet.decide.subject import Case
+from discreet.protect import METHODS
 from discreet.rules.rule import amount
-from discreet.rules.sensitivity import Sensitivity
 
 Verdict: TypeAlias = Literal["release", "protect", "withhold"]
 RANK: dict[str, int] = {"release": 0, "protect": 1, "withhold": 2}
@@ -24,10 +24,7 @@ PHRASES: dict[str, str] = {
     "withhold": "do not release it",
 }
 
-READERS: dict[str, str] = {
-    "method": "a reader who knows the method",
-    "figures": "a reader of the published figures",
-}
+READERS: dict[str, str] = {"method": "a reader who knows the method", "figures": "a reader of the published figures"}
 """Against whom a requirement is shown to hold. Methods that make each figure from its own value alone tell a reader who
 knows them nothing but the figures. Others, such as suppression or controlled rounding, choose by all cells together:
 what that choice tells beside the figures is not judged."""
@@ -64,100 +61,94 @@ class Check:
         }
 
 
-def check(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> tuple[Check, ...]:
+def check(case: Case, evidence: Evidence) -> tuple[Check, ...]:
     """Check a release against every requirement of a policy."""
-    checks = [*_rules(subject, policy, found, evidence), *_lines(subject, policy, found, evidence)]
-    if found is not None and found.cells.size:
-        checks += _limits(subject, policy, found, evidence)
+    checks = [*_rules(case, evidence), *_lines(case, evidence)]
+    if case.cells.size:
+        checks += _limits(case, evidence)
     if evidence.inside is not None:
         inside = evidence.inside
         bad = len(inside.cells)
         brief = f"{_many(bad)} not safe from respondents" if bad else inside.text
         checks.append(Check("insiders", inside.passed, inside.text, bad, 0, inside.cells, brief=brief))
-    checks += _allowed(subject, policy, evidence)
-    limit = policy.limits.r2
-    if evidence.risk is not None and limit is not None:
-        value = evidence.risk.value
-        kept = policy.limits.met("r2", value)
-        text = f"the risk R2 of the release is {value:.4f}, {'within' if kept else 'above'} the limit of {limit:g}"
-        brief = f"R2 of {value:.4f} is above {limit:g}"
-        checks.append(Check("r2", kept, f"{text}; {evidence.risk.driver} drives it", value, limit, brief=brief))
-    elif limit is not None and subject.table is not None and subject.table.possible < 2:
-        text = f"the limit of {limit:g} on the risk R2 does not apply: the table has one cell that anybody can be in"
-        checks.append(Check("r2", True, text, None, limit))
-    return tuple(checks)
+    return (*checks, *_allowed(case, evidence), *_r2(case, evidence))
 
 
-def _allowed(subject: Subject, policy: Policy, evidence: Evidence) -> list[Check]:
-    """Check that the policy allows the method; of what was published elsewhere the method need not be known."""
-    from discreet.protect import METHODS
-
-    method = evidence.release.method
-    if method not in METHODS or policy.allows(method, subject.magnitudes):
+def _r2(case: Case, evidence: Evidence) -> list[Check]:
+    """Check the risk of the whole release."""
+    limit = case.policy.limits.r2
+    if limit is None:
         return []
-    suitable = [one.name for one in policy.protections if one.suits(subject.magnitudes)]
+    if evidence.risk is not None:
+        value = evidence.risk.value
+        found = held(case.policy.limits, "r2", value, f"the risk R2 of the release is {value:.4f}")
+        brief = f"R2 of {value:.4f} is above {limit:g}"
+        return [replace(found, text=f"{found.text}; {evidence.risk.driver} drives it", brief=brief)]
+    if case.subject.table is None:
+        return []
+    text = f"the limit of {limit:g} on the risk R2 does not apply: the table has one cell that anybody can be in"
+    return [Check("r2", True, text, None, limit)]
+
+
+def held(limits: Accepted, name: Literal["r2", "tau"], value: float, text: str) -> Check:
+    """Hold a figure of the whole table against its limit."""
+    kept, limit = limits.met(name, value), getattr(limits, name)
+    return Check(name, kept, f"{text}, {'within' if kept else 'above'} the limit of {limit:g}", value, limit)
+
+
+def _allowed(case: Case, evidence: Evidence) -> list[Check]:
+    """Check that the policy allows the method; of what was published elsewhere the method need not be known."""
+    method, policy, magnitudes = evidence.release.method, case.policy, case.subject.magnitudes
+    if method not in METHODS or policy.allows(method, magnitudes):
+        return []
+    suitable = [one.name for one in policy.protections if one.suits(magnitudes)]
     listed = ", ".join(dict.fromkeys(suitable)) or "none"
-    what = "magnitudes" if subject.magnitudes else "counts"
+    what = "magnitudes" if magnitudes else "counts"
     text = f"policy {policy.name!r} does not allow {method}"
     return [Check("allowed", False, f"{text}; it lists {listed} for {what}", brief=text)]
 
 
-def _rules(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> list[Check]:
+def _rules(case: Case, evidence: Evidence) -> list[Check]:
     """Check that no sensitive cell is published, can be worked out, or was left open by the audit."""
+    found, known, unasked = case.found, evidence.known, _unasked(case)
     if found is None:
-        text = "the policy has no rule for such a table, so that no cell is sensitive"
-        return [Check("rules", True, text + _unasked(subject, policy))]
-    n, known = found.cells.size, evidence.known
-    every = len(found.tabulation)
+        text = "the policy has no rule for such a table, so no cell is sensitive"
+        return [Check("rules", True, text + unasked)]
+    n = found.cells.size
     if not n:
         titles = ", ".join(dict.fromkeys(rule.title for rule in found.rules))
-        text = f"none of the {every:,} cells and totals is sensitive ({titles})"
-        return [Check("rules", True, text + _unasked(subject, policy), 0)]
+        text = f"none of the {len(found.tabulation):,} cells and totals is sensitive ({titles})"
+        return [Check("rules", True, text + unasked, 0)]
     wrong = known.wrong("shown")
     bad, hidden = int(wrong.sum()), int((~wrong).sum())
-    text = f"{found.sentence}; {_some(bad, n)} published exactly{_unasked(subject, policy)}"
-    brief = f"{_many(bad)} published exactly"
-    checks = [Check("rules", not bad, text, bad, 0, _worst(wrong, evidence), brief=brief)]
-    reader = reader_of(evidence)
+    text = f"{found.sentence}; {_some(bad, n)} published exactly{unasked}"
+    checks = [_counted("rules", text, wrong, evidence, "", f"{_many(bad)} published exactly")]
     if hidden:
         wrong = known.wrong("exact")
-        bad = int(wrong.sum())
+        bad, reader = int(wrong.sum()), evidence.reader
         text = f"{_part(bad, hidden)} hidden or changed {_cells(hidden)} can be worked out exactly by {READERS[reader]}"
-        brief = f"{_many(bad)} known exactly"
-        checks.append(Check("determined", not bad, text, bad, 0, _worst(wrong, evidence), reader, brief))
+        checks.append(_counted("determined", text, wrong, evidence, reader, f"{_many(bad)} known exactly"))
     bad = known.count("unfinished")
     if bad:
-        text = f"the audit could not finish {bad:,} sensitive cells, so that they are not called safe; give more time"
+        text = f"the audit could not finish {bad:,} sensitive cells, so they are not called safe; give more time"
         wrong = known.state == STATES.index("unfinished")
-        checks.append(
-            Check("unfinished", False, text, bad, 0, _worst(wrong, evidence), brief=f"{_many(bad)} not audited")
-        )
+        checks.append(_counted("unfinished", text, wrong, evidence, "", f"{_many(bad)} not audited"))
     return checks
 
 
-def reader_of(evidence: Evidence) -> str:
-    """Return against whom intervals are shown: by figures made one by one, a reader who knows the method, too.
-
-    Where passing may tell more than the figures do, nothing is shown of readers who know what had to be met.
-    """
-    if evidence.told:
-        return "figures"
-    for part in evidence.release.parts():
-        known = [stated or kind.summed for stated, kind in zip(part.stated, part.kinds, strict=True)]
-        if not all(known[i] for i in np.unique(part.kind)):
-            return "figures"
-    return "method"
+def _counted(name: str, text: str, wrong: BoolArray, evidence: Evidence, reader: str, brief: str) -> Check:
+    """Return a check that no sensitive cell may fail."""
+    bad = int(wrong.sum())
+    return Check(name, not bad, text, bad, 0, _worst(wrong, evidence), reader, brief)
 
 
-def _lines(subject: Subject, policy: Policy, found: Sensitivity | None, evidence: Evidence) -> list[Check]:
+def _lines(case: Case, evidence: Evidence) -> list[Check]:
     """Check that no cell that holds everybody of a line, or all but a few, is known exactly."""
-    coalition = policy.rules.group_disclosure
-    if found is None or subject.magnitudes or coalition is None or policy.rules.combine != "any":
+    coalition, full = case.policy.rules.group_disclosure, case.full_lines
+    if full is None:
         return []
-    from discreet.rules import group_disclosure
-
     known = evidence.known
-    full = np.isin(found.tabulation.cells[known.cell], group_disclosure(found.tabulation, coalition=coalition).cells)
+    full = full[known.cell]
     wrong = full & (known.state <= STATES.index("determined"))
     n, bad = int(full.sum()), int(wrong.sum())
     who = "everybody" if not coalition else f"all but at most {coalition} people"
@@ -167,12 +158,12 @@ def _lines(subject: Subject, policy: Policy, found: Sensitivity | None, evidence
     elif n:
         text = f"{n:,} cells hold {who} of a line; {_some(bad, n)} known exactly"
     brief = f"{bad:,} {'line has its' if bad == 1 else 'lines have their'} people in one cell"
-    return [Check("lines", not bad, text, bad, 0, _worst(wrong, evidence), reader_of(evidence), brief)]
+    return [_counted("lines", text, wrong, evidence, evidence.reader, brief)]
 
 
-def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evidence) -> list[Check]:
+def _limits(case: Case, evidence: Evidence) -> list[Check]:
     """Check intervals and risk of every sensitive cell that is not already known."""
-    known, limits, reader = evidence.known, policy.limits, reader_of(evidence)
+    known, limits, reader = evidence.known, case.policy.limits, evidence.reader
     checks = []
     if limits.width is not None:
         wrong = known.wrong("width")
@@ -184,32 +175,30 @@ def _limits(subject: Subject, policy: Policy, found: Sensitivity, evidence: Evid
         brief = f"an interval {least:g} wide is below {limits.width:g}"
         checks.append(Check("width", kept, text, least, limits.width, _worst(wrong, evidence), reader, brief))
     if limits.dr is not None:
-        checks.append(_risk(subject, policy, limits.dr, evidence))
-    if wants_levels(policy, subject):
+        checks.append(_risk(case, limits.dr, evidence))
+    if case.wants_levels:
         wrong = known.wrong("lower", "upper", "sliding")
-        bad = int(wrong.sum())
-        n = found.cells.size
+        bad, n = int(wrong.sum()), wrong.size
         text = f"the intervals of {_part(bad, n)} sensitive {_cells(n)} fall short of their protection levels"
         if not bad:
             text = f"the intervals of all {n:,} sensitive {_cells(n)} reach their protection levels"
         brief = f"{_many(bad, 'misses its', 'miss their')} protection levels"
-        text += f" to {READERS[reader]}"
-        checks.append(Check("levels", not bad, text, bad, 0, _worst(wrong, evidence), reader, brief))
+        checks.append(_counted("levels", f"{text} to {READERS[reader]}", wrong, evidence, reader, brief))
     return checks
 
 
-def _risk(subject: Subject, policy: Policy, limit: float, evidence: Evidence) -> Check:
+def _risk(case: Case, limit: float, evidence: Evidence) -> Check:
     """Check the largest 1/H of a sensitive cell; what is not shown does not pass."""
-    known = evidence.known
-    reader = "figures" if subject.magnitudes else "method"
+    known, magnitudes = evidence.known, case.subject.magnitudes
+    reader = "figures" if magnitudes else "method"
     dark = np.isnan(known.bits)
-    wrong = ~policy.limits.of_figures.shown(known.bits)
+    wrong = ~case.policy.limits.of_figures.shown(known.bits)
     kept = not wrong.any() and "dr" not in known.rivals.broken
     n = wrong.size
     worst = float(np.nanmax([*np.where(dark, 0.0, known.dr), known.rivals.dr]))
     shown = f"{worst:.4g}" if np.isfinite(worst) else "unbounded, as its value is known"
     about = "at most " if known.bound.any() and np.isfinite(worst) else ""
-    who = READERS[reader] + (", all values of an interval alike," if subject.magnitudes else "")
+    who = READERS[reader] + (", all values of an interval equally likely," if magnitudes else "")
     text = f"the largest disclosure risk 1/H of a sensitive cell to {who} is {about}{shown}; the limit is {limit:g}"
     if known.rivals.dr > max(limit, float(np.where(dark, 0.0, known.dr).max())):
         text = text.replace("of a sensitive cell", "of a cell that may be sensitive as far as readers see")
@@ -240,9 +229,9 @@ def _many(number: int, one: str = "is", several: str = "are") -> str:
     return f"{number:,} sensitive {_cells(number)} {one if number == 1 else several}"
 
 
-def _unasked(subject: Subject, policy: Policy) -> str:
+def _unasked(case: Case) -> str:
     """Say what a table of counts was not checked for, as the policy does not ask for it."""
-    if subject.magnitudes or policy.rules.group_disclosure is not None:
+    if case.subject.magnitudes or case.policy.rules.group_disclosure is not None:
         return ""
     return (
         "; lines with everybody in one cell (group disclosure) were not looked for, as the policy does not ask for it"
@@ -257,10 +246,10 @@ def _cells(number: int) -> str:
     return "cell" if number == 1 else "cells"
 
 
-def _worst(wrong: Any, evidence: Evidence) -> tuple[int, ...]:
+def _worst(wrong: BoolArray, evidence: Evidence) -> tuple[int, ...]:
     """Return the cells at fault as numbers of sensitive cells, the worst first."""
-    order: IntArray = evidence.known.worst()
-    return tuple(int(k) for k in order[np.asarray(wrong)[order]])
+    order = evidence.known.worst()
+    return tuple(order[wrong[order]].tolist())
 
 
 def _some(number: int, of: int) -> str:

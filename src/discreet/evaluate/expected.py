@@ -297,7 +297,7 @@ class _Judge:
         """Return the moments of the figures over all releases, and the averaged matrix where it is asked for."""
         method = self.method
         if not isinstance(method, EnumerableMethod):
-            raise RequestError(f"the releases of {method.name} cannot be enumerated; use draws")
+            raise RequestError(f"the releases of {method.name} are not enumerated; use draws")
         count = method.outcomes(self.table)
         if count > ENUMERATION_LIMIT:
             raise LimitError(

@@ -18,8 +18,8 @@ LARGEST = 100_000_000
 EFFORT = 1_000_000
 """Entries of moves that may be looked at to round one solution: some milliseconds."""
 NODES = (100, 1000)
-"""Branches to look for a table of integers, at first and with ranges that integers have narrowed: a round choice, most
-bounds of the benchmarks need none."""
+"""Branches to look for a table of integers, at first and with ranges that integers have narrowed. A round choice: the
+first settle all bounds of t3d_2k."""
 PATIENCE, HOPELESS = 20.0, 3
 """Seconds that an integer program for one bound may take, and how many in a row may find nothing in time before no more
 are tried: a minute at most is lost on a hopeless group."""
@@ -76,21 +76,25 @@ def reach(group: Group, solver: Solver, goal: IntArray, clock: Clock) -> None:
         if solver.open()[side, k]:
             ranges = np.stack([group.least, group.most])
             ranges[1 - side, k] = goal[side, k]
-            x = model.attain(ranges, seconds(clock))
-            table = None if x is None else solver.near(x, ranges, EFFORT)
+            table = rounded(model, solver, ranges, clock)
             if table is not None:
                 solver.give(table)
 
 
-def seconds(clock: Clock) -> float:
-    """Return how long one program may take."""
+def rounded(model: RangeProgram, solver: Solver, ranges: IntArray, clock: Clock) -> IntArray | None:
+    """Return a table of integers within ranges, near a solution over real numbers, if one is found."""
+    x = model.attain(ranges, _seconds(clock))
+    return None if x is None else solver.near(x, ranges, EFFORT)
+
+
+def _seconds(clock: Clock) -> float:
     left = clock.left
     return PATIENCE if left is None else min(left, PATIENCE)
 
 
 def _best(model: GroupProgram, k: int | None, upper: bool, clock: Clock) -> IntArray | None:
     """Return a table of integers with unknown k at its end, None where time ran out."""
-    left = seconds(clock)
+    left = _seconds(clock)
     x = model.extreme(k, upper, left) if left > 0 else None
     return None if x is None else np.rint(x).astype(np.int64)
 
@@ -110,7 +114,7 @@ def _close(group: Group, found: Found, goal: IntArray | None, clock: Clock) -> N
     for side, k in np.argwhere(found.settled == 0).tolist():
         if found.settled[side, k]:
             continue
-        if seconds(clock) <= 0 or failed == HOPELESS:
+        if _seconds(clock) <= 0 or failed == HOPELESS:
             return
         model = GroupProgram(group, whole=True) if model is None else model
         table = _best(model, k, bool(side), clock)

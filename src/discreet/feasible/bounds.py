@@ -56,13 +56,9 @@ def bounds(
     other by linear programming. There a bound counts once a table of integers attains it; where corners show none,
     values are pushed to integers on either side (branch and bound) until one does, or none can.
 
-    Args:
-        equations: what is published and known.
-        targets: indices of the positions that matter; the others keep their outer ranges.
-        relaxed: take bounds over real numbers, rounded inwards, as they are; integers may leave less.
-        time_limit: seconds after which intervals are left as wide as they are then known to be.
-        workers: threads.
-        progress: told how many unknown values are bounded.
+    Targets are indices of positions; the others keep their outer ranges. With ``relaxed``, bounds over real numbers,
+    rounded inwards, are taken as they are: integers may leave less. After the time limit, in seconds, intervals are
+    left as wide as they are then known to be.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures

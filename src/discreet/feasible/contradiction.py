@@ -24,7 +24,7 @@ SHOWN = 12
 """How many figures an error lists: about what fits on a screen."""
 SECONDS, MOST_ROWS = 5.0, 5_000
 """How long, and among how many equations, fewer figures that conflict are looked for. Round choices: an error should
-come soon, and in 30 spoiled tables of the tests the fewest were found within a second."""
+come soon, and in 30 spoiled tables of the tests the fewest were found within 0.3 seconds."""
 PATIENCE = 20.0
 """Seconds in which figures that can be left out are looked for; a round choice, as above."""
 

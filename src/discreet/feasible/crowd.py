@@ -8,7 +8,8 @@ only then for fewer and fewer of them. A failed search proves nothing: whoever i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +22,10 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 NODES = 100
-"""Branches to look for a table of integers, as many as a first search for bounds has."""
+"""Branches to look for a table of integers, as in a first search for bounds."""
 
 
-@dataclass(frozen=True, eq=False)
-class Facts:
+class Facts(NamedTuple):
     """What people know: person ``who`` knows that the value at ``at`` lies between ``low`` and ``high``.
 
     ``free`` says that the value must not be the same in all tables that fit what this person knows.
@@ -39,7 +39,7 @@ class Facts:
 
     def chosen(self, mask: BoolArray) -> Facts:
         """Return some of the facts."""
-        return Facts(*(getattr(self, item.name)[mask] for item in fields(self)))
+        return Facts(self.who[mask], self.at[mask], self.low[mask], self.high[mask], self.free[mask])
 
 
 def doubtful(
@@ -91,7 +91,7 @@ def doubtful(
         for group in todo:
             place[group.variables] = np.arange(group.variables.size)
             mine = facts.chosen(place[facts.at] >= 0)
-            mine = replace(mine, at=place[mine.at])
+            mine = mine._replace(at=place[mine.at])
             left[_Crowd(group, goal[:, group.variables], mine, people, clock).left_open(tick)] = True
             place[group.variables] = -1
     return left
@@ -191,13 +191,12 @@ class _Crowd:
 
     def _search(self, side: int, k: int, level: int, used: BoolArray) -> IntArray | None:
         """Return a table of integers that attains a level and fits some of the facts, if one is found."""
-        from discreet.feasible.any_shape import EFFORT, seconds
+        from discreet.feasible.any_shape import rounded
 
         ranges = self.ranges(used)
         end = min(ranges[1, k], level) if side == 0 else max(ranges[0, k], level)
         ranges[1 - side, k] = end
         if (ranges[0] > ranges[1]).any():
             return None
-        x = self.model.attain(ranges, seconds(self.clock))
-        table = None if x is None else self.solver.near(x, ranges, EFFORT)
+        table = rounded(self.model, self.solver, ranges, self.clock)
         return table if table is not None and self.group.fits(table) else None

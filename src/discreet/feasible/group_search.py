@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 BATCH = 20_000
-"""How many entries of equations of networks are handed to a thread at once: milliseconds of work, far more than the
-handing over takes."""
+"""How many entries of equations of networks are handed to a thread at once: a tenth of a second of work or so, far more
+than the handing over takes."""
 
 
 class GroupSearch:

@@ -29,11 +29,9 @@ REACHED, UNDECIDED, OUT_OF_REACH = 1, 0, -1
 class Reached:
     """For each target, whether some table that fits has it at its lower level or below, and at its upper or above.
 
-    ``lower`` and ``upper`` are REACHED (1), UNDECIDED (0) or OUT_OF_REACH (-1), in the order of ``targets``.
+    ``lower`` and ``upper`` are REACHED (1), UNDECIDED (0) or OUT_OF_REACH (-1).
     """
 
-    equations: Equations
-    targets: IntArray
     lower: IntArray
     upper: IntArray
 
@@ -51,15 +49,9 @@ def reach_levels(
 ) -> Reached:
     """Say of every target whether tables of integers that fit attain its two levels, in units of the last decimal.
 
-    Args:
-        equations: what is published and known.
-        targets: indices of the positions that matter.
-        lower: for each target, the value that it must be able to have, or less.
-        upper: for each target, the value that it must be able to have, or more.
-        seen: for each target, its least and its largest value (two rows) in tables that are known to fit.
-        time_limit: seconds after which the rest is left undecided.
-        workers: threads.
-        progress: told how many unknown values are settled.
+    A target (the index of a position) must be able to be at most its lower level, and at least its upper one. ``seen``
+    are its least and its largest value (two rows) in tables that are known to fit. After the time limit, in seconds,
+    the rest is left undecided.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
@@ -109,4 +101,4 @@ def reach_levels(
         answer[pending & (SIGN * bound[:, chief] < SIGN * needs)] = OUT_OF_REACH
         # The furthest of several goals of one sum may be out of reach: then the others are looked at on their own.
         pending &= (answer == UNDECIDED) & settled[:, chief]
-    return Reached(equations, at, answer[0], answer[1])
+    return Reached(answer[0], answer[1])

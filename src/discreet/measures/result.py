@@ -139,10 +139,7 @@ class Risk(Result):
         return max(TERMS, key=lambda term: self.terms[term])
 
     def worst(self, n: int = 3) -> list[SliceRisk]:
-        """Return the n slices of the highest risk, over all dimensions.
-
-        Slices where the measure is undefined are left out.
-        """
+        """Return the n slices of the highest risk, over all dimensions; those without a defined risk are left out."""
         if n < 0:
             raise RequestError(f"n is {n}; ask for 0 slices or more")
         candidates: list[SliceRisk] = []
@@ -154,13 +151,12 @@ class Risk(Result):
 
     def slice(self, dimension: str, category: object) -> SliceRisk:
         """Return the risk of one slice."""
-        for part in self.slices:
-            if part.dimension == dimension:
-                if str(category) not in part.categories:
-                    raise RequestError(f"dimension {dimension!r} has no category {category!r}")
-                return part[part.categories.index(str(category))]
-        have = [part.dimension for part in self.slices]
-        raise RequestError(f"no slices along {dimension!r} were computed; there are: {have}")
+        parts = {part.dimension: part for part in self.slices}
+        if dimension not in parts:
+            raise RequestError(f"no slices along {dimension!r} were computed; there are: {list(parts)}")
+        if str(category) not in parts[dimension].categories:
+            raise RequestError(f"dimension {dimension!r} has no category {category!r}")
+        return parts[dimension][parts[dimension].categories.index(str(category))]
 
     @property
     def sentence(self) -> str:

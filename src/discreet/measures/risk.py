@@ -22,6 +22,7 @@ from discreet.reading.reading import Reading
 from discreet.table import Table
 from discreet.table.coarsen import coarsened_table, recoding_of
 from discreet.table.guess import Pair, pair
+from discreet.table.release import Release
 
 
 def check_measurable(table: Table, which: str = "table") -> None:
@@ -79,6 +80,20 @@ def risk(
     along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
     if released is None:
         return _before(table, w, along)
+    return risk_after(table, released, _before(table, w, ()), along, form, sampled=sampled)
+
+
+def risk_after(
+    table: Table,
+    released: Table | Release,
+    before: Risk,
+    along: tuple[str, ...],
+    form: Form = "2015",
+    *,
+    sampled: bool = False,
+) -> Risk:
+    """Return R2 of a release of a table whose R1 is known, with slices along some dimensions; see :func:`risk`."""
+    w = np.array(before.weights)
     # A release with merged categories says nothing about finer cells: both tables are compared on its categories.
     recoding = recoding_of(released)
     coarse = coarsened_table(table, recoding) if recoding else table
@@ -86,8 +101,7 @@ def risk(
     both = pair(coarse, released)
     if sampled:
         _check_sample(both)
-    before = _before(table, w, ()).value
-    return _after(both, w, form, along, before, _before(coarse, w, ()).value if recoding else None)
+    return _after(both, w, form, along, before.value, _before(coarse, w, ()).value if recoding else None)
 
 
 def _check_sample(both: Pair) -> None:

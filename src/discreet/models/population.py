@@ -115,7 +115,7 @@ def sample_zeros(sample: Table) -> IntArray:
 
 
 def check_size(sample: Table, population: int) -> None:
-    """Check that a sample of somebody fits into the population."""
+    """Check that the sample is not empty and fits into the population."""
     if isinstance(population, bool) or not isinstance(population, int | np.integer):
         raise RequestError(f"the population is {population!r}; give an integer")
     if not sample.total:
@@ -128,7 +128,7 @@ def check_size(sample: Table, population: int) -> None:
 
 
 def _checked(sample: Table, probabilities: FloatArray) -> FloatArray:
-    """Return probabilities that add up to 1 exactly as nearly as numbers allow."""
+    """Return probabilities that add up to 1 as nearly as floating-point numbers allow."""
     p = np.array(probabilities, dtype=np.float64).ravel()
     if p.size != sample.size:
         raise RequestError(f"there are {p.size:,} probabilities for {sample.size:,} cells; give one per cell")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from discreet.plots.figure import new_figure
-from discreet.plots.palette import KNOWN_FILLS, KNOWN_INKS, UNTOLD
+from discreet.plots.figure import KNOWN_FILLS, KNOWN_INKS, UNTOLD, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +20,6 @@ def plot_heat_map(
     marked: Sequence[Sequence[bool]] | None = None,
     names: Sequence[str] = (),
     title: str = "",
-    note: str = "",
 ) -> Figure:
     """Draw a table of figures.
 
@@ -29,12 +27,11 @@ def plot_heat_map(
         rows: labels of the rows.
         columns: labels of the columns.
         texts: the figures as they are published, row by row; an empty text draws nothing.
-        steps: how much is known of each, as numbers of :data:`~discreet.plots.palette.KNOWN_FILLS`; -1 if it is not
+        steps: how much is known of each, as numbers of :data:`~discreet.plots.figure.KNOWN_FILLS`; -1 if it is not
             stated.
         marked: true for cells that get a corner.
         names: what the steps are called, for a legend.
         title: what is above the drawing.
-        note: what is below it.
     """
     figure = new_figure(min(2.2 + 0.62 * len(columns), 16), min(1.3 + 0.3 * len(rows), 22))
     axes = figure.add_subplot()
@@ -57,8 +54,6 @@ def plot_heat_map(
     axes.spines[:].set_visible(False)
     if title:
         axes.set_title(title, fontsize=10, loc="left", pad=14)
-    if note:
-        figure.supxlabel(note, fontsize=8, color="0.3", x=0.01, ha="left")
     if names:
         from matplotlib.patches import Patch
 

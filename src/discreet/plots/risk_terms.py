@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from discreet.plots.figure import new_figure
-from discreet.plots.palette import TERM_COLOURS
+from discreet.plots.figure import TERM_COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from discreet.plots.figure import new_figure
-from discreet.plots.palette import FAILS, FRONTIER, LIMIT, MEETS
+from discreet.plots.figure import FAILS, FRONTIER, LIMIT, MEETS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,7 +1,7 @@
 """Protections: methods that turn an original table into a release.
 
 Each method is one file: a frozen object of its parameters, which draws releases and knows its own law, and a
-function of the same name that releases a table in one call. Suppression releases nothing by itself: its one door is
+function of the same name that releases a table in one call. Suppression releases nothing on its own: its one door is
 ``discreet.suppress``, which has every pattern audited.
 """
 

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from discreet.core.numerics import IntArray
+from discreet.core.sparse import Rows, starts_of
 from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
 
 
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Equations Σ sign·figure = 0 in compressed rows; the first entry of each is the total, with sign 1."""
+class SumEquations(Rows):
+    """Equations Σ sign·figure = 0; the first entry of each is the total, with sign 1."""
 
-    starts: IntArray
-    columns: IntArray
-    signs: IntArray
-    figures: int
-
-    @property
-    def row(self) -> IntArray:
-        """The equation of every entry."""
-        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
-
-    def gaps(self, values: IntArray) -> IntArray:
-        """Return by how much each equation is missed; all 0 where the figures are additive."""
-        if self.starts.size == 1:
-            return np.zeros(0, np.int64)
-        gaps: IntArray = np.add.reduceat(self.signs * values[self.columns], self.starts[:-1])
-        return gaps
+    def among(self, chosen: IntArray, figures: int) -> Rows:
+        """Return the equations over some of so many figures, which are numbered anew."""
+        place = np.full(figures, -1)
+        place[chosen] = np.arange(chosen.size)
+        kept = place[self.columns] >= 0
+        starts = starts_of(np.bincount(self.of[kept], minlength=self.starts.size - 1))
+        return Rows(starts, place[self.columns[kept]], self.values[kept])
 
 
-def sums_of(cells: Tabulation) -> Sums:
+def sums_of(cells: Tabulation) -> SumEquations:
     """Return the sums along every dimension and hierarchy of a tabulation that lists its empty cells.
 
     Where all margins are there, sums that follow from others are left out: along a dimension only those at the finest
@@ -66,8 +55,8 @@ def sums_of(cells: Tabulation) -> Sums:
             lengths.append(count + 1)
         if complete:
             finest &= np.isin(codes, axis.leaf_codes)
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if lengths else np.zeros(1, np.int64)
+    starts = starts_of(np.concatenate(lengths) if lengths else [])
     entries = np.concatenate(columns) if columns else np.zeros(0, np.int64)
     signs = np.full(entries.size, -1)
     signs[starts[:-1]] = 1
-    return Sums(starts.astype(np.int64), entries, signs, len(cells))
+    return SumEquations(starts, entries, signs)

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, LimitError
 from discreet.core.highs import Program
-from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.progress import Progress, tell
 from discreet.core.sparse import Rows, starts_of
-from discreet.protect.additive import Sums
+from discreet.protect.additive import SumEquations
 
 CLOSE, TINY = 1e-5, 1e-7
+"""How near a change is to a whole unit or to its bound to count as that: above the tolerance of 1e-7 of HiGHS, and the
+rounding of sparse solves."""
 STEPS, PATIENCE = 500, 3
-"""How often the changes that are held at their bounds are chosen anew, and how often without progress."""
+"""How often the changes that are held at their bounds are chosen anew, and how often without progress: Júdice and Pires
+propose 3 to 10 of the latter, and tables settle in some tens of the former."""
 
 
-@dataclass(frozen=True, eq=False)
-class ProtectionLevels:
+class ProtectionLevels(NamedTuple):
     """The sensitive figures, and how far below or above its value each must be published, in units."""
 
     cells: IntArray
@@ -29,72 +31,61 @@ class ProtectionLevels:
     above: IntArray
 
 
-def adjust(
-    sums: Sums,
-    values: IntArray,
-    levels: ProtectionLevels,
-    weights: FloatArray,
-    reach: FloatArray,
-    squared: bool,
-    seconds: float,
-    progress: Progress | None = None,
-) -> tuple[IntArray, float]:
+@dataclass(frozen=True, eq=False)
+class Adjustment:
+    """Figures that solve their sums, the sensitive ones, what a unit of change costs, and how far others may move."""
+
+    sums: SumEquations
+    values: IntArray
+    levels: ProtectionLevels
+    weights: FloatArray
+    reach: FloatArray
+
+
+def adjust(task: Adjustment, squared: bool, seconds: float, progress: Progress | None = None) -> tuple[IntArray, float]:
     """Return adjusted figures in whole units, and how far the sum of changes may be from the least, as a share of it.
 
-    Args:
-        sums: the equations between the figures.
-        values: the figures, which solve them.
-        levels: the sensitive figures.
-        weights: what a unit of change costs.
-        reach: how far figures that are not sensitive may move.
-        squared: least squares instead of least absolute changes; directions are those of the latter.
-        seconds: for the search of directions.
-        progress: told which step is under way.
+    Directions, searched for the given seconds, are those of least absolute changes; with ``squared`` the amounts are
+    of least squares.
     """
+    sums, levels, weights = task.sums, task.levels, task.weights
     if not levels.cells.size:
-        return values, 0.0
+        return task.values, 0.0
     clock = Clock.within(seconds)
-    low, high = _ranges(values, levels, reach)
-    _tell(progress, 0, "directions")
-    up, gap = _directions(sums, levels, weights, low, high, seconds)
+    low, high = _ranges(task)
+    tell(progress, 0, 3, "directions")
+    up, gap = _directions(task, low, high, seconds)
     low[levels.cells[up]] = levels.above[up]
     high[levels.cells[~up]] = -levels.below[~up]
-    _tell(progress, 1, "amounts")
-    moves = _amounts(sums, weights, low, high)
-    if moves is None:
-        raise LimitError(f"no adjustment was found in {seconds:g} seconds; raise the time limit")
+    tell(progress, 1, 3, "amounts")
+    moves = _amounts(sums, weights, low, high, seconds)
     if squared:
         moves = _squares(sums, weights, low, high)
-    _tell(progress, 2, "whole units")
+    tell(progress, 2, 3, "whole units")
     whole = _whole(sums, moves, weights, max(clock.left or 0.0, 5.0))
-    adjusted = values + whole
-    assert not sums.gaps(adjusted).any()
+    adjusted = task.values + whole
+    assert not sums.sums(adjusted).any()
     assert ((whole >= low) & (whole <= high)).all()
     return adjusted, gap
 
 
-def _ranges(values: IntArray, levels: ProtectionLevels, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _ranges(task: Adjustment) -> tuple[FloatArray, FloatArray]:
     """Return the least and the largest change of every figure; nothing becomes negative, and empty cells stay empty."""
+    values = task.values
     low = np.where(values >= 0, -values.astype(np.float64), -np.inf)
     high = np.full(values.size, np.inf)
     others = np.ones(values.size, bool)
-    others[levels.cells] = False
-    floor = np.floor(reach)
+    others[task.levels.cells] = False
+    floor = np.floor(task.reach)
     low[others], high[others] = np.maximum(low, -floor)[others], floor[others]
     empty = others & (values == 0)
     low[empty] = high[empty] = 0.0
     return low, high
 
 
-def _directions(
-    sums: Sums,
-    levels: ProtectionLevels,
-    weights: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    seconds: float,
-) -> tuple[Any, float]:
+def _directions(task: Adjustment, low: FloatArray, high: FloatArray, seconds: float) -> tuple[BoolArray, float]:
     """Return which sensitive figures go up, by an integer program over rises and falls of all figures."""
+    sums, levels, weights = task.sums, task.levels, task.weights
     n, s = low.size, levels.cells.size
     # No figure gains from moving further than all levels together.
     most = float(levels.below.sum() + levels.above.sum())
@@ -106,31 +97,24 @@ def _directions(
         raise InfeasibleError(
             f"{stuck.size:,} sensitive figures can neither fall nor rise far enough; widen the radius"
         )
-    m = sums.starts.size - 1
     at, z = levels.cells, 2 * n + np.arange(s)
+    none, any_ = np.zeros(s), np.full(s, np.inf)
     # rise ≥ above·z and ≤ rise_max·z; fall ≥ below·(1 − z) and ≤ fall_max·(1 − z).
-    pairs = [
-        (at, levels.above, 0.0, np.inf),
-        (at, rise[at], -np.inf, 0.0),
-        (at + n, -levels.below, levels.below, np.inf),
-        (at + n, -fall[at], -np.inf, fall[at]),
-    ]
+    pairs = [(at, levels.above), (at, rise[at]), (at + n, -levels.below), (at + n, -fall[at])]
     balanced = _rises_and_falls(sums, n)
-    index, lengths = [balanced.columns], [np.diff(balanced.starts)]
-    value: list[FloatArray] = [balanced.values.astype(np.float64)]
-    row_low, row_high = [np.zeros(m)], [np.zeros(m)]
-    for columns, factor, least, largest in pairs:
-        index.append(np.stack([columns, z], axis=1).ravel())
-        value.append(np.stack([np.ones(s), -np.asarray(factor, np.float64)], axis=1).ravel())
-        lengths.append(np.full(s, 2))
-        row_low.append(np.broadcast_to(np.asarray(least, np.float64), s))
-        row_high.append(np.broadcast_to(np.asarray(largest, np.float64), s))
+    zero = np.zeros(sums.starts.size - 1)
+    index = [balanced.columns, *(np.stack([columns, z], axis=1).ravel() for columns, _ in pairs)]
+    value = [balanced.values, *(np.stack([np.ones(s), -factor], axis=1).ravel() for _, factor in pairs)]
+    lengths = np.append(np.diff(balanced.starts), np.full(4 * s, 2))
     program = Program(
-        Rows(starts_of(np.concatenate(lengths)), np.concatenate(index), np.concatenate(value)),
+        Rows(starts_of(lengths), np.concatenate(index), np.concatenate(value)),
         costs=np.concatenate([weights, weights, np.zeros(s)]),
         lower=np.concatenate([np.zeros(2 * n), np.where(downward, 0.0, 1.0)]),
         upper=np.concatenate([rise, fall, np.where(upward, 1.0, 0.0)]),
-        sums=(np.concatenate(row_low), np.concatenate(row_high)),
+        sums=(
+            np.concatenate([zero, none, -any_, levels.below, -any_]),
+            np.concatenate([zero, any_, none, any_, fall[at]]),
+        ),
         whole=z,
     )
     if program.run(seconds) == "infeasible":
@@ -143,16 +127,16 @@ def _directions(
     return program.point[2 * n :] > 0.5, max(program.gap, 0.0) if np.isfinite(program.gap) else 1.0
 
 
-def _rises_and_falls(sums: Sums, n: int) -> Rows:
+def _rises_and_falls(sums: SumEquations, n: int) -> Rows:
     """Return the sums over how far each figure rises, and then how far each falls."""
     return Rows(
         2 * sums.starts,
         np.stack([sums.columns, sums.columns + n], axis=1).ravel(),
-        np.stack([sums.signs, -sums.signs], axis=1).ravel().astype(np.float64),
+        np.stack([sums.values, -sums.values], axis=1).ravel().astype(np.float64),
     )
 
 
-def _amounts(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray | None:
+def _amounts(sums: SumEquations, weights: FloatArray, low: FloatArray, high: FloatArray, seconds: float) -> FloatArray:
     """Return the changes with the least weighted sum of absolute values once directions are fixed."""
     n, m = low.size, sums.starts.size - 1
     program = Program(
@@ -166,12 +150,11 @@ def _amounts(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray)
     if outcome == "infeasible":
         raise InfeasibleError("no adjustment keeps all sums within the radius; widen it, or leave it out")
     if outcome != "optimal":
-        return None
-    moves: FloatArray = program.point[:n] - program.point[n:]
-    return moves
+        raise LimitError(f"no adjustment was found in {seconds:g} seconds; raise the time limit")
+    return program.point[:n] - program.point[n:]
 
 
-def _squares(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+def _squares(sums: SumEquations, weights: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the changes with the least weighted sum of squares once directions are fixed.
 
     With some changes held at their bounds, the others follow from linear equations: d = Aᵀy/w with A·d = 0. All that
@@ -182,7 +165,7 @@ def _squares(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray)
     from scipy.sparse.linalg import splu
 
     n, m = low.size, sums.starts.size - 1
-    A = Rows(sums.starts, sums.columns, sums.signs.astype(np.float64)).matrix(n)
+    A = sums.matrix(n).astype(np.float64)
     still = low == high
     held = still.astype(np.int64) + np.where(~still & (low > 0), 1, 0) + np.where(~still & (high < 0), 2, 0)
     fewest, tries = n + 1, PATIENCE
@@ -210,24 +193,21 @@ def _squares(sums: Sums, weights: FloatArray, low: FloatArray, high: FloatArray)
     raise LimitError("the least squares did not settle; take absolute changes (norm='absolute')")
 
 
-def _whole(sums: Sums, moves: FloatArray, weights: FloatArray, seconds: float) -> IntArray:
-    """Round changes to neighbouring whole units so that all sums hold; bounds are whole and therefore still hold."""
+def _whole(sums: SumEquations, moves: FloatArray, weights: FloatArray, seconds: float) -> IntArray:
+    """Round changes to neighbouring whole units with all sums intact; bounds are whole and therefore still hold."""
     near = np.rint(moves)
     floor = np.where(np.abs(moves - near) < CLOSE, near, np.floor(moves)).astype(np.int64)
     open_ = np.flatnonzero(np.abs(moves - near) >= CLOSE)
-    if not open_.size and not sums.gaps(floor).any():
+    if not open_.size and not sums.sums(floor).any():
         return floor
-    place = np.full(moves.size, -1)
-    place[open_] = np.arange(open_.size)
-    kept = place[sums.columns] >= 0
     share = moves[open_] - floor[open_]
-    starts = starts_of(np.bincount(sums.row[kept], minlength=sums.starts.size - 1))
+    gaps = -sums.sums(floor)
     program = Program(
-        Rows(starts, place[sums.columns[kept]], sums.signs[kept]),
+        sums.among(open_, moves.size),
         costs=weights[open_] * (1 - 2 * share),
         lower=np.zeros(open_.size),
         upper=np.ones(open_.size),
-        sums=(-sums.gaps(floor), -sums.gaps(floor)),
+        sums=(gaps, gaps),
         whole=True,
     )
     program.run(seconds)
@@ -238,8 +218,3 @@ def _whole(sums: Sums, moves: FloatArray, weights: FloatArray, seconds: float) -
         )
     floor[open_] += np.rint(program.point).astype(np.int64)
     return floor
-
-
-def _tell(progress: Progress | None, done: int, label: str) -> None:
-    if progress is not None:
-        progress(done, 3, label)

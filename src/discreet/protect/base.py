@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Protocol, TypeAlias, get_args, get_type_hints, runtime_checkable
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
 from discreet.core.text import html_table
@@ -23,21 +22,15 @@ Original: TypeAlias = Table | Tabulation
 """What can be protected: inner counts, or cells with all their margins, hierarchies and magnitudes."""
 
 
-def check_single(original: Any) -> None:
-    """Refuse several tables where a method protects them one by one, and would let them contradict each other."""
-    if isinstance(original, Sequence):
-        raise RequestError(
-            "this method protects one table at a time, and tables that share dimensions would contradict each other; "
-            "protect them together by rounding, by cell keys or by suppression, or tabulate them as one"
-        )
+Originals: TypeAlias = Original | Sequence[Original]
+"""One original, or linked ones that are protected together."""
 
 
 def check_anybody(original: Original) -> None:
-    """Refuse a table in which nobody is: no method has anything to protect there; and one with weights beside it.
+    """Refuse a table that counts nobody, where there is nothing to protect, and one with weights beside it.
 
     >>> check_anybody(Table.from_array([0, 1], ["month"]))
     """
-    check_single(original)
     if isinstance(original, Tabulation):
         original.check_publishable()
     total = original.total if isinstance(original, Table) else int(original.records.max(initial=0))
@@ -63,44 +56,32 @@ class Changes:
 
     @classmethod
     def between(
-        cls, original: IntArray, published: IntArray, hidden: Any = None, *, total: tuple[int, int], decimals: int = 0
+        cls, old: IntArray, new: IntArray, hidden: BoolArray | None = None, *, total: tuple[int, int], decimals: int = 0
     ) -> Changes:
         """Compare figures one by one; ``total`` is the original and the published grand total.
 
         >>> Changes.between(np.array([1, 5]), np.array([3, 5]), total=(6, 8)).sentence
         '1 of 2 figures changed, by 2 at most and 2 in all; the total went from 6 to 8.'
         """
-        shown = np.ones(original.size, bool) if hidden is None else ~np.asarray(hidden, bool)
-        moved = np.abs(published[shown] - original[shown])
-        return cls(
-            int(original.size),
-            int(np.count_nonzero(moved)),
-            int(np.count_nonzero(~shown)),
-            int(moved.max(initial=0)),
-            int(moved.sum()),
-            *total,
-            decimals,
-        )
+        covered = np.zeros(old.size, bool) if hidden is None else hidden
+        moved = np.where(covered, 0, np.abs(new - old))
+        changed, unseen = int(np.count_nonzero(moved)), int(np.count_nonzero(covered))
+        return cls(old.size, changed, unseen, int(moved.max(initial=0)), int(moved.sum()), *total, decimals)
 
     @property
     def sentence(self) -> str:
         """What changed, in words."""
-        parts = []
-        if self.hidden:
-            parts.append(f"{self.hidden:,} of {self.figures:,} figures are hidden")
+
+        def text(value: int) -> str:
+            return decimal_text(value, self.decimals)
+
+        parts = [f"{self.hidden:,} of {self.figures:,} figures are hidden"] if self.hidden else []
         if self.changed or not self.hidden:
-            by = (
-                f", by {self._text(self.largest)} at most and {self._text(self.distance)} in all"
-                if self.changed
-                else ""
-            )
+            by = f", by {text(self.largest)} at most and {text(self.distance)} in all" if self.changed else ""
             parts.append(f"{self.changed:,} of {self.figures:,} figures changed{by}")
         if self.original_total != self.published_total:
-            parts.append(f"the total went from {self._text(self.original_total)} to {self._text(self.published_total)}")
+            parts.append(f"the total went from {text(self.original_total)} to {text(self.published_total)}")
         return "; ".join(parts) + "."
-
-    def _text(self, value: int) -> str:
-        return decimal_text(value, self.decimals)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, in the unit that is published."""
@@ -150,7 +131,6 @@ class Protected:
         return " ".join([self.changes.sentence, *self.notes, *([f"{TRIAL}."] if self.release.trial else [])])
 
     def __str__(self) -> str:
-        """Say what was done and how."""
         made = ", ".join(f"{name} {value}" for name, value in self.release.parameters.items())
         return f"{self.release.method}{f' ({made})' if made else ''}: {self.sentence}"
 
@@ -159,20 +139,6 @@ class Protected:
     def _repr_html_(self) -> str:
         rows = [[str(name), str(value)] for name, value in self.to_dict().items() if not isinstance(value, list | dict)]
         return html_table(["", ""], rows)
-
-
-Apply = TypeVar("Apply", bound=Callable[..., Protected])
-
-
-def drawn(apply: Apply) -> Apply:
-    """Mark what a random method makes of a short seed as a trial: who tries all such seeds undoes it."""
-
-    @wraps(apply)
-    def marked(method: Any, original: Any, seed: Seed = None, **given: Any) -> Protected:
-        done = apply(method, original, seed, **given)
-        return done.as_trial() if is_short(seed) else done
-
-    return cast("Apply", marked)
 
 
 @runtime_checkable
@@ -222,15 +188,72 @@ class EnumerableMethod(RandomMethod, Protocol):
         """Return all releases in blocks, with their probabilities."""
 
 
-@runtime_checkable
-class SometimesRandom(Protocol):
-    """A method of which a parameter says whether it leaves something to chance."""
+def is_random(method: object) -> bool:
+    """Say whether a method leaves something to chance."""
+    return method.random if isinstance(method, MethodBase) else isinstance(method, RandomMethod)
+
+
+@dataclass(frozen=True)
+class MethodBase:
+    """What protections have in common: derive a frozen data class, name it, and say how it protects one original.
+
+    Its fields are its parameters. Its docstring is the help of its command, which says how it is used.
+
+    Attributes:
+        told: the fields that a release states, where it does not state all of them.
+        seeded: whether it takes a seed.
+        examples: what follows the command on command lines, and what they do.
+    """
+
+    name: ClassVar[str]
+    told: ClassVar[tuple[str, ...] | None] = None
+    seeded: ClassVar[bool] = True
+    examples: ClassVar[Mapping[str, str]] = {}
 
     @property
     def random(self) -> bool:
         """Whether a release depends on the seed."""
+        return isinstance(self, RandomMethod)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the release says about how it was made."""
+        hints = get_type_hints(type(self))
+        told = [one.name for one in fields(self)] if self.told is None else self.told
+        return {name: _plain(value, hints[name]) for name in told if (value := getattr(self, name)) is not None}
+
+    def apply(self, original: Originals, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+        """Protect an original, or linked ones together where the method can."""
+        if isinstance(original, Table | Tabulation):
+            self.check_original(original)
+            done = self.protected(original, seed, progress)
+        else:
+            done = self.linked(original, seed, progress)
+        # Anybody can try all short seeds, and so undo what was drawn with one.
+        return done.as_trial() if is_short(seed) and self.random else done
+
+    def check_original(self, original: Original) -> None:
+        """Refuse what this method cannot protect."""
+        check_anybody(original)
+
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Protect one original, which is checked."""
+        raise NotImplementedError
+
+    def linked(self, originals: Sequence[Original], seed: Seed, progress: Progress | None) -> Protected:
+        """Refuse several tables: protected one by one, they would contradict each other."""
+        raise RequestError(
+            "this method protects one table at a time, and tables that share dimensions would contradict each other; "
+            "protect them together by rounding, by cell keys or by suppression, or tabulate them as one"
+        )
 
 
-def is_random(method: object) -> bool:
-    """Say whether a method leaves something to chance."""
-    return method.random if isinstance(method, SometimesRandom) else isinstance(method, RandomMethod)
+def _plain(value: Any, hint: object) -> object:
+    """Return the value of a field as plain data, numbers of the type that the field has."""
+    kinds = get_args(hint) or (hint,)
+    for number in (bool, int, float):
+        if number in kinds:
+            return number(value)
+    if isinstance(value, Mapping):
+        return {str(key): int(one) for key, one in value.items()}
+    return list(value) if isinstance(value, tuple) else value

@@ -1,7 +1,7 @@
 """Linked tables protected together: a figure that several of them show is one figure, changed once.
 
-Tables that share dimensions share totals. Rounded one by one, a total is published as 57 in one table and as 54 in the
-other; a reader who knows that base 3 was used then knows that it is 55 or 56. Here the tables are laid out as one
+Tables that share dimensions share totals. Rounded one by one, a total may be 57 in one table and 54 in the other; a
+reader who knows that base 3 was used then knows that it is 55 or 56. Here the tables are laid out as one
 tabulation, a method changes every figure of it once, and each table gets its own figures back.
 """
 
@@ -9,35 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.core.progress import Progress
-from discreet.core.random import Seed
-from discreet.protect.base import Method, Original, Protected
-from discreet.protect.rounding import check_counts, laid_out
-from discreet.table import Release, Table
+from discreet.protect.base import Original
+from discreet.protect.layout import Layout, check_counts
+from discreet.table import Table
+from discreet.table.axis import Axis
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, locate, recode
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Level
 
-if TYPE_CHECKING:
-    from discreet.table.axis import Axis
 
-ONCE = "Figures that several tables show were changed once, and are the same in all of them."
+@runtime_checkable
+class Keyed(Protocol):
+    """Cells whose noise comes from the keys of their records."""
+
+    def unperturbed(self) -> Tabulation:
+        """Return the true cells."""
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class LinkedTables:
     """Linked tables as one tabulation, with the positions in it of the figures that each of them publishes."""
 
     whole: Tabulation
-    tables: tuple[Tabulation, ...]
-    rows: tuple[IntArray, ...]
+    layouts: tuple[Layout, ...]
     places: tuple[IntArray, ...]
 
     def split(self, shown: Figures) -> tuple[Figures, ...]:
@@ -45,43 +46,15 @@ class Linked:
         at = self.whole.grid.encode(shown.codes.T)
         order = np.argsort(at)
         made = []
-        for table, rows, place in zip(self.tables, self.rows, self.places, strict=True):
+        for layout, place in zip(self.layouts, self.places, strict=True):
             mine = locate(at, place, order)
-            made.append(
-                Figures(
-                    {axis.name: axis.codes for axis in table.axes},
-                    np.stack([table.codes(axis.name)[rows] for axis in table.axes], axis=1),
-                    shown.values[mine],
-                    shown.kind[mine],
-                    shown.kinds,
-                    name=" × ".join(table.names),
-                    total=table.axes[0].codes[0],
-                    hierarchies={axis.name: axis.hierarchies for axis in table.axes},
-                    absent=shown.absent,
-                    upper=None if shown.upper is None else shown.upper[mine],
-                )
-            )
+            upper = None if shown.upper is None else shown.upper[mine]
+            about = {"name": " × ".join(layout.full.names), "absent": shown.absent, "upper": upper}
+            made.append(layout.figures(shown.values[mine], shown.kind[mine], shown.kinds, **about))
         return tuple(made)
 
 
-def protect_linked(
-    method: Method, originals: Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
-) -> Protected:
-    """Apply a method to linked tables at once.
-
-    Args:
-        method: what changes the figures; its inner counts only where it does not publish margins (``margins=False``).
-        originals: tables or tabulations of the same people that share dimensions.
-        seed: makes it reproducible; keep it secret.
-        progress: told how far the work is.
-    """
-    linked = link(originals, margins=bool(getattr(method, "margins", True)))
-    made = method.apply(linked.whole, seed, progress=progress)
-    release = Release(None, made.release.method, made.release.parameters, linked.split(made.release.parts()[0]))
-    return replace(made, release=release, notes=(*made.notes, ONCE))
-
-
-def link(originals: Sequence[Original], *, margins: bool = True) -> Linked:
+def link(originals: Sequence[Original], *, margins: bool = True) -> LinkedTables:
     """Lay tables that share dimensions out as one tabulation, and check that they agree in what they share.
 
     Of a :class:`~discreet.table.Table` the inner counts are published, and all its margins with ``margins``.
@@ -96,35 +69,35 @@ def link(originals: Sequence[Original], *, margins: bool = True) -> Linked:
         raise RequestError("there is no table to protect; give at least one")
     for one in several:
         check_linkable(one)
-    laid = [laid_out(one) for one in several]
+    layouts = [Layout.of(one) for one in several]
     axes: dict[str, Axis] = {}
-    for full, _ in laid:
-        for axis in full.axes:
-            _check_axis(axes.setdefault(axis.name, axis), axis, " × ".join(full.names))
+    for layout in layouts:
+        for axis in layout.full.axes:
+            _check_axis(axes.setdefault(axis.name, axis), axis, " × ".join(layout.full.names))
     grid = Grid.of({name: axis.codes for name, axis in axes.items()})
     everywhere = []
-    for full, _ in laid:
+    for full in (layout.full for layout in layouts):
         codes = {axis.name: recode(axis.codes, axes[axis.name].codes) for axis in full.axes}
         everywhere.append(full.grid.translate(full.cells, grid, codes))
-    _check_agreement([full for full, _ in laid], everywhere)
-    rows = []
-    for one, (full, kept) in zip(several, laid, strict=True):
-        finest = isinstance(one, Table) and not margins
-        rows.append(kept[full.inner(full.names)[kept]] if finest else kept)
-    places = [at[mine] for at, mine in zip(everywhere, rows, strict=True)]
-    cells, first = np.unique(np.concatenate(places), return_index=True)
-    counts = np.concatenate([full.records[mine] for (full, _), mine in zip(laid, rows, strict=True)])[first]
+    _check_agreement([layout.full for layout in layouts], everywhere)
     crossed: dict[tuple[str, ...], None] = {}
-    for one, (full, _) in zip(several, laid, strict=True):
-        for margin in (full.names,) if isinstance(one, Table) and not margins else full.margins:
+    for i, layout in enumerate(layouts):
+        shown = layout.full.margins
+        if isinstance(layout.original, Table) and not margins:
+            shown = (layout.full.names,)
+            layouts[i] = replace(layout, kept=layout.kept[layout.inner[layout.kept]])
+        for margin in shown:
             crossed[tuple(name for name in axes if name in margin)] = None
+    places = [at[layout.kept] for at, layout in zip(everywhere, layouts, strict=True)]
+    cells, first = np.unique(np.concatenate(places), return_index=True)
+    counts = np.concatenate([layout.full.records[layout.kept] for layout in layouts])[first]
     whole = Tabulation(tuple(axes.values()), tuple(crossed), cells, counts, None, (), Level(counts, None, ()))
-    return Linked(whole, tuple(full for full, _ in laid), tuple(rows), tuple(places))
+    return LinkedTables(whole, tuple(layouts), tuple(places))
 
 
-def check_linkable(original: Any) -> None:
+def check_linkable(original: object) -> None:
     """Refuse what cannot be put together with other tables: anything but counts, and weighted ones."""
-    if hasattr(original, "unperturbed"):
+    if isinstance(original, Keyed):
         raise RequestError(
             "tables whose noise comes from the keys of their records agree in what they share; protect them one by one"
         )

@@ -1,4 +1,4 @@
-"""Which inner figures to round up so that all margins stay close to the original."""
+"""Which inner figures to round up to keep all margins close to the original."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from itertools import product
 import numpy as np
 
 from discreet.core.numerics import IntArray
-from discreet.core.progress import Progress
+from discreet.core.progress import Progress, tell
 from discreet.table.axis import Axis
 from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
 
 PATIENCE = 200
-"""How many trades in a row may fail before the search looks elsewhere."""
+"""How many trades in a row may fail before the search looks elsewhere; a round choice: more rarely finds another."""
 
 
 def round_for_margins(
@@ -24,28 +24,25 @@ def round_for_margins(
     The sum over all margins of squared deviations is lowered until no single candidate, and no trade of two that the
     search looks at, lowers it further. It is no proved optimum; the order of the search is fixed.
 
-    Args:
-        cells: a tabulation that lists its empty cells.
-        rows: the inner cells that are rounded.
-        residual: what each is above its lower neighbour.
-        base: how far apart the two neighbours are.
-        progress: told how many rounds of improvement are done.
+    ``cells`` lists its empty cells; ``residual`` is what each of the inner cells at ``rows`` is above its lower
+    neighbour, a base below the upper one.
     """
     from discreet.protect import margin_search as search
 
     starts, margins = containing(cells, rows)
-    up = np.zeros(rows.size, np.int64)
-    search.systematic(residual, base, up)
+    # Begin with every base-th unit of the running sum, by which any run of candidates is off by less than the base.
+    running = base // 2 + np.cumsum(residual)
+    up = running // base - (running - residual) // base
     off = np.zeros(len(cells), np.int64)
     np.add.at(off, margins, np.repeat(base * up - residual, np.diff(starts)))
+    fit = search.Fit(up, base, starts, margins, off)
     lines = [_lines(cells, rows, axis) for axis in cells.axes]
     for round_number in range(search.ROUNDS):
-        if progress is not None:
-            progress(round_number, search.ROUNDS, "rounds of improvement")
-        moved = search.flips(up, base, starts, margins, off)
+        tell(progress, round_number, search.ROUNDS, "rounds of improvement")
+        moved = search.flips(fit)
         for order, ends in lines:
-            moved += search.trades(order, ends, up, base, starts, margins, off)
-        moved += search.exchanges(up, base, starts, margins, off, PATIENCE)
+            moved += search.trades(order, ends, fit)
+        moved += search.exchanges(fit, PATIENCE)
         if not moved:
             break
     return up
@@ -72,7 +69,7 @@ def _above(axis: Axis) -> IntArray:
 
 
 def _lines(cells: Tabulation, rows: IntArray, along: Axis) -> tuple[IntArray, IntArray]:
-    """Return the candidates in an order in which those of a line along one dimension stand together, and the ends."""
+    """Return the candidates line by line along one dimension, and where each line ends."""
     line = cells.grid.moved(cells.cells[rows], cells.names.index(along.name), 0)
     order = np.argsort(line, kind="stable")
     return order, np.append(np.flatnonzero(np.diff(line[order])) + 1, rows.size)

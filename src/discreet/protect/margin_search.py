@@ -1,11 +1,13 @@
-"""Compiled search for the inner figures to round up so that all margins stay close to the original.
+"""Compiled search for the inner figures to round up that keep all margins close to the original.
 
 Every candidate is published one step higher or lower; a margin is off by the sum of what its candidates moved. The sum
 of squares of these deviations falls with every move that is made, until neither a single candidate, nor two that trade
-places, lower it further. Nothing is random: the same table is always rounded alike.
+places, lower it further. Nothing is random: the same table is always rounded the same way.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,30 +15,41 @@ from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
 
 ROUNDS = 200
-"""How often the search goes over all candidates at most; it ends as soon as nothing improves."""
+"""The most passes over all candidates, a round number that is never reached: the search ends when nothing improves."""
+
+
+class Fit(NamedTuple):
+    """Which candidates are up, the margins of each in compressed and sorted rows, and how far every margin is off."""
+
+    up: IntArray
+    base: int
+    starts: IntArray
+    margins: IntArray
+    off: IntArray
 
 
 @compiled
-def pull(i: int, starts: IntArray, margins: IntArray, off: IntArray) -> int:
+def pull(i: int, fit: Fit) -> int:
     """Return by how much the margins of a candidate are too high, all together."""
     total = 0
-    for k in range(starts[i], starts[i + 1]):
-        total += off[margins[k]]
+    for k in range(fit.starts[i], fit.starts[i + 1]):
+        total += fit.off[fit.margins[k]]
     return total
 
 
 @compiled
-def shift(i: int, by: int, starts: IntArray, margins: IntArray, off: IntArray) -> None:
-    """Move a candidate and its margins."""
-    for k in range(starts[i], starts[i + 1]):
-        off[margins[k]] += by
+def shift(i: int, by: int, fit: Fit) -> None:
+    """Move the margins of a candidate."""
+    for k in range(fit.starts[i], fit.starts[i + 1]):
+        fit.off[fit.margins[k]] += by
 
 
 @compiled
-def shared(i: int, j: int, starts: IntArray, margins: IntArray) -> int:
-    """Return in how many margins two candidates stand together; the margins of each are sorted."""
-    a, b, count = starts[i], starts[j], 0
-    while a < starts[i + 1] and b < starts[j + 1]:
+def shared(i: int, j: int, fit: Fit) -> int:
+    """Return the number of margins that two candidates share."""
+    margins = fit.margins
+    a, b, count = fit.starts[i], fit.starts[j], 0
+    while a < fit.starts[i + 1] and b < fit.starts[j + 1]:
         if margins[a] == margins[b]:
             count += 1
             a += 1
@@ -49,71 +62,67 @@ def shared(i: int, j: int, starts: IntArray, margins: IntArray) -> int:
 
 
 @compiled
-def flips(up: IntArray, base: int, starts: IntArray, margins: IntArray, off: IntArray) -> int:
+def flips(fit: Fit) -> int:
     """Turn every candidate whose turn lowers the sum of squares; return how many were turned."""
+    up, base, starts = fit.up, fit.base, fit.starts
     turned = 0
     for i in range(up.size):
         by = -base if up[i] else base
-        if 2 * by * pull(i, starts, margins, off) + base * base * (starts[i + 1] - starts[i]) < 0:
-            shift(i, by, starts, margins, off)
+        if 2 * by * pull(i, fit) + base * base * (starts[i + 1] - starts[i]) < 0:
+            shift(i, by, fit)
             up[i] = 1 - up[i]
             turned += 1
     return turned
 
 
 @compiled
-def trade(i: int, j: int, up: IntArray, base: int, starts: IntArray, margins: IntArray, off: IntArray) -> bool:
+def trade(i: int, j: int, fit: Fit) -> bool:
     """Turn i down and j up if that lowers the sum of squares."""
-    away = pull(j, starts, margins, off) - pull(i, starts, margins, off)
-    touched = starts[i + 1] - starts[i] + starts[j + 1] - starts[j] - 2 * shared(i, j, starts, margins)
-    if 2 * away + base * touched >= 0:
+    starts = fit.starts
+    away = pull(j, fit) - pull(i, fit)
+    touched = starts[i + 1] - starts[i] + starts[j + 1] - starts[j] - 2 * shared(i, j, fit)
+    if 2 * away + fit.base * touched >= 0:
         return False
-    shift(i, -base, starts, margins, off)
-    shift(j, base, starts, margins, off)
-    up[i], up[j] = 0, 1
+    shift(i, -fit.base, fit)
+    shift(j, fit.base, fit)
+    fit.up[i], fit.up[j] = 0, 1
     return True
 
 
 @compiled
-def trades(
-    order: IntArray, ends: IntArray, up: IntArray, base: int, starts: IntArray, margins: IntArray, off: IntArray
-) -> int:
+def trades(order: IntArray, ends: IntArray, fit: Fit) -> int:
     """Let candidates of the same line trade places: the highest that is up with the lowest that is down.
 
     Lines are runs of `order` that end at `ends`.
     """
     done, begin = 0, 0
-    for line in range(ends.size):
-        end = ends[line]
-        size = end - begin
-        pulls = np.empty(size, np.int64)
-        for k in range(size):
-            pulls[k] = pull(order[begin + k], starts, margins, off)
-        for _ in range(size):
+    for end in ends:
+        line = order[begin:end]
+        begin = end
+        pulls = np.empty(line.size, np.int64)
+        for _ in range(line.size):
+            for k in range(line.size):
+                pulls[k] = pull(line[k], fit)
             high, low = -1, -1
-            for k in range(size):
-                if up[order[begin + k]]:
+            for k in range(line.size):
+                if fit.up[line[k]]:
                     if high < 0 or pulls[k] > pulls[high]:
                         high = k
                 elif low < 0 or pulls[k] < pulls[low]:
                     low = k
-            if high < 0 or low < 0:
-                break
-            if not trade(order[begin + high], order[begin + low], up, base, starts, margins, off):
+            if high < 0 or low < 0 or not trade(line[high], line[low], fit):
                 break
             done += 1
-            for k in range(size):
-                pulls[k] = pull(order[begin + k], starts, margins, off)
-        begin = end
     return done
 
 
 @compiled
-def exchanges(up: IntArray, base: int, starts: IntArray, margins: IntArray, off: IntArray, patience: int) -> int:
-    """Let the highest candidates that are up trade places with the lowest that are down, wherever they stand."""
+def exchanges(fit: Fit, patience: int) -> int:
+    """Let the highest candidates that are up trade places with the lowest that are down, wherever they are."""
+    up = fit.up
     pulls = np.empty(up.size, np.int64)
     for i in range(up.size):
-        pulls[i] = pull(i, starts, margins, off)
+        pulls[i] = pull(i, fit)
     order = np.argsort(pulls)
     low, high, failed, done = 0, up.size - 1, 0, 0
     while failed < patience:
@@ -123,7 +132,7 @@ def exchanges(up: IntArray, base: int, starts: IntArray, margins: IntArray, off:
             high -= 1
         if low >= up.size or high < 0 or low >= high:
             break
-        if trade(order[high], order[low], up, base, starts, margins, off):
+        if trade(order[high], order[low], fit):
             done += 1
             failed = 0
         else:
@@ -131,13 +140,3 @@ def exchanges(up: IntArray, base: int, starts: IntArray, margins: IntArray, off:
         low += 1
         high -= 1
     return done
-
-
-@compiled
-def systematic(residual: IntArray, base: int, up: IntArray) -> None:
-    """Begin with every base-th unit of the running sum, so that any run of candidates is off by less than the base."""
-    running = base // 2
-    for i in range(residual.size):
-        after = running + residual[i]
-        up[i] = after // base - running // base
-        running = after

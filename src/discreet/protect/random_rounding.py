@@ -1,13 +1,13 @@
 """Unbiased random rounding of counts to a base.
 
-Every count moves to a neighbouring multiple of the base, up with probability r/b for residual r, so that its
-expectation is the count itself. It hides whether a small count is 0, 1 or 2 from somebody who sees the inner cells;
-margins that are published beside them, rounded independently or exact, can narrow that down.
+Every count moves to a neighbouring multiple of the base, up with probability r/b for residual r; its expectation is the
+count itself. This hides whether a small count is 0, 1 or 2 from a reader of the inner cells; margins that are published
+beside them, rounded independently or exact, can narrow that down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -19,37 +19,28 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
-from discreet.protect.base import Original, Protected, drawn
-from discreet.protect.linked import protect_linked
-from discreet.protect.rounding import (
-    BASE,
-    WITH_MARGINS,
-    check_base,
-    check_counts,
-    inner_and_sums,
-    laid_out,
-    rounded_table,
-    rounded_tabulation,
-)
-from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.protect.base import Original, Protected
+from discreet.protect.figure_method import WITH_MARGINS, Rounding
+from discreet.protect.layout import Layout
+from discreet.protect.usage import in_one_call, option
+from discreet.table import Table
 from discreet.table.kinds import Random
 from discreet.table.tabulation import Tabulation
 
 BLOCK = 1 << 18
-"""How many counts share a random stream; so many fit into the cache together with what is made of them."""
+"""How many counts share a random stream: so many fit into the cache together with what is made of them. Another size
+draws other roundings for the same seed."""
 
 
 def round_randomly(F: IntArray, base: int, rng: np.random.Generator, size: int) -> IntArray:
     """Return `size` independent roundings of the counts, one per row.
 
     Up with probability r/b, where r is the residual modulo the base b: the mean of a rounded count is the
-    count. For base 3 these are the probabilities 2/3 and 1/3 of antal2014 section 4. A whole number is drawn evenly
-    from 0 … b − 1 and compared with r, so that the probabilities are exact.
+    count. For base 3 these are the probabilities 2/3 and 1/3 of antal2014 section 4. An integer is drawn evenly
+    from 0 … b − 1 and compared with r, which makes the probabilities exact.
     """
     residual = F % base
-    small: Any = np.uint8 if base <= 256 else np.uint16 if base <= 65_536 else np.int64
+    small: type[np.integer[Any]] = np.uint8 if base <= 256 else np.uint16 if base <= 65_536 else np.int64
     up = rng.integers(0, base, (size, F.size), dtype=small) < residual.astype(small)
     rounded = np.multiply(up, base, dtype=np.int64)
     rounded += F - residual
@@ -70,89 +61,63 @@ def round_once(F: IntArray, base: int, seed: Seed, *, workers: int | None = None
 
 
 @dataclass(frozen=True)
-class RandomRounding:
-    """Random rounding of every figure, independently, to a multiple of the base.
+class RandomRounding(Rounding):
+    """Round every figure at random to a multiple of the base, up with probability r/b for a residual r: no bias.
 
-    Of a table the inner counts are rounded. Of a tabulation, or with ``margins``, every margin is a figure that is
-    rounded on its own, so that rounded cells need not add up to rounded totals. With ``additive`` margins are the sums
-    of the rounded inner counts: less accurate, but they tell a reader nothing more, so that the risk of every figure
-    is known exactly.
+    Of a table the inner counts are rounded; of a tabulation, or with ``margins``, every margin too, on its own: cells
+    need not add up to totals, which then reveal more of the cells. With ``additive`` margins are the sums of the
+    rounded inner counts: less accurate, but they reveal nothing more, and the risk of every figure is known exactly.
 
     >>> table = Table.from_array([1, 5, 6], ["month"])
     >>> RandomRounding(3).outcomes(table)
     4
     """
 
-    base: int = field(default=3, metadata=BASE)
     margins: bool = field(default=False, metadata=WITH_MARGINS)
     additive: bool = field(
         default=False, metadata=option("Margins of records are sums of what is published, and tell nothing more.")
     )
     name: ClassVar[str] = "random-rounding"
-    usage: ClassVar[Usage] = Usage(
-        "Round every figure at random to a multiple of the base, up with probability r/b for a residual r: no "
-        "bias.\n\n"
-        "Figures are rounded independently, so that cells need not add up to totals, which then tell more about "
-        "the cells.",
-        {
-            "discreet protect random-rounding religion.csv --base 3 -o rounded.csv": "the inner counts",
-            "discreet protect random-rounding people.csv --by area,sex -o rounded.csv": "records: all margins too",
-            "discreet protect random-rounding people.csv --by area,sex --additive -o r.csv": "margins are sums",
-            "discreet protect random-rounding a.csv --linked b.csv --with-margins -o r.csv": "two tables, one total",
-        },
-        linked=True,
-    )
+    told: ClassVar[tuple[str, ...]] = ("base",)
+    examples: ClassVar[Mapping[str, str]] = {
+        "religion.csv --base 3 -o rounded.csv": "the inner counts",
+        "people.csv --by area,sex -o rounded.csv": "records: all margins too",
+        "people.csv --by area,sex --additive -o r.csv": "margins are sums",
+        "a.csv --linked b.csv --with-margins -o r.csv": "two tables, one total",
+    }
 
     def __post_init__(self) -> None:
-        """Check the base."""
-        check_base(self.base)
+        super().__post_init__()
         if self.margins and self.additive:
             raise RequestError("margins are either rounded on their own (margins) or added up (additive); choose one")
 
     @property
     def parameters(self) -> dict[str, object]:
         """What the release says about how it was made."""
-        return {"base": int(self.base), **({"additive": True} if self.additive else {})}
+        return super().parameters | ({"additive": True} if self.additive else {})
 
-    def check(self, table: Table) -> None:
-        """Refuse a table that cannot be rounded."""
-        check_counts(table)
-
-    def support(self, table: Table) -> IntArray:
-        """Return the cells that can be published as other than 0: empty cells stay empty."""
-        return table.cells
-
-    @drawn
-    def apply(
-        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
-    ) -> Protected:
-        """Round an original, or linked ones together, once."""
-        if not isinstance(original, Table | Tabulation):
-            return protect_linked(self, original, seed, progress=progress)
-        check_counts(original)
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Round the figures of an original once."""
         kind = Random(base=int(self.base))
-        if isinstance(original, Table) and not self.margins:
-            rounded = round_once(original.counts, self.base, seed)
-            return rounded_table(original, rounded, self.name, self.parameters, kind)
-        if self.additive:
-            counts = laid_out(original)[0].records
-            return inner_and_sums(
-                original, lambda rows: round_once(counts[rows], self.base, seed), self.name, self.parameters, kind
-            )
-        return rounded_tabulation(
-            original, lambda values: round_once(values, self.base, seed), self.name, self.parameters, kind
-        )
+
+        def rounded(counts: IntArray) -> IntArray:
+            return round_once(counts, self.base, seed)
+
+        if self.additive and isinstance(original, Tabulation):
+            layout = Layout.of(original)
+            return layout.added_up(self, lambda rows: rounded(layout.full.records[rows]), kind)
+        return self.each_changed(original, rounded, kind, margins=self.margins)
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return released counts of the table's non-empty cells, one draw per row; empty cells stay empty."""
         return round_randomly(table.counts, self.base, rng, size)
 
     def outcomes(self, table: Table) -> int:
-        """Return how many different releases there are."""
+        """Return the number of different releases."""
         return 1 << int(np.count_nonzero(table.counts % self.base))
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Go through every release with its probability T(G), in blocks of rows."""
+        """Enumerate the releases, each with its probability T(G), in blocks of rows."""
         residual = table.counts % self.base
         moving = np.flatnonzero(residual)
         chance = residual[moving] / self.base
@@ -164,26 +129,4 @@ class RandomRounding:
             yield np.where(up, chance, 1 - chance).prod(axis=1), released
 
 
-@reads_original
-def random_rounding(
-    original: Original | Sequence[Original],
-    base: int = 3,
-    *,
-    margins: bool = False,
-    additive: bool = False,
-    seed: Seed = None,
-) -> Release:
-    """Round every inner cell of a table at random to a multiple of the base, without bias.
-
-    Args:
-        original: a table, or a tabulation, whose margins and groups are rounded on their own too.
-        base: what the figures are multiples of.
-        margins: publish the margins of a table too, each rounded on its own.
-        additive: publish the margins of a tabulation as sums of the rounded inner counts.
-        seed: makes the rounding reproducible; keep it secret.
-
-    >>> release = random_rounding(Table.from_array([[1, 5], [6, 2]], ["area", "sex"]), base=3, seed=1)
-    >>> set((release.table.to_array() % 3).ravel().tolist())
-    {0}
-    """
-    return RandomRounding(base, margins, additive).apply(original, seed).release
+random_rounding = in_one_call(RandomRounding)

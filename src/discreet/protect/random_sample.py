@@ -7,36 +7,34 @@ release states what was asked for, n or the fraction; it states the population's
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
-from typing import Any, ClassVar, Literal
+from itertools import accumulate, islice
+from typing import ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import FRACTION, PUBLISH_TOTAL, check_share, counts_of, release_counts, release_inner
-from discreet.protect.record_rows import arrow_records, like
-from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
-from discreet.table.kinds import Sampled
+from discreet.protect.checks import check_integer, check_share
+from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling
+from discreet.protect.usage import in_one_call, option
+from discreet.table import Table
 
 
 @dataclass(frozen=True)
-class RandomSample:
-    """A sample of n people, every set of n being equally likely: counts are multivariate hypergeometric.
+class RandomSample(Sampling):
+    """Draw a simple random sample without replacement: every set of n people is equally likely.
+
+    Counts are multivariate hypergeometric.
 
     Attributes:
         n: how many people are in the sample.
-        fraction: their share of all people instead; n is rounded to a whole number, at least 1.
-        known_total: the number of all people is public, so that the release states it and the audit counts on it.
-            Without it a release states what was asked for alone: n does not give the population's size away, and a
-            fraction q gives it to within 1/q.
+        fraction: their share of all people instead; n is rounded to an integer, at least 1.
+        known_total: the number of all people is public: the release states it, and the audit counts on it. Without it
+            a release states what was asked for alone: n does not give the population's size away, and a fraction q
+            gives it to within 1/q.
 
     >>> RandomSample(2).outcomes(Table.from_array([1, 5], ["month"]))
     2
@@ -46,29 +44,21 @@ class RandomSample:
     fraction: float | None = field(default=None, metadata=FRACTION)
     known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "random-sample"
-    usage: ClassVar[Usage] = Usage(
-        "Draw a simple random sample without replacement: every set of n people is equally likely.",
-        {
-            "discreet protect random-sample religion.csv --n 245 -o sample.csv": "245 people",
-            "discreet protect random-sample people.csv --by area,sex --fraction 0.1 -o s.csv": "a tenth, all margins",
-        },
-    )
+    told: ClassVar[tuple[str, ...]] = ("n", "fraction")
+    examples: ClassVar[Mapping[str, str]] = {
+        "religion.csv --n 245 -o sample.csv": "245 people",
+        "people.csv --by area,sex --fraction 0.1 -o s.csv": "a tenth, all margins",
+    }
 
     def __post_init__(self) -> None:
-        """Check the sample size or the share."""
         if (self.n is None) == (self.fraction is None):
             raise RequestError(
                 "give either the size of the sample (n=, --n) or its share of all people (fraction=, --fraction)"
             )
-        if self.fraction is not None:
+        if self.fraction is None:
+            check_integer(self.n, "the sample size n")
+        else:
             check_share(self.fraction, "the sampling fraction", above=True)
-        elif isinstance(self.n, bool) or not isinstance(self.n, int | np.integer) or self.n < 1:
-            raise RequestError(f"the sample size n is {self.n!r}; give a whole number of 1 or more")
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        return {"fraction": float(self.fraction)} if self.fraction is not None else {"n": int(self.n or 0)}
 
     def people(self, total: int) -> int:
         """Return how many of so many people are in the sample; refuse a sample larger than the population.
@@ -84,29 +74,13 @@ class RandomSample:
         return n
 
     def check(self, table: Table) -> None:
-        """Refuse a table in which nobody is, and a sample larger than the table."""
-        check_anybody(table)
+        """Refuse a table that counts nobody, and a sample larger than the table."""
+        super().check(table)
         self.people(table.total)
 
-    def support(self, table: Table) -> IntArray:
-        """Return the cells that can be filled in the sample: those that are in the original."""
-        return table.cells
-
-    @drawn
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Draw one sample."""
-        table = counts_of(original, self.name)
-        check_anybody(table)
-        counts = self.draws(table, generator(seed), 1)[0]
-        share = float(self.fraction or 0)
-        return sampled(original, table, counts, self.name, self.parameters, share, known_total=self.known_total)
-
-    def records(self, records: Any, seed: Seed = None) -> Any:
-        """Return n records of a frame or file, every set of n being equally likely, in the order of the file."""
-        arrow = arrow_records(records)
-        n = self.people(arrow.num_rows)
-        rows = np.sort(generator(seed).choice(arrow.num_rows, n, replace=False, shuffle=False))
-        return like(records, arrow.take(rows))
+    def rows(self, arrow: pa.Table, rng: np.random.Generator) -> IntArray:
+        """Return n records, every set of n being equally likely."""
+        return np.sort(rng.choice(arrow.num_rows, self.people(arrow.num_rows), replace=False, shuffle=False))
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return sample counts of the table's non-empty cells, one draw per row."""
@@ -114,59 +88,14 @@ class RandomSample:
         return draw_samples(table.counts, self.people(table.total), rng, size)
 
     def outcomes(self, table: Table) -> int:
-        """Return how many different sample tables there are."""
+        """Return the number of different sample tables."""
         self.check(table)
         return count_samples(table.counts, self.people(table.total))
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Go through every sample table with its probability T(f), in blocks of rows."""
+        """Enumerate the sample tables, each with its probability T(f), in blocks of rows."""
         self.check(table)
-        F, n = table.counts.tolist(), self.people(table.total)
-        whole = math.comb(sum(F), n)
-        chances: list[float] = []
-        rows: list[list[int]] = []
-        for ways, row in _samples(F, n):
-            chances.append(ways / whole)
-            rows.append(row)
-            if len(rows) == block:
-                yield np.array(chances), np.array(rows, np.int64)
-                chances, rows = [], []
-        if rows:
-            yield np.array(chances), np.array(rows, np.int64)
-
-
-UNSTATED = (
-    "The release does not state how many people there are in all; where that is public, say so (known_total=, "
-    "--publish-total), so that the audit counts on it."
-)
-
-
-def sampled(
-    original: Original,
-    table: Table,
-    counts: IntArray,
-    method: str,
-    parameters: dict[str, object],
-    fraction: float,
-    *,
-    known_total: bool = False,
-    notes: tuple[str, ...] = (),
-) -> Protected:
-    """Return the release of a sample in which a reader knows the same of every cell.
-
-    The fraction is what the release says of it; where the total is public, it is what was drawn of that.
-    """
-    kind = Sampled(fraction=fraction)
-    if known_total:
-        kind = Sampled(fraction=int(counts.sum()) / table.total, size=table.total)
-    inner = table.with_counts(table.cells, counts)
-    if inner == table and not notes:
-        notes = ("Everybody is in the sample, so that its counts are the true ones; sample less.",)
-    told = notes if kind.size else (*notes, UNSTATED)
-    if isinstance(original, Table):
-        return release_inner(Release(inner, method, parameters, kind=kind), original, notes=told)
-    # What the inner counts of a sample say about a sum, the sum itself does not say again.
-    return release_counts(original, inner, method, parameters, kinds=(kind,), sums=Sampled(), notes=told)
+        return sample_law(table.counts, self.people(table.total), block)
 
 
 def draw_samples(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray:
@@ -180,22 +109,27 @@ def draw_samples(F: IntArray, n: int, rng: np.random.Generator, size: int) -> In
 
 
 def count_samples(F: IntArray, n: int) -> int:
-    """Return how many different tables a sample of n people can have.
+    """Return the number of different tables that a sample of n people can have.
 
     >>> count_samples(np.array([1, 5]), 2)
     2
     """
     ways = [1] + [0] * n
     for count in F.tolist():
-        running = [0]
-        for value in ways:
-            running.append(running[-1] + value)
+        running = list(accumulate(ways, initial=0))
         ways = [running[t + 1] - running[max(t - count, 0)] for t in range(n + 1)]
     return ways[n]
 
 
+def sample_law(F: IntArray, n: int, block: int) -> Iterator[tuple[FloatArray, IntArray]]:
+    """Enumerate the tables of a sample of n people, each with its probability, in blocks of rows."""
+    whole, samples = math.comb(int(F.sum()), n), _samples(F.tolist(), n)
+    while found := list(islice(samples, block)):
+        yield np.array([ways / whole for ways, _ in found]), np.array([row for _, row in found], np.int64)
+
+
 def _samples(F: list[int], n: int) -> Iterator[tuple[int, list[int]]]:
-    """Go through every sample table, with the number of sets of n people that have it."""
+    """Enumerate the sample tables, each with the number of sets of n people that have it."""
     after = list(accumulate(reversed(F), initial=0))[::-1]
     left, ways = [n] * (len(F) + 1), [1] * (len(F) + 1)
     f, high = [0] * len(F), [0] * len(F)
@@ -223,32 +157,14 @@ def _large(F: IntArray, n: int, rng: np.random.Generator, size: int) -> IntArray
     rest = int(F.sum())
     for i, count in enumerate(F.tolist()):
         rest -= count
-        draws[:, i] = left if rest == 0 else _hypergeometric(rng, count, rest, left)
+        if rest and max(count, rest) >= 1_000_000_000:
+            raise RequestError(
+                f"a cell of {max(count, rest):,} people against the others is too large to sample from exactly; "
+                "sample the slices one by one"
+            )
+        draws[:, i] = rng.hypergeometric(count, rest, left) if rest else left
         left = left - draws[:, i]
     return draws
 
 
-def _hypergeometric(rng: np.random.Generator, good: int, bad: int, sample: IntArray) -> IntArray:
-    if good >= 1_000_000_000 or bad >= 1_000_000_000:
-        raise RequestError(
-            f"a cell of {max(good, bad):,} people against the others is too large to sample from exactly; "
-            "sample the slices one by one"
-        )
-    return rng.hypergeometric(good, bad, sample)
-
-
-@reads_original
-def random_sample(
-    original: Original,
-    n: int | None = None,
-    *,
-    fraction: float | None = None,
-    known_total: bool = False,
-    seed: Seed = None,
-) -> Release:
-    """Draw a simple random sample of n people, or of a share of all, without replacement and return its table.
-
-    >>> random_sample(Table.from_array([[10, 50], [60, 20]], ["area", "sex"]), 14, seed=1).table.total
-    14
-    """
-    return RandomSample(n, fraction, known_total).apply(original, seed).release
+random_sample = in_one_call(RandomSample)

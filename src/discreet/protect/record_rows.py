@@ -15,14 +15,16 @@ from discreet.table.columns import coded_arrow
 from discreet.table.frames import to_arrow
 
 
-def arrow_records(records: Any) -> pa.Table:
-    """Return the records of a pandas, polars or Arrow frame, or of a CSV or Parquet file, as columns."""
-    if isinstance(records, str | Path):
-        from discreet.table.arrow_files import read_arrow
+def read_columns(records: Any) -> pa.Table:
+    """Return a pandas, polars or Arrow frame, or a CSV or Parquet file, as columns."""
+    from discreet.table.arrow_files import read_arrow
 
-        arrow = read_arrow(Path(records))
-    else:
-        arrow = to_arrow(records)
+    return read_arrow(Path(records)) if isinstance(records, str | Path) else to_arrow(records)
+
+
+def arrow_records(records: Any) -> pa.Table:
+    """Return the records of a frame or file as columns; there must be some."""
+    arrow = read_columns(records)
     if arrow.num_rows == 0:
         raise DataError("there are no records; a file needs at least one")
     return arrow
@@ -37,9 +39,7 @@ def like(records: Any, arrow: pa.Table) -> Any:
 
 
 def column_codes(arrow: pa.Table, name: str) -> tuple[IntArray, list[str]]:
-    """Return a column as whole numbers, in the sorted order of its labels, with the labels.
-
-    Sorted, so that the order of the rows does not matter.
+    """Return a column as integers, with its labels, which are sorted: the order of the rows does not matter.
 
     >>> column_codes(pa.table({"area": ["s", "n", "s"]}), "area")[0].tolist()
     [1, 0, 1]
@@ -48,6 +48,4 @@ def column_codes(arrow: pa.Table, name: str) -> tuple[IntArray, list[str]]:
         raise RequestError(f"there is no column {name!r}; {nearest(name, arrow.column_names)}")
     coded = coded_arrow(name, arrow[name], lambda row: f"record {row + 1}")
     order = sorted(range(len(coded.categories)), key=lambda i: str(coded.categories[i]))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[coded.codes], [str(coded.categories[i]) for i in order]
+    return np.argsort(order)[coded.codes], [str(coded.categories[i]) for i in order]

@@ -1,18 +1,17 @@
 """Semi-controlled random rounding: random and unbiased in every figure, and cells add up to the totals that are kept.
 
 The totals along one line of nested dimensions are rounded at random, the grand total first; then the parts of each
-rounded total are rounded so that they add up to it. Other margins are rounded on their own.
+rounded total are rounded to add up to it. Other margins are rounded on their own.
 
-The parts x₁, x₂, … of a total, in random order, have the running sums s₁, s₂, …; with one whole number u drawn evenly
-from 0 … b − 1 the i-th part is rounded to b·(⌊(sᵢ + u)/b⌋ − ⌊(sᵢ₋₁ + u)/b⌋), systematic selection (Cox 1987 calls
-such methods unbiased controlled selection). A part goes up for exactly r of the b values of u; the total itself goes
-up for the values of u above b − 1 − (S mod b), so that, once it is rounded, u is drawn evenly from those values that
-lead to it.
+The parts x₁, x₂, … of a total, in random order, have the running sums s₁, s₂, …; with one integer u drawn evenly from
+0 … b − 1 the i-th part is rounded to b·(⌊(sᵢ + u)/b⌋ − ⌊(sᵢ₋₁ + u)/b⌋), systematic selection (Cox 1987 calls such
+methods unbiased controlled selection). A part goes up for exactly r of the b values of u. The total itself goes up for
+the values of u above b − 1 − (S mod b); once it is rounded, u is drawn evenly from the values that lead to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
@@ -20,35 +19,29 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, drawn
-from discreet.protect.linked import protect_linked
+from discreet.core.sparse import starts_of
+from discreet.protect.base import Original, Protected
+from discreet.protect.figure_method import Rounding
+from discreet.protect.layout import Layout
 from discreet.protect.random_rounding import round_randomly
-from discreet.protect.rounding import BASE, check_base, check_counts, laid_out, released
-from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.protect.usage import in_one_call, option
+from discreet.table import Table
 from discreet.table.grid import locate
 from discreet.table.kinds import Controlled
 from discreet.table.tabulation import Tabulation
 
 
 def round_parts(values: IntArray, parent: IntArray, whole: IntArray, base: int, rng: np.random.Generator) -> IntArray:
-    """Round the parts of totals that are rounded already, at random and without bias, so that they add up to them.
+    """Round parts at random and without bias to add up to their totals, which are rounded already (``whole``).
 
-    Args:
-        values: the parts.
-        parent: for each part the number of its total.
-        whole: the rounded totals.
-        base: what figures are rounded to.
-        rng: draws the order of the parts and where the selection begins.
+    ``parent`` is the number of each part's total.
     """
     # The order is drawn anew for every total; with a fixed one, neighbours would go up and down together.
     order = np.lexsort((rng.random(values.size), parent))
     x, total = values[order], parent[order]
-    sums = np.bincount(total, weights=x % base, minlength=whole.size).astype(np.int64)
     exact = np.zeros(whole.size, np.int64)
     np.add.at(exact, total, x)
     residual = exact % base
@@ -58,21 +51,20 @@ def round_parts(values: IntArray, parent: IntArray, whole: IntArray, base: int, 
     # A cell at its finest before others has no parts, and no use for a place to begin.
     begin = np.where(up, base - residual, 0) + rng.integers(0, np.maximum(span, 1))
     r = x % base
-    running = np.cumsum(r)
-    starts = np.concatenate([[0], np.cumsum(sums)[:-1]])
-    before = running - r - starts[total] + begin[total]
+    sums = np.bincount(total, weights=r, minlength=whole.size)
+    before = np.cumsum(r) - r - starts_of(sums.astype(np.int64))[total] + begin[total]
     rounded = np.empty_like(values)
     rounded[order] = x - r + base * ((before + r) // base - before // base)
     return rounded
 
 
 @dataclass(frozen=True)
-class SemiControlledRounding:
-    """Random rounding in which cells add up to chosen totals, and every figure stays unbiased.
+class SemiControlledRounding(Rounding):
+    """Round at random and without bias; cells add up to the published totals of some dimensions.
 
-    ``totals`` names dimensions from coarse to fine: with ``("area", "sex")`` the grand total, the total of every area
-    (and of its groups, where the dimension has a hierarchy) and every area by sex are sums of what is published in
-    them.
+    ``totals`` names dimensions from coarse to fine: with area and sex the grand total, which is always kept, the total
+    of every area (and of its groups, where the dimension has a hierarchy) and every area by sex are sums of what is
+    published in them. Other margins are rounded on their own.
 
     >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
     >>> made = SemiControlledRounding(3, ("area",)).apply(table, seed=1).release
@@ -80,55 +72,32 @@ class SemiControlledRounding:
     [15, 9, 6, 6, 3, 3, 9, 6, 3]
     """
 
-    base: int = field(default=3, metadata=BASE)
     totals: tuple[str, ...] = field(
         default=(), metadata=option("Dimensions from coarse to fine whose totals are kept, with commas.")
     )
     name: ClassVar[str] = "semi-controlled-rounding"
-    usage: ClassVar[Usage] = Usage(
-        "Round at random and without bias, so that cells add up to the published totals of some dimensions.\n\n"
-        "The grand total is always kept. Margins that are not are rounded on their own.",
-        {"discreet protect semi-controlled-rounding t.csv --totals area -o rounded.csv": "cells add up to areas"},
-        linked=True,
-    )
+    examples: ClassVar[Mapping[str, str]] = {"t.csv --totals area -o rounded.csv": "cells add up to areas"}
 
     def __post_init__(self) -> None:
-        """Check the base and the names."""
-        check_base(self.base)
+        super().__post_init__()
         names = (self.totals,) if isinstance(self.totals, str) else tuple(self.totals)
         object.__setattr__(self, "totals", names)
         if len(set(names)) != len(names):
             raise RequestError(f"the totals are {list(names)}; name every dimension once, from coarse to fine")
 
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        return {"base": int(self.base), "totals": list(self.totals)}
-
-    def check(self, table: Table) -> None:
-        """Refuse a table that cannot be rounded."""
-        check_counts(table)
+    def check_original(self, original: Original) -> None:
+        """Refuse what cannot be rounded, or lacks a dimension whose totals are kept."""
+        super().check_original(original)
         for name in self.totals:
-            table.axis(name)
+            original.axis(name)
 
-    def support(self, table: Table) -> IntArray:
-        """Return the cells that can be published as other than 0: empty cells stay empty."""
-        return table.cells
-
-    @drawn
-    def apply(
-        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
-    ) -> Protected:
-        """Round an original, or linked ones together, once."""
-        if not isinstance(original, Table | Tabulation):
-            return protect_linked(self, original, seed, progress=progress)
-        check_counts(original)
-        full, kept = laid_out(original)
-        if full.names not in full.margins:
-            raise RequestError(
-                f"the finest cells {' × '.join(full.names)} are not tabulated, so that nothing adds up to totals; "
-                "tabulate them, or round every figure (controlled-rounding, random-rounding)"
-            )
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Round the figures of an original once."""
+        layout = Layout.of(original)
+        layout.check_finest(
+            "so nothing adds up to totals; tabulate them, or round every figure (controlled-rounding, random-rounding)"
+        )
+        full = layout.full
         rng = generator(seed)
         values = np.full(len(full), -1, np.int64)
         nested = nested_totals(full, self.totals)
@@ -136,10 +105,9 @@ class SemiControlledRounding:
             values[level.rows] = rounded
         rest = np.flatnonzero(values < 0)
         values[rest] = round_randomly(full.records[rest], self.base, rng, 1)[0]
-        kinds = (Controlled(base=int(self.base)),)
         kept_totals = ["the grand total", *(" × ".join(self.totals[:i]) for i in range(1, len(self.totals) + 1))]
         note = f"What is published adds up to {', '.join(kept_totals)}; other margins are rounded on their own."
-        return released(original, full, kept, values, self.name, self.parameters, kinds, notes=(note,))
+        return layout.released(self, values, (Controlled(base=int(self.base)),), notes=(note,))
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return released counts of the table's non-empty cells, one draw per row; empty cells stay empty."""
@@ -148,14 +116,6 @@ class SemiControlledRounding:
         drawn = round_nested(cells.records, nested, self.base, rng, size)[-1]
         # A tabulation lists its cells in the order of the table.
         return drawn.reshape(size, table.counts.size)
-
-    def outcomes(self, table: Table) -> int:
-        """Refuse to count the releases; they are not listed."""
-        raise RequestError(f"the releases of {self.name} are not enumerated; judge it over draws")
-
-    def law(self, table: Table) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Refuse to go through the releases."""
-        raise RequestError(f"the releases of {self.name} are not enumerated; judge it over draws")
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,14 +131,10 @@ def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
 
     Dimensions are broken down one after the other, each along its first hierarchy; then all others at once.
     """
-    chosen = [cells.axis(name) for name in totals]
-    rest = [axis for axis in cells.axes if axis.name not in totals]
-    count = len(cells)
-    inside, depth = np.ones(count, bool), np.zeros(count, np.int64)
-    finished, parent = np.ones(count, bool), cells.cells.copy()
-    for axis in chosen:
-        code = cells.codes(axis.name)
-        tree = axis.hierarchies[0]
+    inside, finished = np.ones(len(cells), bool), np.ones(len(cells), bool)
+    depth, parent = np.zeros(len(cells), np.int64), cells.cells
+    for axis in map(cells.axis, totals):
+        code, tree = cells.codes(axis.name), axis.hierarchies[0]
         above, level = np.full(len(axis), -1), np.full(len(axis), -1)
         for label, up, deep in zip(tree.codes, tree.parents, tree.levels, strict=True):
             above[axis.places[label]] = axis.places[tree.codes[up]] if up >= 0 else 0
@@ -189,6 +145,7 @@ def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
         higher = cells.grid.moved(cells.cells, cells.names.index(axis.name), above[code])
         parent = np.where(code > 0, higher, parent)
         finished = finished & np.isin(code, axis.leaf_codes)
+    rest = [axis for axis in cells.axes if axis.name not in totals]
     if rest:
         codes = np.stack([cells.codes(axis.name) for axis in rest])
         whole = (codes == 0).all(axis=0)
@@ -220,22 +177,4 @@ def round_nested(
     return drawn
 
 
-@reads_original
-def semi_controlled_rounding(
-    original: Original | Sequence[Original], base: int = 3, *, totals: Sequence[str] = (), seed: Seed = None
-) -> Release:
-    """Round at random and without bias, so that cells add up to the published totals of some dimensions.
-
-    Args:
-        original: a table or a tabulation.
-        base: what the figures are multiples of.
-        totals: dimensions from coarse to fine whose totals are kept; the grand total always is.
-        seed: makes the rounding reproducible; keep it secret.
-
-    >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
-    >>> release = semi_controlled_rounding(table, totals=["area"], seed=1)
-    >>> release.table.margin("area").counts.tolist(), release.table.total
-    ([6, 9], 15)
-    """
-    names = (totals,) if isinstance(totals, str) else tuple(totals)
-    return SemiControlledRounding(base, names).apply(original, seed).release
+semi_controlled_rounding = in_one_call(SemiControlledRounding)

@@ -1,44 +1,41 @@
 """Stratified sampling: a simple random sample within every category of one dimension.
 
-Small areas can be sampled with a larger share than large ones, so that each has figures of its own. A reader knows
-what was asked for, the share or each stratum's sample size; each stratum's own size only where these are public.
+Small areas can be sampled with a larger share than large ones, to give each figures of its own. A reader knows what was
+asked for, the share or each stratum's sample size; each stratum's own size only where these are public.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator
-from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import FRACTION, PUBLISH_TOTAL, check_share, counts_of, release_counts, release_inner
-from discreet.protect.random_sample import RandomSample, count_samples, draw_samples, sampled
-from discreet.protect.record_rows import arrow_records, column_codes, like
-from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
+from discreet.protect.base import Original, Protected
+from discreet.protect.checks import check_integer, check_share
+from discreet.protect.random_sample import count_samples, draw_samples, sample_law
+from discreet.protect.record_rows import column_codes
+from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling, changed, crossed
+from discreet.protect.usage import in_one_call, option
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
-from discreet.table.grid import Grid
 from discreet.table.kinds import EXACT, SUPPRESSED, Sampled
 
 
 @dataclass(frozen=True)
-class StratifiedSample:
-    """A simple random sample in each stratum: of a share of its people, or of a number given for it.
+class StratifiedSample(Sampling):
+    """Draw a simple random sample within every category of one dimension, of a share or of a size of its own.
 
     Attributes:
         by: the dimension, or the column of records, whose categories are the strata.
-        fraction: the share of every stratum's people; each sample size is rounded to a whole number.
+        fraction: the share of every stratum's people; each sample size is rounded to an integer.
         sizes: the sample size of every stratum instead, by category.
-        known_total: the number of people of every stratum is public, so that the release states it and the audit
-            counts on it.
+        known_total: the number of people of every stratum is public: the release states it, and the audit counts on it.
 
     >>> table = Table.from_array([[4, 6], [20, 0]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> StratifiedSample("area", fraction=0.5).apply(table, 1).release.table.margin("area").counts.tolist()
@@ -52,52 +49,33 @@ class StratifiedSample:
     )
     known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "stratified-sample"
-    usage: ClassVar[Usage] = Usage(
-        "Draw a simple random sample within every category of one dimension, of a share or of a size of its own.",
-        {
-            "discreet protect stratified-sample t.csv --strata area --fraction 0.1 -o s.csv": "a tenth of every area",
-            "discreet protect stratified-sample t.csv --strata sex --size m=50 --size f=60 -o s.csv": "sizes of each",
-        },
-    )
+    told: ClassVar[tuple[str, ...]] = ("by", "fraction", "sizes")
+    examples: ClassVar[Mapping[str, str]] = {
+        "t.csv --strata area --fraction 0.1 -o s.csv": "a tenth of every area",
+        "t.csv --strata sex --size m=50 --size f=60 -o s.csv": "sizes of each",
+    }
 
     def __post_init__(self) -> None:
-        """Check the shares or sizes."""
         if (self.fraction is None) == (self.sizes is None):
             raise RequestError("give either one fraction for all strata, or the sizes of all strata")
         if self.fraction is not None:
             check_share(self.fraction, "the sampling fraction", above=True)
         for label, n in (self.sizes or {}).items():
-            if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-                raise RequestError(f"the sample size of {self.by}={label} is {n!r}; give a whole number of 0 or more")
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        if self.sizes is None:
-            return {"by": self.by, "fraction": float(self.fraction or 0)}
-        return {"by": self.by, "sizes": {str(label): int(n) for label, n in self.sizes.items()}}
+            check_integer(n, f"the sample size of {self.by}={label}", 0)
 
     def check(self, table: Table) -> None:
-        """Refuse a table in which nobody is, and a stratum that is not there or is smaller than its sample."""
-        check_anybody(table)
+        """Refuse a table that counts nobody, and a stratum that is not there or is smaller than its sample."""
+        super().check(table)
         self._sizes(table)
 
-    def support(self, table: Table) -> IntArray:
-        """Return the cells that can be filled in the sample: those that are in the original."""
-        return table.cells
-
-    @drawn
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+    def renewed(self, original: Original, table: Table, rng: np.random.Generator) -> Protected:
         """Draw one sample."""
-        table = counts_of(original, self.name)
-        self.check(table)
         people, n = self._people(table), self._sizes(table)
-        counts = self.draws(table, generator(seed), 1)[0]
+        counts = self.draws(table, rng, 1)[0]
         notes = self._findings(table, people, n)
         if not self.known_total:
-            # An empty stratum is as all others: that nobody is in it is a figure too.
-            share = float(self.fraction or 0)
-            return sampled(original, table, counts, self.name, self.parameters, share, notes=notes)
+            # An empty stratum is treated as all others: that nobody is in it is a figure too.
+            return self.sampled(original, table, counts, notes)
         inner = table.with_counts(table.cells, counts)
         kinds = tuple(
             # In a stratum that is known to have nobody, every cell is known to be empty.
@@ -108,67 +86,57 @@ class StratifiedSample:
             plain = Figures.of_table(inner, Sampled(), name=self.name)
             stratum = plain.codes[:, table.axis(self.by)]
             figures = replace(plain, kind=stratum, kinds=(*kinds, SUPPRESSED))
-            return release_inner(Release(inner, self.name, self.parameters, (figures,)), original, notes=notes)
+            return changed(table, counts, Release(inner, self.name, self.parameters, (figures,)), notes)
         group = table.codes(self.by, np.arange(table.size))
-        return release_counts(
-            original, inner, self.name, self.parameters, kinds=kinds, group=group, sums=Sampled(), notes=notes
-        )
+        return self.release(original, inner, kinds, Sampled(), group=group, notes=notes)
 
     def _findings(self, table: Table, people: IntArray, n: IntArray) -> tuple[str, ...]:
-        """Say which strata are in the sample as a whole although less was asked for, as their counts are true ones."""
+        """Say which strata are in the sample as a whole, although less was asked for: their counts are true ones."""
         whole = np.flatnonzero((people > 0) & (n == people))
         if not whole.size or self.fraction == 1:
             return ()
         labels = table.dimensions[table.axis(self.by)].categories
         shown = ", ".join(labels[i] for i in whole[:3].tolist()) + (" …" if whole.size > 3 else "")
         return (
-            f"Everybody of {whole.size:,} of {np.count_nonzero(people):,} strata is in the sample, so that their "
-            f"counts are the true ones ({self.by}={shown}); merge small strata, or sample less of them.",
+            f"Everybody of {whole.size:,} of {np.count_nonzero(people):,} strata is in the sample, so their counts "
+            f"are the true ones ({self.by}={shown}); merge small strata, or sample less of them.",
         )
 
-    def records(self, records: Any, seed: Seed = None) -> Any:
-        """Return a simple random sample of the records of each stratum, in the order of the file."""
-        arrow = arrow_records(records)
+    def rows(self, arrow: pa.Table, rng: np.random.Generator) -> IntArray:
+        """Return a simple random sample of the records of each stratum."""
         codes, labels = column_codes(arrow, self.by)
         people = np.bincount(codes, minlength=len(labels))
         n = self._wanted(Dimension(self.by, tuple(labels)), people)
-        rng = generator(seed)
         # A random key for every record; the smallest keys of each stratum are its sample.
-        key = rng.random(arrow.num_rows)
-        order = np.lexsort((key, codes))
+        order = np.lexsort((rng.random(arrow.num_rows), codes))
         place = np.arange(arrow.num_rows) - np.repeat(np.cumsum(people) - people, people)
-        return like(records, arrow.take(np.sort(order[place < n[codes[order]]])))
+        return np.sort(order[place < n[codes[order]]])
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return sample counts of the table's non-empty cells, one draw per row."""
-        n, stratum = self._sizes(table), table.codes(self.by)
         drawn = np.zeros((size, table.counts.size), np.int64)
-        for code in np.flatnonzero(n).tolist():
-            here = np.flatnonzero(stratum == code)
-            drawn[:, here] = draw_samples(table.counts[here], int(n[code]), rng, size)
+        for here, n in self._strata(table):
+            if n:
+                drawn[:, here] = draw_samples(table.counts[here], n, rng, size)
         return drawn
 
     def outcomes(self, table: Table) -> int:
-        """Return how many different sample tables there are."""
-        n, stratum = self._sizes(table), table.codes(self.by)
-        return math.prod(count_samples(table.counts[stratum == code], int(n[code])) for code in np.flatnonzero(n))
+        """Return the number of different sample tables."""
+        return math.prod(count_samples(table.counts[here], n) for here, n in self._strata(table))
 
     def law(self, table: Table, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Go through every sample table with its probability T(f), in blocks of rows."""
-        n, stratum = self._sizes(table), table.codes(self.by)
-        order = np.argsort(stratum, kind="stable")
-        parts = []
-        for code in np.unique(stratum).tolist():
-            here = Table.from_array(table.counts[stratum == code], ["cell"])
-            if n[code] == 0:
-                parts.append((np.ones(1), np.zeros((1, here.size), np.int64)))
-                continue
-            chances, rows = zip(*RandomSample(int(n[code])).law(here), strict=True)
-            parts.append((np.concatenate(chances), np.concatenate(rows)))
+        """Enumerate the sample tables, each with its probability T(f), in blocks of rows."""
+        strata = list(self._strata(table))
+        parts = [next(sample_law(table.counts[here], n, count_samples(table.counts[here], n))) for here, n in strata]
+        back = np.argsort(np.concatenate([here for here, _ in strata]))
         for chance, ordered in crossed(parts, block):
-            back = np.empty_like(ordered)
-            back[:, order] = ordered
-            yield chance, back
+            yield chance, ordered[:, back]
+
+    def _strata(self, table: Table) -> Iterator[tuple[IntArray, int]]:
+        """Enumerate the filled cells of every stratum, with its sample size."""
+        n, stratum = self._sizes(table), table.codes(self.by)
+        for code in np.unique(stratum).tolist():
+            yield np.flatnonzero(stratum == code), int(n[code])
 
     def _people(self, table: Table) -> IntArray:
         found: IntArray = table.sums([self.by], table.counts)[0].astype(np.int64)
@@ -200,37 +168,4 @@ class StratifiedSample:
         return n
 
 
-def crossed(parts: Sequence[tuple[FloatArray, IntArray]], block: int) -> Iterator[tuple[FloatArray, IntArray]]:
-    """Go through every combination of independent parts, each given by its outcomes with their probabilities.
-
-    >>> half = (np.array([0.5, 0.5]), np.array([[0], [1]]))
-    >>> [(chance.tolist(), rows.tolist()) for chance, rows in crossed([half, half], 2)]
-    [([0.25, 0.25], [[0, 0], [0, 1]]), ([0.25, 0.25], [[1, 0], [1, 1]])]
-    """
-    grid = Grid(tuple(chance.size for chance, _ in parts))
-    for start in range(0, grid.size, block):
-        numbers = grid.decode(np.arange(start, min(start + block, grid.size)))
-        chance, rows = np.ones(numbers[0].size), []
-        for (probabilities, values), number in zip(reversed(parts), reversed(numbers), strict=True):
-            chance = chance * probabilities[number]
-            rows.append(values[number])
-        yield chance, np.concatenate(rows[::-1], axis=1)
-
-
-@reads_original
-def stratified_sample(
-    original: Original,
-    by: str,
-    *,
-    fraction: float | None = None,
-    sizes: Mapping[str, int] | None = None,
-    known_total: bool = False,
-    seed: Seed = None,
-) -> Release:
-    """Draw a simple random sample within each category of a dimension and return the sample's table.
-
-    >>> table = Table.from_array([[4, 6], [20, 0]], {"area": ["n", "s"], "sex": ["m", "f"]})
-    >>> stratified_sample(table, "area", sizes={"n": 3, "s": 2}, seed=1).table.total
-    5
-    """
-    return StratifiedSample(by, fraction, sizes, known_total).apply(original, seed).release
+stratified_sample = in_one_call(StratifiedSample)

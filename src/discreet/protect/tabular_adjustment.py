@@ -1,17 +1,17 @@
 """Controlled tabular adjustment: sensitive figures move to safe values, the others as little as can be.
 
 Every sensitive figure x is published at x − lower or less, or at x + upper or more, its protection levels; other
-figures move so that all sums still hold, and so that the changes, weighted, are least. Dandekar and Cox (2002)
-propose it instead of suppression: nothing is hidden, and no figure says by itself whether it was moved. Which way
+figures move to make all sums hold with the least weighted changes. Dandekar and Cox (2002) propose it instead of
+suppression: nothing is hidden, and no figure reveals on its own whether it was moved. Which way
 each sensitive figure goes is an integer program; the rest is linear (absolute changes) or quadratic (squared
 changes).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,12 +19,12 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.additive import Sums, sums_of
-from discreet.protect.adjustment_program import ProtectionLevels, adjust
-from discreet.protect.base import Changes, Original, Protected, check_anybody
-from discreet.protect.rounding import grand_totals, inner_of
-from discreet.protect.usage import UNLISTED, Usage, option
-from discreet.reading.reads import reads_original
+from discreet.protect.additive import SumEquations, sums_of
+from discreet.protect.adjustment_program import Adjustment, ProtectionLevels, adjust
+from discreet.protect.base import Changes, MethodBase, Original, Protected
+from discreet.protect.checks import check_seconds
+from discreet.protect.layout import grand_totals, inner_of
+from discreet.protect.usage import UNLISTED, in_one_call, option
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
@@ -38,8 +38,10 @@ NORMS, WEIGHTS = ("absolute", "squared"), ("equal", "inverse")
 
 
 @dataclass(frozen=True)
-class TabularAdjustment:
-    """Adjustment of a magnitude table so that every sensitive figure is published at a safe distance.
+class TabularAdjustment(MethodBase):
+    """Publish every sensitive figure at a safe distance from its value, and change the others as little as can be.
+
+    For magnitudes: nothing is hidden, and all sums hold.
 
     Attributes:
         rules: the sensitivity rules; a cell that any of them (or, with ``combine="all"``, all) names is moved.
@@ -61,79 +63,55 @@ class TabularAdjustment:
     combine: Combine = field(default="any", metadata=UNLISTED)
     time_limit: float = field(default=60.0, metadata=option("Seconds for the search."))
     name: ClassVar[str] = "tabular-adjustment"
-    usage: ClassVar[Usage] = Usage(
-        "Publish every sensitive figure at a safe distance from its value, and change the others as little as can "
-        "be.\n\n"
-        "For magnitudes: nothing is hidden, and all sums hold.",
-        {
-            "discreet protect tabular-adjustment table.parquet --rule p=10 -o adjusted.csv": "by the p% rule",
-            "discreet protect tabular-adjustment firms.csv --by region,activity --value turnover --rule p=10 -o "
-            "adjusted.csv": "from records",
-        },
-        random=False,
-    )
+    # How far figures must move is not told.
+    told: ClassVar[tuple[str, ...]] = ("norm", "weights")
+    seeded: ClassVar[bool] = False
+    examples: ClassVar[Mapping[str, str]] = {
+        "table.parquet --rule p=10 -o adjusted.csv": "by the p% rule",
+        "firms.csv --by region,activity --value turnover --rule p=10 -o adjusted.csv": "from records",
+    }
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         object.__setattr__(self, "rules", tuple(self.rules))
         if not self.rules:
-            raise RequestError("no rule is given, so that nothing is sensitive; give one (rules=, --rule p=10)")
+            raise RequestError("no rule is given, so nothing is sensitive; give one (rules=, --rule p=10)")
         for what, given, known in (("norm", self.norm, NORMS), ("weights", self.weights, WEIGHTS)):
             if given not in known:
                 raise RequestError(f"{what} is {given!r}; {nearest(str(given), known)}")
         if self.radius is not None and not self.radius > 0:
             raise RequestError(f"the radius is {self.radius!r}; give per cent above 0 (radius=, --radius), or none")
-        if not self.time_limit > 0:
-            raise RequestError(f"the time limit is {self.time_limit!r}; give seconds above 0")
+        check_seconds(self.time_limit)
 
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made; how far figures must move is not told."""
-        return {"norm": self.norm, "weights": self.weights}
-
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
-        """Adjust the original; there is nothing random in it."""
-        check_anybody(original)
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Adjust the figures of an original; there is nothing random in it."""
         cells = Tabulation.from_table(original) if isinstance(original, Table) else original
         found = sensitivity(cells, list(self.rules), response=self.response, combine=self.combine)
         values, decimals = units_of(cells, self.response)
         sums = sums_of(cells)
         _check_sums(cells, sums, values, decimals)
-        levels = levels_of(found, values, decimals)
-        share = np.abs(values.astype(np.float64))
-        weights = np.ones(values.size) if self.weights == "equal" else 1.0 / np.maximum(share, 1.0)
-        reach = np.full(values.size, np.inf) if self.radius is None else self.radius / 100 * share
-        adjusted, gap = adjust(sums, values, levels, weights, reach, self.norm == "squared", self.time_limit, progress)
-        return self._made(original, cells, found, values, adjusted, decimals, gap)
-
-    def _made(
-        self,
-        original: Original,
-        cells: Tabulation,
-        found: Sensitivity,
-        values: IntArray,
-        adjusted: IntArray,
-        decimals: int,
-        gap: float,
-    ) -> Protected:
+        size = np.abs(values.astype(np.float64))
+        task = Adjustment(
+            sums,
+            values,
+            levels_of(found, values, decimals),
+            weights=np.ones(values.size) if self.weights == "equal" else 1.0 / np.maximum(size, 1.0),
+            reach=np.full(values.size, np.inf) if self.radius is None else self.radius / 100 * size,
+        )
+        adjusted, gap = adjust(task, self.norm == "squared", self.time_limit, progress)
         changes = Changes.between(values, adjusted, total=grand_totals(cells, values, adjusted), decimals=decimals)
         # The worst case for the audit: a reader is told how far a figure moved at most.
         kind = Perturbed(bound=changes.largest) if changes.largest else EXACT
         figures = Figures.of_tabulation(cells, response=self.response, values=adjusted, kind=kind, name=self.name)
         inner = None if cells.responses else inner_of(original, cells, adjusted)
-        others = np.abs(adjusted - values)[~found.sensitive]
-        details: dict[str, Any] = {
-            "sensitive": int(found.cells.size),
-            "cost": changes.distance / 10**decimals,
-            "gap": gap,
-            "largest_other": int(others.max(initial=0)) / 10**decimals,
-        }
+        other = int(np.abs(adjusted - values)[~found.sensitive].max(initial=0))
         notes = [
-            f"{found.cells.size:,} sensitive figures stand at safe values; the others moved by "
-            f"{decimal_text(int(others.max(initial=0)), decimals)} at most. All sums hold."
+            f"{found.cells.size:,} sensitive figures are at safe values; the others moved by "
+            f"{decimal_text(other, decimals)} at most. All sums hold."
         ]
         if gap > 1e-6:
             notes.append(f"A nearer adjustment may exist: the changes are within {gap:.1%} of a bound.")
+        cost = {"cost": changes.distance / 10**decimals, "gap": gap, "largest_other": other / 10**decimals}
+        details = {"sensitive": int(found.cells.size), **cost}
         return Protected(Release(inner, self.name, self.parameters, (figures,)), changes, tuple(notes), details)
 
 
@@ -157,8 +135,8 @@ def levels_of(found: Sensitivity, values: IntArray, decimals: int) -> Protection
     return ProtectionLevels(at, units(lower), units(upper))
 
 
-def _check_sums(cells: Tabulation, sums: Sums, values: IntArray, decimals: int) -> None:
-    gaps = sums.gaps(values)
+def _check_sums(cells: Tabulation, sums: SumEquations, values: IntArray, decimals: int) -> None:
+    gaps = sums.sums(values)
     wrong = np.flatnonzero(gaps)
     if wrong.size:
         total = int(sums.columns[sums.starts[wrong[0]]])
@@ -169,35 +147,4 @@ def _check_sums(cells: Tabulation, sums: Sums, values: IntArray, decimals: int) 
         )
 
 
-@reads_original
-def tabular_adjustment(
-    original: Original,
-    rules: Sequence[Rule],
-    *,
-    response: str | None = None,
-    norm: Norm = "absolute",
-    weights: Weights = "equal",
-    radius: float | None = None,
-    time_limit: float = 60.0,
-) -> Release:
-    """Publish every sensitive figure at a safe distance from its value, and change the others as little as can be.
-
-    Args:
-        original: a tabulation of a magnitude with its largest contributions, or of counts.
-        rules: the sensitivity rules.
-        response: the magnitude that is published, where there are several.
-        norm: ``"absolute"`` or ``"squared"`` changes are least.
-        weights: ``"equal"``, or ``"inverse"`` to count changes relative to the figures.
-        radius: the largest change of figures that are not sensitive, in per cent of each.
-        time_limit: seconds for the search.
-
-    >>> from discreet.rules import PPercent
-    >>> from discreet.tabulation import tabulate
-    >>> import pandas as pd
-    >>> firms = pd.DataFrame({"region": ["n", "n", "n", "s", "s", "s"], "turnover": [59, 40, 1, 7, 8, 9]})
-    >>> release = tabular_adjustment(tabulate(firms, ["region"], value="turnover"), [PPercent(10)])
-    >>> release.parts()[0].values.tolist()
-    [124, 95, 29]
-    """
-    method = TabularAdjustment(tuple(rules), response, norm, weights, radius, "any", time_limit)
-    return method.apply(original).release
+tabular_adjustment = in_one_call(TabularAdjustment)

@@ -1,27 +1,41 @@
-"""How a method is asked for on the command line: its help, its examples, and an option for each of its fields."""
+"""How a method is asked for: on the command line, by an option for each of its fields, or in one call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from inspect import Parameter, Signature, cleandoc
 from types import MappingProxyType
+from typing import Any
+
+from discreet.protect.base import Method, MethodBase
+from discreet.reading.reads import reads_original
+from discreet.table import Release
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What ``discreet protect`` says of a method; a method has it as the class attribute ``usage``.
+    """What ``discreet protect`` says of a method, and whether it takes a seed, and linked tables."""
 
-    Attributes:
-        help: what the method does, in paragraphs; the first one of its docstring where it is empty.
-        examples: command lines and what they do.
-        random: whether it takes a seed.
-        linked: whether it protects linked tables together.
-    """
-
-    help: str = ""
-    examples: Mapping[str, str] = field(default_factory=dict)
+    help: str
+    examples: Mapping[str, str]
     random: bool = True
     linked: bool = False
+
+    @classmethod
+    def of(cls, method: type[Method]) -> Usage:
+        """Return how a method is used: its ``usage``, or what its class says.
+
+        The help is then the docstring up to a list of attributes or an example.
+        """
+        if isinstance(given := getattr(method, "usage", None), Usage):
+            return given
+        words = re.split(r"\n\n(?=Attributes:|>>>)", cleandoc(method.__doc__ or method.name))[0]
+        paragraphs = [" ".join(text.split()) for text in words.replace("``", "").split("\n\n")]
+        like = method if issubclass(method, MethodBase) else MethodBase
+        examples = {f"discreet protect {method.name} {line}": what for line, what in like.examples.items()}
+        return cls("\n\n".join(paragraphs), examples, like.seeded, like.linked is not MethodBase.linked)
 
 
 def option(help: str, flag: str = "", panel: str = "") -> Mapping[str, str]:
@@ -41,3 +55,55 @@ def option(help: str, flag: str = "", panel: str = "") -> Mapping[str, str]:
 
 UNLISTED: Mapping[str, str] = MappingProxyType({"flag": "none"})
 """The metadata of a field that is no option."""
+
+ABOUT = """{summary}
+
+``original`` is a table, a tabulation, or a file or frame that is read as one{linked}. The other parameters are the
+fields of :class:`~{home}.{method}`, which explains them{seed}.
+"""
+
+
+def in_one_call(
+    method: type[MethodBase], positional: int = 1, renamed: Mapping[str, str] = MappingProxyType({})
+) -> Callable[..., Release]:
+    """Return the function of a method: an original, the method's fields, and a seed if it draws anything.
+
+    The first fields, one by default, need not be named. ``renamed`` are fields that the function calls otherwise.
+
+    >>> from discreet.protect import ConventionalRounding
+    >>> from discreet.table import Table
+    >>> in_one_call(ConventionalRounding)(Table.from_array([1, 5, 8], ["month"]), 5).table.to_array().tolist()
+    [0, 5, 10]
+    """
+    usage = Usage.of(method)
+    # What a factory makes by default is asked for by leaving it out, or by None.
+    back = {name: field for field, name in renamed.items()}
+    made = {field.name for field in fields(method) if field.default_factory is not MISSING}
+    asked = [Parameter("original", Parameter.POSITIONAL_OR_KEYWORD)]
+    for place, field in enumerate(fields(method)):
+        kind = Parameter.POSITIONAL_OR_KEYWORD if place < positional else Parameter.KEYWORD_ONLY
+        default = None if field.name in made else Parameter.empty if field.default is MISSING else field.default
+        asked.append(Parameter(renamed.get(field.name, field.name), kind, default=default, annotation=field.type))
+    if usage.random:
+        asked.append(Parameter("seed", Parameter.KEYWORD_ONLY, default=None))
+    signature = Signature(asked, return_annotation=Release)
+
+    def call(*given: Any, **named: Any) -> Release:
+        chosen = signature.bind(*given, **named).arguments
+        original, seed = chosen.pop("original"), chosen.pop("seed", None)
+        options = {
+            back.get(name, name): value for name, value in chosen.items() if value is not None or name not in made
+        }
+        return method(**options).apply(original, seed).release
+
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    call.__name__ = call.__qualname__ = method.name.replace("-", "_")
+    call.__module__ = method.__module__
+    call.__doc__ = ABOUT.format(
+        summary=usage.help,
+        linked=", or several linked ones" if usage.linked else "",
+        home=method.__module__,
+        method=method.__name__,
+        seed="; ``seed`` makes the release reproducible: keep it secret" if usage.random else "",
+    )
+    return reads_original(call)

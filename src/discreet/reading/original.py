@@ -162,7 +162,7 @@ def _described(path: Path, how: Reading) -> Opened:
     """Return the cells of a file that itself says how they are laid out."""
     tab = path.suffix.lower() == ".tab" or how.rda is not None
     if how.hierarchies:
-        raise RequestError("a tabulation has its own hierarchies; leave --hierarchy out, or tabulate anew")
+        raise RequestError("a tabulation has its own hierarchies; leave --hierarchy out, or tabulate again")
     strange = how.beyond((*TEXT, "value", "response", "top", "parts", "dimensions", *(("rda",) if tab else ())))
     if tab:
         from discreet.tabulation.argus_tab import read_tab
@@ -178,7 +178,7 @@ def _described(path: Path, how: Reading) -> Opened:
         raise RequestError(f"{path} is a tabulation, which needs no {strange}; leave it out")
     chosen = how.response or how.value
     if chosen is not None and not found.responses:
-        raise RequestError(f"there is no magnitude {chosen!r}; the table holds counts only")
+        raise RequestError(f"there is no magnitude {chosen!r}; the table holds counts only, leave the magnitude out")
     if how.dimensions is not None:
         return Opened(found.table(*how.dimensions))
     return Opened(found.as_part(found.totals_among(how.parts or {})), response=chosen)
@@ -306,7 +306,7 @@ def _part_totals(source: Any, how: Reading) -> dict[str, str]:
         here = [code for code in codes if code in labels]
         if here and (len(here) > 1 or how.total in labels):
             both = " and ".join(repr(code) for code in [*here, how.total][:2])
-            raise RequestError(f"{source}: dimension {name!r} has the totals {both}; a table has one")
+            raise RequestError(f"{source}: dimension {name!r} has two totals, {both}; leave one out")
         if here:
             found[name] = here[0]
     return found

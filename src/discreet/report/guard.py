@@ -17,27 +17,16 @@ from discreet.report.edition import FROM_AUDIT
 
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 READABLE = (
-    "title",
-    "alt",
-    "content",
-    "label",
-    "aria-label",
-    "data-title",
-    "data-note",
-    "data-utility",
-    "data-risk",
-    "data-th",
+    *("title", "alt", "content", "label", "aria-label"),
+    *("data-title", "data-note", "data-utility", "data-risk", "data-th"),
 )
 """Attributes whose text people can read; all others hold places and numbers of rows."""
 
 
 def check_public(document: str, data: Mapping[str, Any], fixed: Iterable[str]) -> None:
-    """Refuse a public document that holds an original value which is not published.
+    """Refuse a public document (HTML, Markdown or JSON) that holds an unpublished value of an assessment's original.
 
-    Args:
-        document: what is to be written: HTML, Markdown or JSON.
-        data: the assessment with its original values.
-        fixed: text that does not depend on any value: headings, explanations, numbers of rows and parts.
+    ``fixed`` is text that depends on no value: headings, explanations, numbers of rows and parts.
     """
     secret = unpublished(data)
     allowed = numbers([*_published(data), *fixed])

@@ -30,28 +30,22 @@ def _release_rows(release: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def policy_rows(policy: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the rules, limits and weights of a policy, one by one."""
-    rows: list[tuple[str, str]] = []
     rules, limits = policy.get("rules", {}), policy.get("limits", {})
-    if rules.get("threshold") is not None:
-        rows.append(("Threshold", f"fewer than {rules['threshold']:g} contributors are sensitive"))
-    rows += [("Dominance", f"the {r['n']} largest make up over {r['k']:g}%") for r in rules.get("dominance", ())]
-    if rules.get("p_percent") is not None:
-        rows.append(("p%", f"nobody may be estimated within {rules['p_percent']:g}%"))
-    if rules.get("pq"):
-        rows.append(("pq", f"from {rules['pq']['q']:g}% to within {rules['pq']['p']:g}%"))
-    if rules.get("group_disclosure") is not None:
-        rows.append(("Group disclosure", f"all but {rules['group_disclosure']} in one cell"))
+    pq = rules.get("pq") or {}
     names = {"r2": "Largest R2", "dr": "Largest DR of a cell", "width": "Least width", "tau": "Largest τ̃"}
-    rows += [(name, f"{limits[key]:g}") for key, name in names.items() if limits.get(key) is not None]
-    if limits.get("levels"):
-        rows.append(("Protection levels", str(limits["levels"])))
-    if policy.get("weights"):
-        rows.append(("Weights of R1 and R2", ", ".join(f"{weight:g}" for weight in policy["weights"])))
-    rows.append(("Empty cells", str(policy.get("zeros", ""))))
-    allowed = [_protection(item) for item in policy.get("protections", ())]
-    if allowed:
-        rows.append(("Protections allowed", "; ".join(allowed)))
-    return rows
+    rows = [
+        ("Threshold", rules.get("threshold"), "fewer than {:g} contributors are sensitive"),
+        *(("Dominance", r["k"], f"the {r['n']} largest make up over {{:g}}%") for r in rules.get("dominance", ())),
+        ("p%", rules.get("p_percent"), "nobody may be estimated within {:g}%"),
+        ("pq", pq.get("p"), f"from {pq.get('q', 0):g}% to within {{:g}}%"),
+        ("Group disclosure", rules.get("group_disclosure"), "all but {} in one cell"),
+        *((name, limits.get(key), "{:g}") for key, name in names.items()),
+        ("Protection levels", limits.get("levels") or None, "{}"),
+        ("Weights of R1 and R2", ", ".join(f"{weight:g}" for weight in policy.get("weights") or ()) or None, "{}"),
+        ("Empty cells", policy.get("zeros", ""), "{}"),
+        ("Protections allowed", "; ".join(map(_protection, policy.get("protections", ()))) or None, "{}"),
+    ]
+    return [(name, text.format(value)) for name, value, text in rows if value is not None]
 
 
 def _protection(item: Mapping[str, Any]) -> str:

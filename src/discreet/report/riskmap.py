@@ -36,17 +36,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Dot:
-    """A point in the drawing, with the place of its number."""
+    """A point in the drawing, with its bars of error and its label: text, place and anchor."""
 
     point: Point
     x: float
     y: float
-    bar_x: float
-    bar_y: float
-    text: str
-    text_x: float
-    text_y: float
-    anchor: str
+    bars: tuple[float, float]
+    label: tuple[str, float, float, str]
 
 
 @dataclass(frozen=True)
@@ -60,12 +56,8 @@ class Map:
     x_ticks: tuple[tuple[float, str], ...]
     y_ticks: tuple[tuple[float, str], ...]
     risk_name: str
-    width: int = WIDTH
-    height: int = HEIGHT
-    left: int = LEFT
-    right: int = WIDTH - RIGHT
-    top: int = TOP
-    bottom: int = HEIGHT - BOTTOM
+    width, height = WIDTH, HEIGHT
+    left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
 
 
 def points_of(data: Mapping[str, Any]) -> list[Point]:
@@ -139,10 +131,7 @@ def map_of(data: Mapping[str, Any]) -> Map | None:
         away = "" if near else " (below this drawing)" if limit < y_low else " (above this drawing)"
         told = f"limit of the policy, R2 = {limit:g}{away}"
     return Map(
-        tuple(
-            Dot(p, *place, *bar, name, x_text, y_text, anchor)
-            for p, place, bar, name, (x_text, y_text, anchor) in zip(points, places, bars, named, texts, strict=True)
-        ),
+        tuple(Dot(p, *places[i], bars[i], (named[i], *texts[i])) for i, p in enumerate(points)),
         " ".join(f"{places[i][0]},{places[i][1]}" for i in frontier_of(data, points)),
         y(limit) if near and limit is not None else None,
         told,

@@ -42,16 +42,6 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A row: its label, its depth in its hierarchy, whether it is the total, and its cells."""
-
-    label: str
-    depth: int
-    total: bool
-    cells: tuple[Cell | None, ...]
-
-
-@dataclass(frozen=True)
 class Page:
     """One slice of a table, or a part of its rows."""
 
@@ -65,6 +55,16 @@ class Page:
         """What the page shows."""
         where = ", ".join(f"{name}: {label}" for name, label in self.slice)
         return ", ".join(text for text in (where, self.part) if text)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: its label, its depth in its hierarchy, whether it is the total, and its cells."""
+
+    label: str
+    depth: int
+    total: bool
+    cells: tuple[Cell | None, ...]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Dominance:
         n: how many of the largest contributors are added up.
         k: percent of the cell's total.
         level: whether contributors or holdings are looked at.
-        weighted: whether weights count as alike contributors.
+        weighted: whether a contributor of weight w counts as w contributors of the same size.
     """
 
     n: int
@@ -47,7 +47,7 @@ class Dominance:
     @property
     def title(self) -> str:
         """The rule with its parameters."""
-        return f"({self.n}, {amount(self.k)})-dominance{where_applied(self)}"
+        return f"({self.n}, {amount(self.k)})-dominance{where_applied(self.level, self.weighted)}"
 
     def judge(self, cells: CellFigures) -> Finding:
         """Judge every cell."""

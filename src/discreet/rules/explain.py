@@ -48,33 +48,21 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        return {
-            "cell": dict(self.cell),
-            "value": self.value,
-            "count": self.count,
-            "contributions": list(self.contributions),
-            "sensitive": self.sensitive,
-            "rules": [{"rule": rule, "sensitive": broken, "reason": why} for rule, broken, why in self.verdicts],
-            "lower": self.lower,
-            "upper": self.upper,
-            "largest": self.largest,
-            "bound": self.bound,
-            "sentence": self.inference,
-        }
+        told = [{"rule": rule, "sensitive": broken, "reason": why} for rule, broken, why in self.verdicts]
+        as_lists = {"contributions": list(self.contributions), "verdicts": told}
+        data = {**vars(self), **as_lists, "sentence": self.inference}
+        return {"rules" if name == "verdicts" else name: data[name] for name in data if name != "level"}
 
     def __str__(self) -> str:
         """Return the explanation as a paragraph per rule."""
         phrase = ", ".join(f"{name}={code}" for name, code in self.cell.items())
         parts = " + ".join(amount(part) for part in self.contributions)
-        left = self.value - sum(self.contributions)
-        of = ""
-        if parts:
-            others = self.count - len(self.contributions)
-            rest = f" + {amount(left)} of {amount(others)} other{'s' if others > 1 else ''}"
-            of = f" = {parts}" + (rest if others > 0 else "")
+        others, of = self.count - len(self.contributions), f" = {parts}" if parts else ""
+        if parts and others > 0:
+            left = amount(self.value - sum(self.contributions))
+            of += f" + {left} of {amount(others)} other{'s' if others > 1 else ''}"
         lines = [f"Cell {phrase}: {amount(self.value)}{of}, {amount(self.count)} {self.level}s"]
-        for rule, broken, why in self.verdicts:
-            lines.append(f"{'sensitive' if broken else 'safe':<9}  {rule}: {why}")
+        lines += [f"{'sensitive' if broken else 'safe':<9}  {rule}: {why}" for rule, broken, why in self.verdicts]
         if self.sensitive and self.upper == self.upper:
             low, high = amount(self.value - self.lower), amount(self.value + self.upper)
             lines.append(f"Protected, its interval must reach from {low} to {high}.")
@@ -86,11 +74,7 @@ class Explanation:
 
 
 def explain(
-    tabulation: Tabulation,
-    cell: Mapping[str, object] | int,
-    rules: Sequence[Any],
-    *,
-    response: str | None = None,
+    tabulation: Tabulation, cell: Mapping[str, object] | int, rules: Sequence[Any], *, response: str | None = None
 ) -> Explanation:
     """Explain one cell: what each rule says, and what a contributor can infer whatever the rules say.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +15,16 @@ from discreet.table.units import LevelName
 
 @dataclass(frozen=True, eq=False)
 class CellFigures:
-    """The figures of one response in every cell.
+    """The figures of one response in every cell of a tabulation, at the level of contributors or holdings.
 
-    Args:
-        tabulation: where the figures are from.
-        level: whose contributions are looked at.
-        weighted: whether a contributor of weight w counts as w alike contributors.
+    Attributes:
+        weighted: whether a contributor of weight w counts as w contributors of the same size.
         units: the number of units.
         value: the figure that would be published: the sum of the response, or the number of records.
         count: the number of units, or the sum of their weights.
         total: X, the sum of the contributions' absolute values.
         top: the largest contributions, a row per cell; no columns without a response.
-        weights: how many alike contributors each of them stands for; None when every one stands for itself.
+        weights: how many contributors of its size each of them counts for; None where each counts for itself.
     """
 
     tabulation: Tabulation
@@ -41,8 +40,7 @@ class CellFigures:
     def largest(self, n: int) -> FloatArray:
         """Return x1 + … + xn of every cell: what its n largest contributors add up to.
 
-        With weights, the n largest of the contributors that the units stand for; a unit of weight 2.5 fills two and
-        a half places.
+        With weights, a unit of weight 2.5 fills two and a half of the n places.
         """
         if not self.tabulation.responses:
             raise RequestError("this rule judges contributions, but the table has counts only; tabulate a value")
@@ -60,7 +58,7 @@ class CellFigures:
         if short.any():
             cell = self.tabulation.describe(int(np.argmax(short)))
             raise DataError(
-                f"cell {cell}: the largest contributions that are kept have weights below 1 and stand for fewer than "
+                f"cell {cell}: the largest contributions that are kept have weights below 1 and count for fewer than "
                 f"{n} contributors; tabulate again with a larger top (--top {2 * self.top.shape[1]})"
             )
         filled: FloatArray = (places * self.top).sum(axis=1)
@@ -68,17 +66,9 @@ class CellFigures:
 
     def row(self, i: int) -> CellFigures:
         """Return the figures of cell number i alone."""
-        one = slice(i, i + 1)
-        weights = None if self.weights is None else self.weights[one]
-        return replace(
-            self,
-            units=self.units[one],
-            value=self.value[one],
-            count=self.count[one],
-            total=self.total[one],
-            top=self.top[one],
-            weights=weights,
-        )
+        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        one: dict[str, Any] = {name: value[i : i + 1] for name, value in arrays.items()}
+        return replace(self, **one)
 
 
 def cell_figures(
@@ -90,31 +80,27 @@ def cell_figures(
             raise RequestError(f"level is {level!r}; it is 'contributor' or 'holding'")
         raise RequestError("the table knows of no holdings; tabulate again with a holding column (--holding)")
     units = tabulation.levels[level]
-    number = units.units
     if weighted and units.weighted_units is None:
         raise RequestError(
             "the table knows of no weights; tabulate again with a weight column (--weight), or leave weighted=yes out: "
             "weighted estimates are judged by the weighted contributions to them"
         )
-    count = units.weighted_units if weighted and units.weighted_units is not None else number.astype(np.float64)
+    count = units.weighted_units if weighted and units.weighted_units is not None else units.units.astype(np.float64)
     if not tabulation.responses:
         if response is not None:
             tabulation.response(response)
         records = tabulation.weighted if weighted and tabulation.weighted is not None else tabulation.records
-        value = records.astype(np.float64)
-        return CellFigures(
-            tabulation, level, weighted, number, value, count, value, np.zeros((len(tabulation), 0)), None
-        )
-    at = tabulation.response(response)
-    largest, magnitude = units.largest[at], tabulation.responses[at]
-    if not weighted:
-        return CellFigures(tabulation, level, False, number, magnitude.sums, count, largest.total, largest.top, None)
-    assert largest.weighted_top is not None
-    assert largest.weighted_total is not None
-    assert magnitude.weighted_sums is not None
-    some = largest.top > 0
-    # Who contributes nothing fills a place without adding to it.
-    weights = np.where(some, largest.weighted_top / np.where(some, largest.top, 1.0), 1.0)
-    return CellFigures(
-        tabulation, level, True, number, magnitude.weighted_sums, count, largest.weighted_total, largest.top, weights
-    )
+        total = value = records.astype(np.float64)
+        top, weights = np.zeros((len(tabulation), 0)), None
+    else:
+        at = tabulation.response(response)
+        largest, magnitude = units.largest[at], tabulation.responses[at]
+        value, total, top, weights = magnitude.sums, largest.total, largest.top, None
+        if weighted:
+            assert largest.weighted_top is not None
+            assert largest.weighted_total is not None
+            assert magnitude.weighted_sums is not None
+            value, total, some = magnitude.weighted_sums, largest.weighted_total, top > 0
+            # Who contributes nothing fills a place without adding to it.
+            weights = np.where(some, largest.weighted_top / np.where(some, top, 1.0), 1.0)
+    return CellFigures(tabulation, level, weighted, units.units, value, count, total, top, weights)

@@ -1,11 +1,12 @@
 """Group disclosure: a row of a frequency table that tells something of everybody in it.
 
-If all people of a row are in one cell, then knowing that somebody is in the row is knowing the cell. With a few people
-outside it, these know that they are outside, and if they put their heads together they know it of all the others.
+If all people of a row are in one cell, whoever knows that somebody is in the row knows the cell. A few people outside
+it know that they are outside; if they pool what they know, they know the cell of all the others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,17 +102,16 @@ def group_disclosure(table: Table | Tabulation, *, coalition: int = 0) -> GroupD
     if coalition < 0 or coalition != int(coalition):
         raise RequestError(f"the coalition has {coalition} members; give 0 or more")
     tabulation = Tabulation.from_table(table) if isinstance(table, Table) else table
-    parts = [_lines(tabulation, number, coalition) for number in range(len(tabulation.axes))]
-    found = [np.concatenate([part[i] for part in parts]) for i in range(5)]
-    return GroupDisclosure(tabulation, coalition, *found)
+    found: list[tuple[IntArray, ...]] = [(np.zeros(0, np.int64),) * 5]
+    for number in range(len(tabulation.axes)):
+        found += _lines(tabulation, number, coalition)
+    return GroupDisclosure(tabulation, coalition, *map(np.concatenate, zip(*found, strict=True)))
 
 
-def _lines(tabulation: Tabulation, number: int, coalition: int) -> tuple[IntArray, ...]:
-    """Return the disclosing lines along one dimension."""
+def _lines(tabulation: Tabulation, number: int, coalition: int) -> Iterator[tuple[IntArray, ...]]:
+    """Yield the disclosing lines along one dimension, of one family of its categories after the other."""
     axis = tabulation.axes[number]
     codes = tabulation.codes(axis.name)
-    none = np.zeros(0, np.int64)
-    found: list[tuple[IntArray, ...]] = [(none, none, none, none, none)]
     for parent, children in axis.families():
         if children.size < 2:
             # With one category only, the line says nothing that the cell does not say.
@@ -129,5 +129,4 @@ def _lines(tabulation: Tabulation, number: int, coalition: int) -> tuple[IntArra
         chosen = np.flatnonzero(totals - counts[ends] <= coalition)
         last = ends[chosen]
         along = np.full(chosen.size, number, np.int64)
-        found.append((along, line[last], tabulation.cells[rows[last]], totals[chosen], counts[last]))
-    return tuple(np.concatenate([part[i] for part in found]) for i in range(5))
+        yield along, line[last], tabulation.cells[rows[last]], totals[chosen], counts[last]

@@ -16,8 +16,54 @@ from discreet.rules.rule import Finding, amount, finding, where_applied
 from discreet.table.units import LevelName
 
 
+class PriorPosterior:
+    """What the p% rule and the pq rule share: how well the best informed contributors can estimate the largest."""
+
+    p: float
+    coalition: int
+    level: LevelName
+    weighted: bool
+
+    @property
+    def prior(self) -> float:
+        """Percent within which everybody can estimate the others before publication."""
+        return 100.0
+
+    def __post_init__(self) -> None:
+        """Refuse a coalition of nobody."""
+        if self.coalition < 1 or self.coalition != int(self.coalition):
+            raise RequestError(f"the coalition has {self.coalition} members; give 1 or more")
+
+    def judge(self, cells: CellFigures) -> Finding:
+        """Compare the attacker's uncertainty q/100 · (X − x1 − x2) with p/100 · x1, both times 100/q."""
+        first, known = cells.largest(1), cells.largest(1 + self.coalition)
+        rest = cells.total - known
+        limit = self.p / self.prior * first
+        # Multiplied out: a rest of exactly p percent is safe whatever the rounding of a quotient.
+        return finding(self.prior * rest < self.p * first, rest, limit, limit - rest, limit - rest)
+
+    def reason(self, cells: CellFigures, finding: Finding, i: int) -> str:
+        """Say how well the second largest contributor, or a coalition, can estimate the largest."""
+        first = float(cells.row(i).largest(1)[0])
+        off = self.prior / 100 * max(float(finding.figure[i]), 0.0)
+        if first == 0:
+            return "nobody contributes anything"
+        if cells.units[i] == 1 and not cells.weighted:
+            return f"a single {self.level}: the figure itself is its contribution of {amount(first)}"
+        several = f"{self.coalition} of the other {self.level}s together"
+        who = f"the second largest {self.level}" if self.coalition == 1 else several
+        held = "closer than" if finding.sensitive[i] else "not closer than"
+        within = f"{amount(off)} ({100 * off / first:.1f}%)"
+        return f"{who} can estimate the largest, {amount(first)}, to within {within}, {held} {amount(self.p)}%"
+
+    def titled(self, name: str) -> str:
+        """Return a rule's name with how many conspire, where that is more than one, and where it is applied."""
+        conspire = f", coalition of {self.coalition}" if self.coalition > 1 else ""
+        return f"{name}{conspire}{where_applied(self.level, self.weighted)}"
+
+
 @dataclass(frozen=True)
-class PQ:
+class PQ(PriorPosterior):
     """Sensitive if q/100 · (X − x1 − x2) < p/100 · x1.
 
     The protection levels are p/q · x1 − (X − x1 − x2). A coalition of c contributors pools what it knows:
@@ -28,7 +74,7 @@ class PQ:
         q: percent within which everybody can estimate the others before publication.
         coalition: how many contributors pool what they know.
         level: whether contributors or holdings are looked at.
-        weighted: whether weights count as alike contributors.
+        weighted: whether a contributor of weight w counts as w contributors of the same size.
     """
 
     p: float
@@ -42,52 +88,14 @@ class PQ:
         """Check the parameters."""
         if not 0 < self.p < self.q <= 100:
             raise RequestError(f"p is {self.p} and q is {self.q}; give percentages with p below q, and q up to 100")
-        check_coalition(self.coalition)
+        super().__post_init__()
+
+    @property
+    def prior(self) -> float:
+        """Percent within which everybody can estimate the others before publication."""
+        return self.q
 
     @property
     def title(self) -> str:
         """The rule with its parameters."""
-        return f"pq with p = {amount(self.p)}, q = {amount(self.q)}{together(self.coalition)}{where_applied(self)}"
-
-    def judge(self, cells: CellFigures) -> Finding:
-        """Judge every cell."""
-        return estimate_too_close(cells, self.p, self.q, self.coalition)
-
-    def reason(self, cells: CellFigures, finding: Finding, i: int) -> str:
-        """Say how well the largest contribution can be estimated."""
-        return say_how_close(cells, finding, i, self.p, self.q, self.coalition, self.level)
-
-
-def check_coalition(coalition: int) -> None:
-    """Refuse a coalition of nobody."""
-    if coalition < 1 or coalition != int(coalition):
-        raise RequestError(f"the coalition has {coalition} members; give 1 or more")
-
-
-def estimate_too_close(cells: CellFigures, p: float, q: float, coalition: int) -> Finding:
-    """Compare the attacker's uncertainty q/100 · (X − x1 − x2) with p/100 · x1, both times 100/q."""
-    first, known = cells.largest(1), cells.largest(1 + coalition)
-    rest = cells.total - known
-    limit = p / q * first
-    # Multiplied out, so that a rest of exactly p percent is safe whatever the rounding of a quotient.
-    sensitive = q * rest < p * first
-    return finding(sensitive, rest, limit, limit - rest, limit - rest)
-
-
-def say_how_close(cells: CellFigures, found: Finding, i: int, p: float, q: float, coalition: int, level: str) -> str:
-    """Say how well the second largest contributor, or a coalition, can estimate the largest."""
-    first = float(cells.row(i).largest(1)[0])
-    off = q / 100 * max(float(found.figure[i]), 0.0)
-    if first == 0:
-        return "nobody contributes anything"
-    if cells.units[i] == 1 and not cells.weighted:
-        return f"a single {level}: the figure itself is its contribution of {amount(first)}"
-    who = f"the second largest {level}" if coalition == 1 else f"{coalition} of the other {level}s together"
-    held = "closer than" if found.sensitive[i] else "not closer than"
-    within = f"{amount(off)} ({100 * off / first:.1f}%)"
-    return f"{who} can estimate the largest, {amount(first)}, to within {within}, {held} {amount(p)}%"
-
-
-def together(coalition: int) -> str:
-    """Return how many conspire, where that is more than one."""
-    return f", coalition of {coalition}" if coalition > 1 else ""
+        return self.titled(f"pq with p = {amount(self.p)}, q = {amount(self.q)}")

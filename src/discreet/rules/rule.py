@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 class Finding:
     """What a rule finds in every cell.
 
-    ``figure`` is what the rule looks at and ``limit`` what it is held against; ``excess`` says how far past the limit a
+    ``figure`` is what the rule looks at, ``limit`` what it is compared with, and ``excess`` how far past the limit a
     cell is, positive where it is sensitive. ``lower`` and ``upper`` are the protection levels: by how much the interval
     that anybody can compute must reach below and above the true value; 0 where the cell is safe.
     """
@@ -47,7 +47,7 @@ class Rule(Protocol):
 
     @property
     def weighted(self) -> bool:
-        """Whether weights count as alike contributors."""
+        """Whether a contributor of weight w counts as w contributors of the same size."""
 
     def judge(self, cells: CellFigures) -> Finding:
         """Judge every cell."""
@@ -77,19 +77,9 @@ def amount(value: float) -> str:
     return f"{value:,.2f}".rstrip("0").rstrip(".") if abs(value) >= 1 else f"{value:.4g}"
 
 
-def units(rule: Any, count: float) -> str:
-    """Return what a rule counts, with how many there are.
-
-    >>> from discreet.rules import Threshold
-    >>> units(Threshold(3), 1), units(Threshold(3, level="holding"), 2)
-    ('1 contributor', '2 holdings')
-    """
-    return f"{amount(count)} {'weighted ' if rule.weighted else ''}{rule.level}{'' if count == 1 else 's'}"
-
-
-def where_applied(rule: Any) -> str:
+def where_applied(level: LevelName, weighted: bool) -> str:
     """Return at which level a rule looks, where that is not the plain one."""
-    parts = [*(["holding level"] if rule.level == "holding" else []), *(["weighted"] if rule.weighted else [])]
+    parts = [*(["holding level"] if level == "holding" else []), *(["weighted"] if weighted else [])]
     return f" ({', '.join(parts)})" if parts else ""
 
 
@@ -121,7 +111,7 @@ class CustomRule:
     @property
     def title(self) -> str:
         """The rule's name."""
-        return f"{self.name}{where_applied(self)}"
+        return f"{self.name}{where_applied(self.level, self.weighted)}"
 
     def judge(self, cells: CellFigures) -> Finding:
         """Call the function."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.errors import RequestError
 from discreet.rules.figures import CellFigures
-from discreet.rules.rule import Finding, amount, units, where_applied
+from discreet.rules.rule import Finding, amount, where_applied
 from discreet.table.units import LevelName
 
 
@@ -52,7 +52,7 @@ class Threshold:
     @property
     def title(self) -> str:
         """The rule with its parameters."""
-        return f"threshold {amount(self.minimum)}{where_applied(self)}"
+        return f"threshold {amount(self.minimum)}{where_applied(self.level, self.weighted)}"
 
     def judge(self, cells: CellFigures) -> Finding:
         """Judge every cell.
@@ -80,7 +80,8 @@ class Threshold:
 
     def reason(self, cells: CellFigures, finding: Finding, i: int) -> str:
         """Say how many contributors there are."""
-        count = units(self, float(cells.count[i]))
+        number = float(cells.count[i])
+        count = f"{amount(number)} {'weighted ' if self.weighted else ''}{self.level}{'' if number == 1 else 's'}"
         if cells.count[i] > 0 and cells.total[i] == 0 and cells.tabulation.responses:
             known = f"all of {count} contribute 0"
             return f"{known}, which would be known of each" if finding.sensitive[i] else known

@@ -67,6 +67,10 @@ class Setting:
         """The sample size."""
         return self.lookup.sample
 
+    def sample(self, f: IntArray) -> Table:
+        """Return sample counts over all cells as a table."""
+        return self.table.with_counts(np.arange(f.size), f)
+
     def risks(self, f: IntArray, population: Population, rng: np.random.Generator, draws: int) -> FloatArray:
         """Return R2 of population tables drawn for one sample."""
         terms = self.lookup.terms(f, population.draw(rng, draws), self.table.possible)
@@ -98,7 +102,7 @@ def draw_samples(table: Table, n: int, size: int, rng: np.random.Generator) -> I
 
 def fitted_population(model: str, source: str, setting: Setting, f: IntArray, known: FloatArray) -> Population:
     """Return the population model that the paper uses for a sample of one of its populations."""
-    sample, N = setting.table.with_counts(np.arange(f.size), f), setting.table.total
+    sample, N = setting.sample(f), setting.table.total
     if model == "log-linear":
         return LogLinear().population(sample, N, probabilities=known if source == LOGLINEAR else None)
     true_zeros = setting.table.possible - setting.table.cells.size

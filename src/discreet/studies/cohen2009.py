@@ -59,16 +59,8 @@ def dutch_section(sample: Sample) -> Section:
     for prior, closed in ((Uniform(), q_uniform), (Multinomial(), q_multinomial)):
         result, size = tau(sample, prior), sample_size(prior, 0.05, population=N, possible=CELLS)
         test = bayes_test(posterior(sample, prior), b=30.0, c=1.0)
-        rows.append(
-            [
-                prior.name,
-                f"{closed(SIZE, N, CELLS):.6g}",
-                f"{result.mean:.6g}",
-                f"{result.low} to {result.high}",
-                f"{test.accepted} of {UNIQUES}",
-                f"{size.largest:,}",
-            ]
-        )
+        q, estimate, interval = f"{closed(SIZE, N, CELLS):.6g}", f"{result.mean:.6g}", f"{result.low} to {result.high}"
+        rows.append([prior.name, q, estimate, interval, f"{test.accepted} of {UNIQUES}", f"{size.largest:,}"])
     header = ["prior", "Q", "τ̃", "90% interval", "taken for uniques, b = 30, c = 1", "largest n with Q < 0.05"]
     return "The Dutch municipality: N = 46,228, n = 8,399, K = 1,108, 108 sample uniques", header, rows
 
@@ -81,14 +73,9 @@ def cholesterol_section() -> Section:
         result = population_uniques(table, size, model="main")
         priors = result.priors
         assert result.loglinear is not None
-        rows.append(
-            [
-                f"{size:,}",
-                *(f"{priors[name].tau.total.mean:.4f}" for name in ("uniform", "multinomial")),
-                f"{result.loglinear.chosen.tau1:.4f}",
-                "yes" if priors["uniform"].test.accepted else "no",
-            ]
-        )
+        means = (priors[name].tau.total.mean for name in ("uniform", "multinomial"))
+        figures = [f"{figure:.4f}" for figure in (*means, result.loglinear.chosen.tau1)]
+        rows.append([f"{size:,}", *figures, "yes" if priors["uniform"].test.accepted else "no"])
     header = ["company size N", "τ̃ uniform", "τ̃ multinomial", "τ₁ log-linear, main effects", "taken for unique, b = c"]
     return "The cholesterol table: one woman with 3 to 5 years", header, rows
 

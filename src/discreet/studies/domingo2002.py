@@ -59,14 +59,20 @@ def replay(effort: Effort) -> Study:
     return Study("domingo2002", *TITLE, {"seed": effort.seed}, tuple(rows), remarks, extra)
 
 
+def _printed() -> dict[str, list[int | None]]:
+    """Return the rows of Table 1."""
+    rows: dict[str, list[int | None]] = {}
+    for line in published("domingo2002-table1"):
+        rows.setdefault(line["activity"], []).append(int(line["value"]) if line["value"] else None)
+    return rows
+
+
 def table_1(margin: int | None = None) -> Figures:
     """Return Table 1 of the paper, with the printed total of size class 4 if it is given.
 
     It shows zeros, and the paper lets hidden figures be 0 all the same.
     """
-    rows: dict[str, list[int | None]] = {}
-    for line in published("domingo2002-table1"):
-        rows.setdefault(line["activity"], []).append(int(line["value"]) if line["value"] else None)
+    rows = _printed()
     if margin is not None:
         rows["Total"][0] = margin
     mark = Marked(least=0)
@@ -75,20 +81,12 @@ def table_1(margin: int | None = None) -> Figures:
 
 def table_2() -> Figures:
     """Return Table 2 of the paper: activities 5 and 6 are published together only."""
-    first = table_1()
-    shown: dict[str, list[int]] = {}
-    for row, value in enumerate(first.values.tolist()):
-        activity = first.labels["activity"][int(first.codes[row, 0])]
-        if activity not in ("5", "6"):
-            shown.setdefault(activity, []).append(value)
-    rows = {name: shown[name] for name in ("2,3", "4")}
-    rows |= {"5,6": list(PRINTED_MERGED.values())} | {name: shown[name] for name in ("7", "Total")}
-    pairs = [("2,3", None), ("4", None), ("5,6", None), ("7", None), ("5", "5,6"), ("6", "5,6")]
-    tree = Hierarchy.from_parents(pairs)
-    labels = {"activity": list(rows), "size": SIZES}
-    return Figures.from_array(
-        list(rows.values()), labels, hierarchies={"activity": (tree,)}, absent="unpublished", name="Table 2"
-    )
+    rows = {**_printed(), "5,6": list(PRINTED_MERGED.values())}
+    shown = ("2,3", "4", "5,6", "7", "Total")
+    tree = Hierarchy.from_parents([*((name, None) for name in shown[:-1]), ("5", "5,6"), ("6", "5,6")])
+    labels, trees = {"activity": list(shown), "size": SIZES}, {"activity": (tree,)}
+    array = [rows[name] for name in shown]
+    return Figures.from_array(array, labels, hierarchies=trees, absent="unpublished", name="Table 2")
 
 
 def _row_total(activity: str) -> float:
@@ -142,29 +140,16 @@ def _rounding() -> Section:
     values = np.array([rounded[name][j] for name in cells for j in range(3)])
     kinds = (kind, Kind())
     apart = Figures(labels, np.array(inner), values, np.zeros(6, np.int64), kinds, name="rounded")
-    both = Figures(
-        labels,
-        np.array([*inner, *edges]),
-        np.concatenate([values, margins]),
-        np.repeat([0, 1], 6),
-        kinds,
-        name="rounded, exact margins",
-    )
+    every, figures = np.array([*inner, *edges]), np.concatenate([values, margins])
+    both = Figures(labels, every, figures, np.repeat([0, 1], 6), kinds, name="rounded, exact margins")
     one, two = audit(apart), audit(both)
     rows = []
     for i, j in inner:
         where = {"activity": labels["activity"][i], "size": labels["size"][j]}
-        a, b = one.cell(**where), two.cell(**where)
-        rows.append(
-            [
-                f"activity {where['activity']}, size {where['size']}",
-                str(rounded[where["activity"]][j]),
-                f"{a.lower:,.0f} to {a.upper:,.0f}",
-                f"{a.dr:.4f}",
-                f"{b.lower:,.0f} to {b.upper:,.0f}",
-                f"{b.dr:.4f}",
-            ]
-        )
+        row = [f"activity {where['activity']}, size {where['size']}", str(rounded[where["activity"]][j])]
+        for cell in (one.cell(**where), two.cell(**where)):
+            row += [f"{cell.lower:,.0f} to {cell.upper:,.0f}", f"{cell.dr:.4f}"]
+        rows.append(row)
     header = ["cell", "rounded", "without margins", "DR", "with exact margins", "DR"]
     return f"Rounding to base {BASE}, section 4.2: six cells of Table 2", header, rows
 

@@ -165,16 +165,19 @@ def _coarser(axis: Axis, groups: Mapping[str, str]) -> tuple[Axis, IntArray, boo
     new = Axis(axis.name, tuple(trees))
     found = new.places
     # A group that an old node consists of takes that node's figures, which are right even if units do not add up.
-    same: dict[int, int] = {}
-    for i in range(len(axis)):
-        if whole[i] and not node[i] and i not in of:
-            same.setdefault(min(inside[i]), i)
+    same = {next(iter(inside[i])) for i in range(len(axis)) if i not in of and whole[i] and len(inside[i]) == 1}
     result = np.full(len(axis), -1, np.int64)
+    taken: set[int] = set()
     for i in range(len(axis)):
         if node[i]:
             result[i] = found[axis.codes[i]]
-        elif (whole[i] or i in of) and same.get(min(inside[i]), i) == i:
-            result[i] = found[labels[min(inside[i])]]
+        elif i in of:
+            result[i] = -1 if of[i] in same else found[labels[of[i]]]
+        elif whole[i]:
+            (group,) = inside[i]
+            if group not in taken:
+                taken.add(group)
+                result[i] = found[labels[group]]
     return new, result, any(len(found) > 1 and group not in same for group, found in members.items())
 
 

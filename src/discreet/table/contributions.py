@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.core.errors import DataError, require
 from discreet.core.numerics import FloatArray, IntArray, first_true, sorted_runs
 from discreet.table.arrow_files import TextOptions, errors_of, read_arrow_rows
 from discreet.table.columns import coded_arrow
@@ -88,11 +88,7 @@ class Contributions:
         names = list(arrow.column_names)
         options = {respondent: "respondent=, --contributor", value: "value=, --contribution"}
         for name, option in (options | ({} if holding is None else {holding: "holding=, --holding"})).items():
-            if name not in names:
-                raise RequestError(
-                    f"there is no column {name!r} among the contributions; {nearest(name, names)}; "
-                    f"name theirs ({option})"
-                )
+            require([name], names, f"contributions need a column; name theirs ({option}): there is no column")
         holding = "holding" if holding is None else holding
         who = arrow[respondent].cast(pa.string())
         if holding in names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
@@ -278,6 +279,11 @@ class Figures(Copied):
 
     def ranges(self) -> tuple[IntArray, IntArray]:
         """Return the least and the largest true value that each figure admits."""
+        return self._ranges
+
+    @cached_property
+    def _ranges(self) -> tuple[IntArray, IntArray]:
+        """The ranges, worked out once for all who ask."""
         lower, upper = np.zeros_like(self.values), np.zeros_like(self.values)
         for i, kind in enumerate(self.kinds):
             rows = self.kind == i
@@ -285,6 +291,7 @@ class Figures(Copied):
                 lower[rows], upper[rows] = self.values[rows], self.upper[rows]
             else:
                 lower[rows], upper[rows] = kind.range(self.values[rows])
+        lower.flags.writeable = upper.flags.writeable = False
         return lower, upper
 
     def describe(self, row: int) -> str:

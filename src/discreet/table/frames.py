@@ -87,7 +87,7 @@ def frequencies_from_arrow(
     given = None if count == FIGURES[0] else count
     found = roles(arrow, figure=given, dimensions=dimensions, layout=layout, total=total)
     possible = None
-    if found.wide:
+    if found.figure is None:
         columns, counts, where = unpivot(arrow, dimensions, where)
     else:
         if not set(ENDS) & set(found.dimensions):

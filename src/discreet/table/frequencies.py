@@ -109,11 +109,9 @@ class Frequencies(OnGrid, Copied):
 
     def slice_cells(self, name: str) -> IntArray:
         """Return K of each slice along a dimension: its cells that can occur."""
-        axis = self.axis(name)
-        length = len(self.dimensions[axis])
+        length = self.shape[self.axis(name)]
         lost = np.bincount(self.codes(name, self.impossible), minlength=length)
-        cells: IntArray = self.size // length - lost
-        return cells
+        return self.size // length - lost
 
     def margin(self, *names: str) -> Self:
         """Sum over every dimension that is not named.

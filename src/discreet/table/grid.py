@@ -100,8 +100,7 @@ class Grid:
         >>> Grid((2, 3)).moved(np.array([1, 5]), 1, 0).tolist()
         [0, 3]
         """
-        moved: IntArray = positions + self.strides[axis] * (np.asarray(to, np.int64) - self.code(positions, axis))
-        return moved
+        return positions + self.strides[axis] * (np.asarray(to, np.int64) - self.code(positions, axis))
 
     def project(self, positions: IntArray, axes: Sequence[int]) -> IntArray:
         """Return positions in the grid of some dimensions, in the order given.

@@ -118,8 +118,7 @@ class _Layout:
                 f"{self.part.name}: category {strange!r} of dimension {name!r} is not in the original; give both the "
                 "same categories, or the hierarchy that groups them"
             )
-        found: IntArray = place[self.part.codes[:, self.part.names.index(name)]]
-        return found
+        return place[self.part.codes[:, self.part.names.index(name)]]
 
     def fill(self, known: FloatArray, ends: FloatArray) -> None:
         """Put in the published inner counts, and the ends of intervals; cells without a row are empty if it says so."""

@@ -214,12 +214,11 @@ def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
 
 def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:
     """Say which rows are margins along any dimension."""
-    found = []
+    found = np.zeros(next(iter(labels.values())).codes.size, bool)
     for name, coded in labels.items():
         sums = {total}.union(*(tree.sums() for tree in trees.get(name, ())))
-        found.append(np.array([label in sums for label in coded.categories])[coded.codes])
-    margin: BoolArray = np.logical_or.reduce(found)
-    return margin
+        found |= np.array([label in sums for label in coded.categories])[coded.codes]
+    return found
 
 
 def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind], where: Where) -> IntArray:

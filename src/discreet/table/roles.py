@@ -58,11 +58,6 @@ class Roles:
     figure: str | None = None
     dimensions: tuple[str, ...] = ()
 
-    @property
-    def wide(self) -> bool:
-        """True for a cross-table."""
-        return self.figure is None
-
 
 def check_layout(layout: str) -> None:
     """Refuse a layout that does not exist."""
@@ -85,8 +80,8 @@ def roles(
 
     >>> roles(pa.table({"age": ["0-9", "10-19"], "count": [3, 4]}))
     Roles(figure='count', dimensions=('age',))
-    >>> roles(pa.table({"area": ["n", "s"], "men": [3, 4], "women": [5, 1]})).wide
-    True
+    >>> roles(pa.table({"area": ["n", "s"], "men": [3, 4], "women": [5, 1]}))
+    Roles(figure=None, dimensions=())
     """
     check_layout(layout)
     names = [str(name) for name in arrow.column_names]

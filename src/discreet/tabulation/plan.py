@@ -81,15 +81,16 @@ def _axis_map(dimension: DimensionSpec, keys: Sequence[Key], missing: Missing, p
     """Build the axis of a dimension from its hierarchies and the codes that occur."""
     rows: list[Key] = []
     for key in keys:
-        column, lost = _lost(dimension, key)
+        lost = key[0] in (None, "") or any(code in dimension.missing for code in key)
         if lost and missing == "error":
             what = "is empty" if key[0] in (None, "") else f"is {key[0]!r}, which means missing"
             raise DataError(
-                f"{place(column, key[0])}: dimension {dimension.name!r} {what}; correct it, or pass "
+                f"{place(dimension.columns[0], key[0])}: dimension {dimension.name!r} {what}; correct it, or pass "
                 "missing='category' (--missing category) or missing='drop' (--missing drop)"
             )
         rows.append((MISSING,) if lost else key)
-    own = [_ending(row) for row in rows]
+    # The finest code of nested columns is the last that is given.
+    own = [next(code for code in reversed(row) if code not in (None, "")) for row in rows]
     trees = _hierarchies(dimension, rows, own, place)
     axis = Axis(dimension.name, tuple(trees))
     leaf = np.array([axis.places[code] for code in own], np.int64)
@@ -102,19 +103,6 @@ def _axis_map(dimension: DimensionSpec, keys: Sequence[Key], missing: Missing, p
             )
     levels = tuple(found[leaf] for found in axis.level_maps())
     return AxisMap(axis, tuple(keys), leaf, levels)
-
-
-def _lost(dimension: DimensionSpec, key: Key) -> tuple[str, bool]:
-    """Say whether a record's category is missing, and in which column."""
-    first = key[0]
-    if first in (None, "") or first in dimension.missing:
-        return dimension.columns[0], True
-    return dimension.columns[0], any(code in dimension.missing for code in key)
-
-
-def _ending(row: Key) -> str:
-    """Return the finest code of nested columns: the last that is given."""
-    return next(code for code in reversed(row) if code not in (None, ""))
 
 
 def _hierarchies(dimension: DimensionSpec, rows: Sequence[Key], own: Sequence[str], place: Place) -> list[Hierarchy]:
@@ -161,6 +149,6 @@ def _named(dimension: DimensionSpec, build: Callable[[], Hierarchy]) -> Hierarch
 
 
 def _order(codes: Sequence[str]) -> Callable[[str], tuple[int, int, str]]:
-    """Whole numbers go by value, everything else by its letters, missing ones last."""
+    """Return the sort key of codes: integers by value, everything else by its letters, missing codes last."""
     numeric = all(code.isdecimal() for code in codes if code != MISSING)
     return lambda code: (int(code == MISSING), int(code) if numeric and code != MISSING else 0, code)

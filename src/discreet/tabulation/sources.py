@@ -63,8 +63,9 @@ def source_of(
     """
     if decimal not in (".", ","):
         raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
-    if isinstance(records, str | Path) or _are_paths(records):
-        paths = _files([records] if isinstance(records, str | Path) else list(records))
+    listed = [records] if isinstance(records, str | Path) else records
+    if isinstance(listed, list | tuple) and listed and all(isinstance(one, str | Path) for one in listed):
+        paths = _files(listed)
         kinds = {KINDS.get(path.suffix.lower()) for path in paths}
         if None in kinds or len(kinds) > 1:
             shown = ", ".join(sorted({path.suffix or path.name for path in paths}))
@@ -88,28 +89,22 @@ def source_of(
     return Source("arrow", native=to_arrow(records))
 
 
-def _are_paths(records: Any) -> bool:
-    return isinstance(records, list | tuple) and bool(records) and all(isinstance(one, str | Path) for one in records)
-
-
 def _files(given: Sequence[str | Path]) -> tuple[Path, ...]:
     found: list[Path] = []
     for one in given:
         path = Path(one)
+        inside = [path]
         if path.is_dir():
             inside = sorted(path.glob("*.parquet"))
             if not inside:
                 raise RequestError(f"{path} is a folder without .parquet files; name files")
-            found += inside
-        elif not path.exists() and glob.has_magic(str(one)):
-            inside = [Path(name) for name in sorted(glob.glob(str(one)))]
-            if not inside:
-                raise RequestError(f"no file fits {one}; check the pattern and the folder")
-            found += inside
         elif not path.exists():
-            raise RequestError(f"{path} does not exist; check the name and the folder")
-        else:
-            found.append(path)
+            inside = [Path(name) for name in sorted(glob.glob(str(one)))]
+            if not inside and glob.has_magic(str(one)):
+                raise RequestError(f"no file fits {one}; check the pattern and the folder")
+            if not inside:
+                raise RequestError(f"{path} does not exist; check the name and the folder")
+        found += inside
     return tuple(found)
 
 

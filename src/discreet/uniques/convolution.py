@@ -164,13 +164,12 @@ class _Factor:
     """The generating function of a group of equal cells."""
 
     group: CellGroup
-    powers: FloatArray | None  # x = low … high of a finite sum, None when the closed form serves
-    coefficients: FloatArray | None  # log of the coefficient of z^x at t = 1
+    sum: tuple[FloatArray, FloatArray] | None  # x = low … high with the logs of their coefficients at t = 1, if finite
 
     @classmethod
     def make(cls, group: CellGroup, reinforced: bool) -> _Factor:
         if group.high is None:
-            return cls(group, None, None)
+            return cls(group, None)
         from scipy.special import gammaln
 
         if group.high - group.low > _TERMS:
@@ -181,18 +180,19 @@ class _Factor:
         x = np.arange(group.low, group.high + 1, dtype=np.float64)
         w = group.weight
         rising = gammaln(w + x) - gammaln(w) if reinforced else x * np.log(w)
-        return cls(group, x, rising - gammaln(x + 1.0))
+        return cls(group, (x, rising - gammaln(x + 1.0)))
 
     def moments(self, circle: _Circle) -> tuple[float, float, float]:
         """Log of the mass that the restriction keeps, mean and variance of what it leaves."""
         w = self.group.weight
-        if self.powers is not None and self.coefficients is not None:
-            logs = self.coefficients + self.powers * circle.log_t
+        if self.sum is not None:
+            powers, coefficients = self.sum
+            logs = coefficients + powers * circle.log_t
             top = logs.max()
             terms = np.exp(logs - top)
             total = terms.sum()
-            mean = float((terms * self.powers).sum() / total)
-            spread = float((terms * (self.powers - mean) ** 2).sum() / total)
+            mean = float((terms * powers).sum() / total)
+            spread = float((terms * (powers - mean) ** 2).sum() / total)
             return float(top + np.log(total) - w * circle.v0), mean, spread
         mean, spread = circle.moments(w)
         if self.group.low == 0:
@@ -204,14 +204,15 @@ class _Factor:
     def along(self, circle: _Circle, change: ComplexArray, angle: FloatArray) -> ComplexArray:
         """G(z)/G(t) − 1 along the circle, untouched uniques counting with y = 1."""
         w = self.group.weight
-        if self.powers is not None and self.coefficients is not None:
-            logs = self.coefficients + self.powers * circle.log_t
+        if self.sum is not None:
+            powers, coefficients = self.sum
+            logs = coefficients + powers * circle.log_t
             terms = np.exp(logs - logs.max())
             terms /= terms.sum()
             result = np.empty(angle.size, np.complex128)
             step = max(1, 2_000_000 // terms.size)
             for i in range(0, angle.size, step):
-                result[i : i + step] = np.expm1(1j * angle[i : i + step, None] * self.powers) @ terms
+                result[i : i + step] = np.expm1(1j * angle[i : i + step, None] * powers) @ terms
             return result
         moved: ComplexArray = np.expm1(w * change)
         return moved if self.group.low == 0 else moved / -np.expm1(-w * circle.v0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from discreet.core.numerics import FloatArray
 
@@ -64,17 +65,10 @@ def matched(rate: FloatArray, fraction: FloatArray) -> tuple[FloatArray, FloatAr
     first = (decay - g) / safe
     second = (2.0 * (g - decay) - safe * decay) / safe**2
     # g(m) = Σ (−m)^k/(k+1)!, because the differences above cancel for small m
-    g = np.where(small, _series(m, [1, -1 / 2, 1 / 6, -1 / 24, 1 / 120, -1 / 720, 1 / 5040, -1 / 40320]), g)
-    first = np.where(small, _series(m, [-1 / 2, 1 / 3, -1 / 8, 1 / 30, -1 / 144, 1 / 840, -1 / 5760]), first)
-    second = np.where(small, _series(m, [1 / 3, -1 / 4, 1 / 10, -1 / 36, 1 / 168, -1 / 960, 1 / 6480]), second)
+    g = np.where(small, polyval(m, [1, -1 / 2, 1 / 6, -1 / 24, 1 / 120, -1 / 720, 1 / 5040, -1 / 40320]), g)
+    first = np.where(small, polyval(m, [-1 / 2, 1 / 3, -1 / 8, 1 / 30, -1 / 144, 1 / 840, -1 / 5760]), first)
+    second = np.where(small, polyval(m, [1 / 3, -1 / 4, 1 / 10, -1 / 36, 1 / 168, -1 / 960, 1 / 6480]), second)
     return g, left * first, left**2 * second
-
-
-def _series(x: FloatArray, coefficients: list[float]) -> FloatArray:
-    result = np.zeros_like(x)
-    for coefficient in reversed(coefficients):
-        result = result * x + coefficient
-    return result
 
 
 def criteria(counts: FloatArray, rate: FloatArray, fraction: FloatArray) -> tuple[Criterion, Criterion]:

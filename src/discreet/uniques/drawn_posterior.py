@@ -16,7 +16,6 @@ from discreet.uniques.convolution import UntouchedLaw
 from discreet.uniques.exact_posterior import Mask, Posterior
 from discreet.uniques.priors import Mixture, Prior, UrnPrior
 from discreet.uniques.sample import Sample
-from discreet.uniques.urn import Urn
 
 MOST_CELLS = 2_000_000
 """Cells that one draw may keep apart."""
@@ -37,10 +36,6 @@ class DrawnPosterior(Posterior):
     True
     """
 
-    sample: Sample
-    prior: Prior
-    urn: Urn
-    weights: FloatArray
     bounds: CountBounds
     gammas: tuple[float, float]  # weights on the inside and the outside of the bounds
     share: float  # estimated probability of the inside under the base prior

@@ -57,6 +57,7 @@ def _check_sizes(n: int, population: int, possible: int) -> None:
         raise RequestError(f"K is {possible}; at least one cell must be possible")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Posterior(Result, ABC):
     """What is believed about the population table once the sample has been seen.
 
@@ -66,6 +67,8 @@ class Posterior(Result, ABC):
 
     sample: Sample
     prior: Prior
+    urn: Urn
+    weights: FloatArray
 
     @abstractmethod
     def probability(self, count: npt.ArrayLike, cells: npt.ArrayLike | None = None) -> FloatArray:
@@ -86,13 +89,14 @@ class Posterior(Result, ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data: Q of every sample unique with its cell's position."""
+        alone = zip(self.sample.unique_cells.tolist(), self.q.tolist(), strict=True)
         return {
             "prior": self.prior.name,
             "population": self.sample.population,
             "sample_size": self.sample.size_of_sample,
             "cells": self.sample.possible,
             "sample_uniques": self.sample.uniques,
-            "q": [{"cell": int(cell), "q": float(q)} for cell, q in zip(self.sample.unique_cells, self.q, strict=True)],
+            "q": [{"cell": cell, "q": q} for cell, q in alone],
         }
 
     def face(self, most: int) -> Face:
@@ -125,10 +129,7 @@ class UrnPosterior(Posterior):
     [0.3429, 0.3429]
     """
 
-    sample: Sample
     prior: UrnPrior
-    urn: Urn
-    weights: FloatArray
 
     def probability(self, count: npt.ArrayLike, cells: npt.ArrayLike | None = None) -> FloatArray:
         """Return P(F_i = count | f) in closed form."""
@@ -183,10 +184,7 @@ class MixturePosterior(Posterior):
     convolution of the base prior's urn.
     """
 
-    sample: Sample
     prior: Mixture
-    urn: Urn
-    weights: FloatArray
     bounds: CountBounds
     log_inside: float
     log_outside: float

@@ -85,7 +85,7 @@ def _parameter(one: Any) -> Parameter:
     )
 
 
-def arguments_of(command: Command, given: Mapping[str, Any], *, json: bool = True) -> list[str]:
+def arguments_of(command: Command, given: Mapping[str, Any]) -> list[str]:
     """Return the command line for values by parameter, each bound to its own option.
 
     Options are written as ``--option=value``, and arguments follow ``--``, so no value is taken for an option.
@@ -103,7 +103,7 @@ def arguments_of(command: Command, given: Mapping[str, Any], *, json: bool = Tru
         if value is None or value is False or value == "":
             continue
         (options if known[name].flag else positional).extend(_words(known[name], value))
-    return [*command.path, *options, *(["--json"] if json else []), *(["--", *positional] if positional else [])]
+    return [*command.path, *options, "--json", *(["--", *positional] if positional else [])]
 
 
 def _words(one: Parameter, value: object) -> Iterator[str]:

@@ -39,7 +39,7 @@ def replay(path: Path, perform: Perform) -> Replay:
     Commands that enter or withdraw releases of a ledger are skipped: they would act twice.
     """
     if not path.is_file():
-        raise RequestError(f"{path} does not exist or is no file; check the name")
+        raise RequestError(f"{path} does not exist or is not a file; check the name")
     workspace = Workspace()
     here = Path.cwd()
     try:

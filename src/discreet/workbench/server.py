@@ -70,16 +70,16 @@ class Workbench:
             "/": {"GET": self._index},
             "/static/{name}": {"GET": self._asset},
             "/api/start": {"GET": self._start},
+            "/api/run": {"POST": self._run},
             "/api/files": {"GET": self._files, "POST": self._upload},
             "/api/files/{name}": {"GET": self._download, "DELETE": self._remove},
-            "/api/examples/{name}": {"POST": self._example},
-            "/api/view/{name}": {"GET": self._view},
-            "/api/run": {"POST": self._run},
-            "/api/points/{folder}": {"GET": self._points},
             "/api/jobs/{number}": {"GET": self._job, "DELETE": self._cancel},
             "/api/sessions/{name}": {"GET": self._session, "PUT": self._keep},
             "/api/sessions/{name}/signatures": {"POST": self._sign},
             "/api/sessions/{name}/archive": {"GET": self._save, "POST": self._reopen},
+            "/api/examples/{name}": {"POST": self._example},
+            "/api/view/{name}": {"GET": self._view},
+            "/api/points/{folder}": {"GET": self._points},
         }
         for path, handlers in routes.items():
             for method, handler in handlers.items():
@@ -161,7 +161,7 @@ class Workbench:
     async def _view(self, name: str) -> Response:
         path = self.workspace.path(name)
         if path.suffix != ".html":
-            raise RequestError(f"{name!r} is no report")
+            raise RequestError(f"{name!r} is not a report")
         return Response(path.read_bytes(), media_type="text/html", headers={"content-security-policy": SANDBOX})
 
     async def _run(self, request: Request, wait: float = 0.0) -> Response:
@@ -194,7 +194,7 @@ class Workbench:
     async def _points(self, folder: str) -> dict[str, Any]:
         """Return the points of a comparison that are finished, from the folder where it keeps them."""
         if not re.fullmatch(r"points-[a-z0-9]+", folder):
-            raise RequestError(f"{folder[:40]!r} is no folder of a comparison")
+            raise RequestError(f"{folder[:40]!r} is not a folder of a comparison")
         found = sorted((self.workspace.folder / folder).glob("*.json"))
         return {"points": [json.loads(path.read_text(encoding="utf-8")) for path in found]}
 

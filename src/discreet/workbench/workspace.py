@@ -75,7 +75,7 @@ class Workspace:
     def adopt(self, path: Path) -> str:
         """Open a file of this machine that was named on the command line, where it is."""
         if not path.is_file():
-            raise RequestError(f"{path} does not exist or is no file; check the name")
+            raise RequestError(f"{path} does not exist or is not a file; check the name")
         name = self.name(path.name)
         (self.folder / name).unlink(missing_ok=True)
         (self.folder / name).symlink_to(path.resolve())

@@ -16,8 +16,8 @@ from tests.protect.cell_key.test_keys import SECRET, people
 import discreet as dc
 from discreet.core.errors import DataError, RequestError
 from discreet.protect.cell_key import CellKey, KeyedTable, cell_key, design_ptable
+from discreet.protect.cell_key.key_noise import perturb
 from discreet.protect.cell_key.magnitudes import GRID, magnitude_noise
-from discreet.protect.cell_key.method import perturb
 from discreet.table import Release, Table
 from discreet.table.tabulation import Tabulation
 

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.core.errors import DataError, RequestError
 from discreet.protect.cell_key import KeyedTable, record_keys, with_record_keys
-from discreet.protect.cell_key.kernels import siphash
+from discreet.protect.cell_key.key_kernels import siphash
 from discreet.protect.cell_key.keys import drawn_keys, secret_words
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy

@@ -10,7 +10,7 @@ import pytest
 
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.protect.cell_key import PTable, design_ptable, read_ptable
-from discreet.protect.cell_key.entropy import max_entropy, variance_range
+from discreet.protect.cell_key.max_entropy import max_entropy, variance_range
 from discreet.protect.cell_key.ptable_reader import parse_ptable
 
 PRINTED = {

@@ -12,7 +12,7 @@ import discreet as dc
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.protect.base import Original
 from discreet.protect.redesign import advise, violations
-from discreet.protect.redesign.moves import order_of
+from discreet.protect.redesign.recode import order_of
 from discreet.rules import PPercent, Threshold
 from discreet.table import Table
 from discreet.table.coarsen import coarsened_table, coarsened_tabulation

@@ -1,4 +1,4 @@
-"""Laws p(x | y): how likely each value of a hidden figure is to somebody who has seen what is published."""
+"""Laws p(x | y): how likely each value of a hidden figure is to a reader of what is published."""
 
 from discreet.auditing.laws.base import Judged, ReaderLaw, by_interval
 from discreet.auditing.laws.method import by_method
@@ -7,12 +7,12 @@ from discreet.core.registry import Registry
 
 INTERVAL = ReaderLaw(
     "interval",
-    "Bits and DR take all values of an interval alike; the law method weighs them as somebody does who knows it (law=, "
-    "--law).",
+    "Bits and DR take all values of an interval to be equally likely; the law method weighs them as a reader who knows "
+    "the method does (law=, --law).",
     by_interval,
     even=True,
 )
-TABLES = ReaderLaw("tables", "Bits and DR take all tables that fit alike.", by_tables)
+TABLES = ReaderLaw("tables", "Bits and DR take all tables that fit to be equally likely.", by_tables)
 METHOD = ReaderLaw(
     "method",
     "Bits and DR are those of a reader who knows the method and takes all figures together; a dash says that this is "

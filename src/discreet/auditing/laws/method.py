@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.auditing.laws.base import Judged
-from discreet.auditing.laws.likelihood import Likelihood
-from discreet.auditing.laws.tables import judge
+from discreet.auditing.laws.tables import Likelihood, judge
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.sparse import row_of

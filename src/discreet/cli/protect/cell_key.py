@@ -102,7 +102,7 @@ def _secret(path: Path) -> bytes:
         raise RequestError(f"{path} cannot be read ({error.strerror or error}); name the file of the secret") from None
 
 
-@command({"discreet protect ptable --bound 5 --variance 3 --minimum 3 -o ptable.txt": "no 1 and 2 are published"})
+@command
 def ptable(
     *,
     noise: Noise,
@@ -112,6 +112,9 @@ def ptable(
     """Design a perturbation table for cell keys: for each count the noise with the largest entropy.
 
     The file is that of the R package ptable, which cellKey and τ-ARGUS read.
+
+    Examples:
+        discreet protect ptable --bound 5 --variance 3 --minimum 3 -o ptable.txt  # no 1 and 2 are published
     """
     show.check_output(output, endings=(".txt", ".csv"))
     made = noise.table()

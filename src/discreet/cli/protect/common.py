@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import options, show
-from discreet.cli.compose import argument, composed, explained, option, parameter
+from discreet.cli.compose import composed, explained, option, parameter
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import OriginalOptions, opened
+from discreet.cli.reading_options import NamedOriginal, opened
 from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.cell_key import KeyedTable
 from discreet.reading.opened import Opened
@@ -28,19 +28,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".csv", ".parquet")
 """The formats that releases are written in."""
-
-
-@dataclass(frozen=True)
-class First:
-    """What every command takes first."""
-
-    file: Annotated[
-        Path | None,
-        argument("The original: a table, a file of discreet tabulate, .tab, or records.", "FILE"),
-    ] = None
-    output: Annotated[Path | None, in_output("Write the release: .csv or .parquet.")] = None
-
-
+Output = Annotated[Path | None, in_output("Write the release: .csv or .parquet.")]
 NO_DRAW = options.Draw()
 Linked = Annotated[list[Path] | None, option("A further table, read as FILE is and protected together with it.")]
 Read = Callable[[Path | None, "Reading", dict[str, Any]], Callable[[], Any]]
@@ -72,25 +60,19 @@ def protects(
     own = inspect.signature(build, eval_str=True).parameters
 
     def command(
-        *,
-        first: First,
-        how: OriginalOptions,
-        example: str | None,
-        json: bool,
-        draw: options.Draw = NO_DRAW,
-        **given: Any,
+        *, how: NamedOriginal, output: Path | None, json: bool, draw: options.Draw = NO_DRAW, **given: Any
     ) -> None:
         draw.check()
         others = (given.pop("linked") or []) if linked else []
-        show.check_output(first.output, first.file, how.impossible, *others, endings=ENDINGS)
-        reading = how.reading(example=example)
-        reader = read(first.file, reading, given) if read is not None else lambda: opened(first.file, reading)
+        show.check_output(output, how.file, how.impossible, *others, endings=ENDINGS)
+        reading = how.reading()
+        reader = read(how.file, reading, given) if read is not None else lambda: opened(how.file, reading)
         # Parameters are checked before a long file is read.
         method = None if "original" in own else build(**given)
         found = reader()
         original = found.published() if isinstance(found, Opened) else found
         further = [open_linked(path, reading) for path in others]
-        with show.Bar() as bar, options.about(first.file or example):
+        with show.Bar() as bar, options.about(how.source):
             true = original.unperturbed() if isinstance(original, KeyedTable) else original
             # Refused here for all methods, whatever else they would say of such a table.
             for one in (true, *further):
@@ -100,15 +82,14 @@ def protects(
             done = done.as_trial() if draw.trial else done
         if isinstance(found, Opened) and found.note:
             done = replace(done, notes=(found.note, *done.notes))
-        deliver(done, true, output=first.output, as_program=json, finish=finish)
+        deliver(done, true, output=output, as_program=json, finish=finish)
 
     command.__name__ = build.__name__
     mine = [one for one in own.values() if one.name != "original"]
-    further = [parameter("linked", Linked, None)] if linked else []
+    mine += [parameter("linked", Linked, None)] if linked else []
     drawn = [parameter("draw", options.Draw)] if random else []
-    shared = [parameter("example", options.Example, None), parameter("how", OriginalOptions), *drawn]
-    listed = [parameter("first", First), *mine, *further, *shared, parameter("json", options.Json, False)]
-    return composed(command, explained(build, examples), listed)
+    written = [parameter("output", Output, None), *drawn, parameter("json", options.Json, False)]
+    return composed(command, explained(build, examples), [*mine, parameter("how", NamedOriginal), *written])
 
 
 def deliver(

@@ -20,7 +20,7 @@ from discreet.rules.rule import Rule
 
 
 def command_of(method: type[Method], build: Callable[..., Any] | None = None, **more: Any) -> Callable[..., None]:
-    """Return the command of a method: an option for every field, its help and examples from its ``usage``.
+    """Return the command of a method: an option for every field, its help and examples from its class.
 
     Args:
         method: the class of the method.
@@ -28,7 +28,7 @@ def command_of(method: type[Method], build: Callable[..., Any] | None = None, **
             fields; it returns what is applied. By default that is the method alone.
         more: what else :func:`protects` takes.
     """
-    usage: Usage = getattr(method, "usage", Usage())
+    usage = Usage.of(method)
     own = MethodFields(method)
     extra = [] if build is None else list(inspect.signature(build, eval_str=True).parameters.values())[1:]
 
@@ -38,7 +38,7 @@ def command_of(method: type[Method], build: Callable[..., Any] | None = None, **
 
     built.__signature__ = inspect.Signature([*extra, *own.parameters])  # type: ignore[attr-defined]
     built.__name__ = method.name.replace("-", "_")
-    built.__doc__ = usage.help or inspect.cleandoc(method.__doc__ or method.name).split("\n\n")[0]
+    built.__doc__ = usage.help
     needed = "".join(f" {one.flag} …" for one in own.asked if one.needed)
     plain = {f"discreet protect {method.name} table.csv{needed} -o release.csv": "one table"}
     return protects(built, usage.examples or plain, random=usage.random, linked=usage.linked, **more)

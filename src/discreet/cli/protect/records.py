@@ -22,8 +22,7 @@ from discreet.protect.bernoulli_sample import BernoulliSample
 from discreet.protect.random_sample import RandomSample
 from discreet.protect.stratified_sample import StratifiedSample
 from discreet.protect.swapping import RecordSwapping
-from discreet.table.arrow_files import read_arrow
-from discreet.table.arrow_writer import write_csv
+from discreet.table.arrow_files import read_arrow, write_csv
 
 SWAPPING = MethodFields(RecordSwapping)
 
@@ -62,13 +61,7 @@ class Records:
         show.deliver("protect", data, self.json, None, face)
 
 
-@command(
-    {
-        "discreet protect sample-records people.csv --fraction 0.1 -o sample.csv": "a tenth of all records",
-        "discreet protect sample-records people.csv --strata region --fraction 0.1 -o s.csv": "of every region",
-        "discreet protect sample-records people.csv --rate 0.1 -o sample.csv": "everybody with probability 0.1",
-    }
-)
+@command
 def sample_records(
     *,
     records: Records,
@@ -79,14 +72,20 @@ def sample_records(
     size: Annotated[list[str] | None, option("CATEGORY=N for every stratum, instead of a fraction.")] = None,
     draw: options.Draw,
 ) -> None:
-    """Draw a sample of the records of a file: simple (--n, --fraction), stratified (--strata) or Bernoulli (--rate)."""
+    """Draw a sample of the records of a file: simple (--n, --fraction), stratified (--strata) or Bernoulli (--rate).
+
+    Examples:
+        discreet protect sample-records people.csv --fraction 0.1 -o sample.csv  # a tenth of all records
+        discreet protect sample-records people.csv --strata region --fraction 0.1 -o s.csv  # of every region
+        discreet protect sample-records people.csv --rate 0.1 -o sample.csv  # everybody with probability 0.1
+    """
     draw.check()
     if rate is not None and (n is not None or fraction is not None or strata is not None):
-        raise RequestError("--rate is that of a Bernoulli sample; give it alone")
+        raise RequestError("--rate asks for a Bernoulli sample; give it alone")
     if strata is not None and n is not None:
         raise RequestError("a stratified sample takes --fraction, or --size for every stratum, not --n")
     if size and strata is None:
-        raise RequestError("--size is that of a stratum; name the column of strata with --strata")
+        raise RequestError("--size is the size of a stratum; name the column of strata with --strata")
     arrow = records.read()
     with options.about(records.file):
         method: BernoulliSample | StratifiedSample | RandomSample

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.findings import Term
-from discreet.decide.ledger.sheets import Sheet
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.proof.bound_proof import Proof, prove
+from discreet.feasible.proof.bound_proof import Proof as BoundProof
+from discreet.feasible.proof.bound_proof import prove
 
 TERMS = 12
-"""How many figures of a sum are written out."""
+"""How many figures of a sum are written out, about two lines of text."""
+Proof = tuple[tuple[Term, ...], tuple[str, ...], str]
+"""The figures that bound something, the titles of their releases, and the sum as a line of text."""
 
 
-def shown(found: Bounds, i: int, sheets: Sequence[Sheet]) -> tuple[tuple[Term, ...], tuple[str, ...], str]:
-    """Return the figures that bound a position, the titles of their releases, and the sum as a line of text."""
+def shown(found: Bounds, i: int, sheets: Sequence[PublishedTable]) -> Proof:
+    """Return how the bounds of a position follow."""
     sides = [prove(found, i, upper=upper) for upper in (True, False)]
     exact = found.lower[i] == found.upper[i]
     kept = [side for side in (sides[:1] if exact and sides[0] is not None else sides) if side is not None]
@@ -29,7 +32,7 @@ def shown(found: Bounds, i: int, sheets: Sequence[Sheet]) -> tuple[tuple[Term, .
     return tuple(terms), tuple(releases), "; ".join(dict.fromkeys(lines))
 
 
-def _written(found: Bounds, proof: Proof, sheets: Sequence[Sheet], exact: bool) -> tuple[list[Term], str]:
+def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable], exact: bool) -> tuple[list[Term], str]:
     equations = found.equations
     name = equations.describe(proof.position)
     value = equations.text(proof.bound)
@@ -55,8 +58,7 @@ def _written(found: Bounds, proof: Proof, sheets: Sequence[Sheet], exact: bool) 
         parts.append(_signed(g, f"[{term.cell}{where}]", not parts))
         numbers.append(_signed(g, term.value, not numbers))
     if len(parts) > TERMS:
-        parts = [*parts[:TERMS], f" … ({len(parts) - TERMS} more)"]
-        numbers = [*numbers[:TERMS], " …"]
+        parts, numbers = [*parts[:TERMS], f" … ({len(parts) - TERMS} more)"], [*numbers[:TERMS], " …"]
     steps = dict.fromkeys(["".join(numbers) or "0", value])
     relation = "=" if exact and not rest else "≤" if proof.upper else "≥"
     left = f"; the {rest} other hidden values are at least 0" if rest > 1 else ""
@@ -64,8 +66,8 @@ def _written(found: Bounds, proof: Proof, sheets: Sequence[Sheet], exact: bool) 
     return terms, f"{name} {relation} {' = '.join([''.join(parts) or '0', *steps])}{left}"
 
 
-def _publications(found: Bounds, i: int, sheets: Sequence[Sheet]) -> list[Term]:
-    """Return every figure that stands at a position, in whichever release."""
+def _publications(found: Bounds, i: int, sheets: Sequence[PublishedTable]) -> list[Term]:
+    """Return every figure at a position, in whichever release."""
     equations = found.equations
     terms = []
     for sheet in sheets:

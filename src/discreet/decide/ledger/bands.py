@@ -1,4 +1,4 @@
-"""Bands of whole numbers, as of age: what «0-4», «85+» and «17» stand for, and the pieces that several splits share."""
+"""Bands of integers, as of age: what «0-4», «85+» and «17» mean, and the pieces that several splits share."""
 
 from __future__ import annotations
 

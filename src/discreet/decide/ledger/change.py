@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.decide.ledger.findings import Change
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import bounds
@@ -21,22 +20,13 @@ from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, recode
 
-BoolArray = npt.NDArray[np.bool_]
-
 
 def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
-    """Return the parts of a table that fewer than `fewest` people changed since an earlier one.
+    """Return the parts of a table that fewer than `fewest` people changed since an `earlier` one, as it is called.
 
-    Compared are the finest cells of the dimensions whose categories are the same in both, where both can be worked
-    out exactly: the whole table, and every category of every dimension. Of amounts, every cell that grew or shrank
-    was changed by one contributor at least.
-
-    Args:
-        new: the table that is to be published.
-        old: the table that was published about another time or population.
-        earlier: what to call it.
-        fewest: changes that this many people or more made are safe.
-        amounts: whether the figures are no numbers of people or firms.
+    The finest cells of the dimensions whose categories are the same in both are compared, where both can be worked out
+    exactly: the whole table, and every category of every dimension. Of `amounts`, every cell that grew or shrank was
+    changed by one contributor at least.
 
     >>> sizes = {"area": ["n", "s"], "faith": ["a", "b"]}
     >>> then, now = Figures.from_array([[40, 3], [20, 9]], sizes), Figures.from_array([[40, 4], [31, 2]], sizes)
@@ -51,30 +41,29 @@ def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: b
     found = cells.change("the whole table", np.ones(cells.known.size, bool), earlier, fewest)
     if found is not None:
         return [found]
-    result = []
     codes = np.indices([len(found) for found in cells.labels]).reshape(len(cells.labels), -1)
-    for k, name in enumerate(cells.names if len(cells.names) > 1 else []):
-        for code, label in enumerate(cells.labels[k]):
-            part = cells.change(f"{name}={label}", codes[k] == code, earlier, fewest)
-            if part is not None:
-                result.append(part)
-    return result
+    parts = [
+        cells.change(f"{name}={label}", codes[k] == code, earlier, fewest)
+        for k, name in enumerate(cells.names if len(cells.names) > 1 else [])
+        for code, label in enumerate(cells.labels[k])
+    ]
+    return [part for part in parts if part is not None]
 
 
 @dataclass(frozen=True)
-class Inside:
+class Nested:
     """A small count that follows if one table's people are among the other's; ``larger`` is true for those of the new.
 
     >>> wide, narrow = (Figures.from_array([n, 89], {"area": ["n", "s"]}) for n in (65, 64))
     >>> may_lie_inside(wide, narrow, Settings())
-    Inside(text='area=n has 65 − 64 = 1 between them', larger=True)
+    Nested(text='area=n has 65 − 64 = 1 between them', larger=True)
     """
 
     text: str
     larger: bool
 
 
-def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> Inside | None:
+def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> Nested | None:
     """Return a small count that would follow if one table's people were among the other's, None if none would.
 
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
@@ -91,7 +80,7 @@ def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> Inside | N
         for i in np.flatnonzero(cells.known & settings.small(more, more, cells.unit))[:1].tolist():
             less, most = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])))
             text = f"{cells.name(i)} has {most:,} − {less:,} = {most - less:,} between them"
-            return Inside(text, bool(cells.moved[i] > 0))
+            return Nested(text, bool(cells.moved[i] > 0))
     return None
 
 
@@ -111,22 +100,21 @@ def _laid(old: Equations, new: Equations, names: Sequence[str], amounts: bool) -
     return _Cells(names, [_leaves(new, name) for name in names], before, after, known, 10**decimals, amounts)
 
 
+@dataclass(frozen=True, eq=False)
 class _Cells:
-    """Cells of both tables side by side."""
+    """Cells of both tables side by side, in units of the last decimal."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        labels: Sequence[Sequence[str]],
-        before: IntArray,
-        after: IntArray,
-        known: BoolArray,
-        unit: int,
-        amounts: bool,
-    ) -> None:
-        self.names, self.labels, self.before, self.after = names, labels, before, after
-        self.known, self.unit, self.amounts = known, unit, amounts
-        self.moved = after - before
+    names: Sequence[str]
+    labels: Sequence[Sequence[str]]
+    before: IntArray
+    after: IntArray
+    known: BoolArray
+    unit: int
+    amounts: bool
+
+    @property
+    def moved(self) -> IntArray:
+        return self.after - self.before
 
     def change(self, where: str, inside: BoolArray, earlier: str, fewest: int) -> Change | None:
         """Return the change of a part of the table, if it is known and few people made it."""

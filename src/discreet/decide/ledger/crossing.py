@@ -2,7 +2,7 @@
 
 One table says that a single firm of an activity is small, another that all firms of that activity are in one region. No
 table crosses the three, and none has to: the small firm is in that region. Tables whose dimensions form a tree are
-joined by shared margins and nothing else, so that a cell of all their dimensions is known, and above 0, just if
+joined by shared margins and nothing else, so a cell of all their dimensions is known, and above 0, exactly if
 
 - some cell of one table has its value, and
 - along the tree, everything that can go with that cell lies in one category of each further dimension.
@@ -18,17 +18,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.equations import Equations
 from discreet.table.grid import Grid, locate
 from discreet.table.space import AdditiveAxis
 
-BoolArray = npt.NDArray[np.bool_]
 ZEROS = 1_000
-"""The most cells of one block that nobody is in, of which a list is made."""
+"""The most cells of one block that nobody is in, of which a list is made: more than anybody reads."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +54,8 @@ def crossed_cells(
 ) -> Crossings:
     """Return where figures lie in dimensions that no table crosses with their own, and where nobody of them is.
 
-    Args:
-        equations: what is published.
-        blocks: the dimensions of tables, which form a tree.
-        small: the positions that matter.
-        exact: which positions have one value.
-        possible: which positions can be above 0.
+    The dimensions of tables (``blocks``) form a tree; ``small`` are the positions that matter, ``exact`` those with one
+    value, and ``possible`` those that can be above 0.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
@@ -113,28 +107,20 @@ class _Block:
 
     def cells(self, codes: IntArray) -> csr_array:
         """Return the cells that can be above 0 (columns) of every position (row), given by its places."""
-        rows, columns = [], []
         flat = self.grid.encode([locate(self.leaves[axis.name], codes[:, k]) for k, axis in self.axes])
         inner = flat >= 0
-        rows.append(np.flatnonzero(inner))
-        columns.append(flat[inner])
+        rows, columns = [np.flatnonzero(inner)], [flat[inner]]
         for i in np.flatnonzero(~inner).tolist():
             below = [np.searchsorted(self.leaves[a.name], sorted(a.under[int(codes[i, k])])) for k, a in self.axes]
             found = self.grid.cross(below)
             found = found[self.possible[found]]
             rows.append(np.full(found.size, i))
             columns.append(found)
-        row, column = np.concatenate(rows), np.concatenate(columns)
-        return csr_array((np.ones(row.size, np.int64), (row, column)), (len(codes), self.at.size))
+        return _links(np.concatenate(rows), np.concatenate(columns), (len(codes), self.at.size))
 
 
 def _from(
-    k: int,
-    grids: Sequence[_Block],
-    tree: Sequence[Sequence[int]],
-    small: IntArray,
-    codes: IntArray,
-    exact: BoolArray,
+    k: int, grids: Sequence[_Block], tree: Sequence[Sequence[int]], small: IntArray, codes: IntArray, exact: BoolArray
 ) -> Crossings:
     """Return where positions of one block lie in the dimensions of all others."""
     here = grids[k]
@@ -185,10 +171,9 @@ def _walk(
         shared = sorted(here.block & there.block)
         keys = here.key(shared)
         size = math.prod(there.leaves[name].size for name in shared)
-        to_key = csr_array((np.ones(keys.size, np.int64), (np.arange(keys.size), keys)), (keys.size, size))
         can = np.flatnonzero(there.possible)
-        from_key = csr_array((np.ones(can.size, np.int64), (there.key(shared)[can], can)), (size, there.at.size))
-        met = cells @ to_key
+        from_key = _links(there.key(shared)[can], can, (size, there.at.size))
+        met = cells @ _links(np.arange(keys.size), keys, (keys.size, size))
         met.sort_indices()
         # Positions that share the same margins lie in the same cells of the next block.
         marks: dict[bytes, int] = {}
@@ -204,14 +189,17 @@ def _walk(
             if axis.name in seen:
                 continue
             seen.add(axis.name)
-            leaves = there.leaves[axis.name].size
-            onto = csr_array((np.ones(place.size, np.int64), (np.arange(place.size), place)), (place.size, leaves))
+            onto = _links(np.arange(place.size), place, (place.size, there.leaves[axis.name].size))
             support = (reached @ onto).toarray() > 0
             narrow = np.flatnonzero(~support.all(axis=1) & support.any(axis=1))
             chosen = np.flatnonzero(np.isin(row_of, narrow))
             if chosen.size:
                 yield number, axis.name, chosen.tolist(), support[row_of[chosen]]
         left += [(number, after, reached, row_of) for after in tree[number] if after != before]
+
+
+def _links(row: IntArray, column: IntArray, shape: tuple[int, int]) -> csr_array:
+    return csr_array((np.ones(row.size, np.int64), (row, column)), shape)
 
 
 def _smallest(axis: AdditiveAxis, leaves: IntArray, support: BoolArray) -> IntArray:

@@ -1,4 +1,4 @@
-"""One line of the ledger: a release that was published, and what is said about it."""
+"""One line of the ledger: a release that was published, what is said about it, and its tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from discreet.decide.ledger.populations import family
+from discreet.table.figures import Figures
+from discreet.table.release import Release
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Entry:
 
     ``population`` and ``period`` say whom and when the figures are about, ``variable`` what is added up (nothing or
     ``count`` for numbers of people or firms). ``withdrawn`` is the day on which it was taken back; readers may have
-    kept it, so that it still counts in checks unless nobody saw it (``unseen``). ``revises`` are the ids of the
+    kept it, so it still counts in checks unless nobody saw it (``unseen``). ``revises`` are the ids of the
     releases whose figures it corrects. ``amended`` are the corrections of what is said about it, each with what was
     said before, the first one first.
     """
@@ -98,3 +100,18 @@ class Entry:
 
 
 HEADER = ["id", "title", "about", "dimensions", "figures", "published"]
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """One published table, the release that it belongs to, and the draw that its figures were made by."""
+
+    figures: Figures
+    entry: Entry
+    draw: str = ""
+
+
+def sheets_of(release: Release, entry: Entry) -> list[PublishedTable]:
+    """Return the tables of a release; those that were perturbed by the keys of their records share a draw."""
+    draw = release.method if release.parameters.get("keys") == "records" else f"{entry.id} {entry.title}"
+    return [PublishedTable(part, entry, draw) for part in release.parts()]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from discreet.core.text import columns, html_table
+from discreet.core.text import columns, finite, html_table, many
 from discreet.decide.ledger.entry import Entry
 
 Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
@@ -26,15 +26,15 @@ class Term:
 
     def to_dict(self) -> dict[str, str]:
         """Return plain data."""
-        return {"times": self.times, "cell": self.cell, "value": self.value, "release": self.release}
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)
-class Finding:
+class LedgerFinding:
     """One cell, or sum of cells, that readers of all releases can work out, exactly or too closely.
 
     ``without`` is what was left before the new release met the earlier ones, None where nothing bounded the cell.
-    ``cause`` says whether the releases give it away together, the new one by itself, or the earlier ones already.
+    ``cause`` says whether the releases give it away together, the new one on its own, or the earlier ones already.
     ``units`` are the cells of a sum. A finding that is not ``sensitive`` is told, and makes no release unsafe: a 0 that
     follows where zeros are safe.
     """
@@ -63,10 +63,10 @@ class Finding:
             "cell": dict(self.cell),
             "units": [dict(unit) for unit in self.units],
             "sensitive": self.sensitive,
-            "lower": _finite(self.lower),
-            "upper": _finite(self.upper),
+            "lower": finite(self.lower),
+            "upper": finite(self.upper),
             "exact": self.exact,
-            "without": None if self.without is None else [_finite(end) for end in self.without],
+            "without": None if self.without is None else [finite(end) for end in self.without],
             "cause": self.cause,
             "reason": self.reason,
             "releases": list(self.releases),
@@ -104,7 +104,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Check:
+class LedgerCheck:
     """Whether a new release can be published beside all earlier ones, and what readers could work out if it were.
 
     ``unfinished`` counts figures that were not bounded in time, and ``unjudged`` says what else was not judged and what
@@ -116,7 +116,7 @@ class Check:
 
     verdict: Verdict
     title: str
-    findings: tuple[Finding, ...]
+    findings: tuple[LedgerFinding, ...]
     changes: tuple[Change, ...]
     linked: tuple[Entry, ...]
     compared: tuple[Entry, ...]
@@ -130,74 +130,63 @@ class Check:
     policy: str = ""
 
     @property
-    def new(self) -> tuple[Finding, ...]:
+    def new(self) -> tuple[LedgerFinding, ...]:
         """The sensitive findings that the new release brings; those that are known already are left out."""
         return tuple(finding for finding in self.findings if finding.cause != "before" and finding.sensitive)
 
     @property
-    def zeros(self) -> tuple[Finding, ...]:
+    def zeros(self) -> tuple[LedgerFinding, ...]:
         """The figures of 0 that follow through the new release, and that are safe."""
         return tuple(finding for finding in self.findings if finding.cause != "before" and not finding.sensitive)
 
     @property
     def sentence(self) -> str:
         """The verdict in words."""
-        met = f"put together with {_many(len(self.linked), 'earlier release')}" if self.linked else "by itself"
+        old = sum(finding.cause == "before" and finding.sensitive for finding in self.findings)
+        known = f" Without it, {many(old, 'figure')} can be worked out from earlier releases already." if old else ""
+        dark = "".join(f" Not judged: {text}." for text in self.unjudged)
+        aside = f" {_were(self.apart, 'release about something else', 'left aside')}." if self.apart else ""
+        taken = "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
+        part = ""
+        if self.left_out:
+            out = _were(self.left_out, "release of the ledger", "left out")
+            part = f" {out}: this does not say whether it can join the ledger."
+        return f"«{self.title}», {self._met()}: {'; '.join(self._found(old))}.{dark}{known}{aside}{taken}{part}"
+
+    def _met(self) -> str:
+        """Say which releases it was put together and compared with."""
+        met = f"put together with {many(len(self.linked), 'earlier release')}" if self.linked else "on its own"
         if self.compared:
             others = "about other times or populations, or with other versions of the figures"
-            met += f", compared with {_many(len(self.compared), 'release')} {others}"
-        exact = sum(finding.exact for finding in self.new)
-        parts = []
-        if exact:
-            parts.append(f"{_many(exact, 'figure')} can be worked out exactly")
-        if len(self.new) > exact:
-            parts.append(f"{_many(len(self.new) - exact, 'figure')} too closely")
-        if self.changes:
-            parts.append(f"{_many(len(self.changes), 'change')} can be traced to very few people")
-        if self.unfinished:
-            parts.append(f"{_many(self.unfinished, 'figure')} could not be bounded in time, and none is called safe")
-        old = sum(finding.cause == "before" and finding.sensitive for finding in self.findings)
+            met += f", compared with {many(len(self.compared), 'release')} {others}"
+        return met
+
+    def _found(self, old: int) -> list[str]:
+        """Say what can be worked out; ``old`` figures can be without it."""
+        exact, zeros = sum(finding.exact for finding in self.new), len(self.zeros)
+        counted = {
+            "can be worked out exactly": (exact, "figure"),
+            "too closely": (len(self.new) - exact, "figure"),
+            "can be traced to very few people": (len(self.changes), "change"),
+            "could not be bounded in time, and none is called safe": (self.unfinished, "figure"),
+        }
+        parts = [f"{many(count, what)} {text}" for text, (count, what) in counted.items() if count]
         if not parts:
             what = "nothing more that is protected" if old else "nothing that is protected"
             parts.append(f"{what} can be worked out{', as far as judged' if self.unjudged else ''}")
-        if self.zeros:
+        if zeros:
             more = ", and more that are not listed" if self.more_zeros else ""
-            follow = "follows" if len(self.zeros) == 1 else "follow"
-            parts.append(f"{_many(len(self.zeros), 'figure')} of 0 {follow}{more}")
-        found = "; ".join(parts)
-        known = f" Without it, {_many(old, 'figure')} can be worked out from earlier releases already." if old else ""
-        aside = (
-            f" {_many(self.apart, 'release')} about something else {_was(self.apart)} left aside." if self.apart else ""
-        )
-        taken = aside + "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
-        dark = "".join(f" Not judged: {text}." for text in self.unjudged)
-        part = (
-            f" {_many(self.left_out, 'release')} of the ledger {_was(self.left_out)} left out: "
-            "this does not say whether it can join the ledger."
-            if self.left_out
-            else ""
-        )
-        return f"«{self.title}», {met}: {found}.{dark}{known}{taken}{part}"
+            parts.append(f"{many(zeros, 'figure')} of 0 {'follows' if zeros == 1 else 'follow'}{more}")
+        return parts
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {
-            "verdict": self.verdict,
-            "title": self.title,
-            "sentence": self.sentence,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "changes": [change.to_dict() for change in self.changes],
-            "linked": [entry.to_dict() for entry in self.linked],
-            "compared": [entry.to_dict() for entry in self.compared],
-            "apart": self.apart,
-            "unfinished": self.unfinished,
-            "unjudged": list(self.unjudged),
-            "assumed": list(self.assumed),
-            "left_out": self.left_out,
-            "more_zeros": self.more_zeros,
-            "meaning": self.meaning,
-            "policy": self.policy or None,
+        parts = {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
+        lists = {
+            name: [one if isinstance(one, str) else one.to_dict() for one in value] for name, value in parts.items()
         }
+        first = {"verdict": self.verdict, "title": self.title, "sentence": self.sentence}
+        return {**first, **vars(self), **lists, "policy": self.policy or None}
 
     def rows(self, n: int) -> list[list[str]]:
         """Return the first findings as rows of text, new ones first."""
@@ -228,12 +217,9 @@ class Check:
         return head + table + "".join(f"<p>{html.escape(text)}</p>" for text in self.arithmetic(5))
 
 
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def _were(count: int, what: str, done: str) -> str:
+    noun, _, rest = what.partition(" ")
+    return f"{many(count, noun)} {rest} {'was' if count == 1 else 'were'} {done}"
 
 
 def between(lower: float, upper: float) -> str:
@@ -245,9 +231,3 @@ def _text(number: float) -> str:
     if math.isinf(number):
         return "∞" if number > 0 else "-∞"
     return f"{int(number):,}" if float(number).is_integer() else f"{number:,g}"
-
-
-def _finite(number: float) -> float | int | None:
-    if not math.isfinite(number):
-        return None
-    return int(number) if float(number).is_integer() else float(number)

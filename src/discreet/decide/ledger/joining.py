@@ -15,7 +15,6 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.core.errors import LimitError
-from discreet.core.numerics import IntArray
 from discreet.decide.ledger.bands import Band, bands, name_of, pieces
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
@@ -24,7 +23,7 @@ from discreet.table.overlay import empty_cells
 from discreet.table.space import space_of
 
 LARGEST = 30_000_000
-"""The most cells of one table that are laid out."""
+"""The most cells of one table that are laid out: some GB of memory."""
 
 
 def joined(parts: Sequence[Figures]) -> tuple[Figures, ...]:
@@ -52,11 +51,8 @@ def joined(parts: Sequence[Figures]) -> tuple[Figures, ...]:
 def unrelated(parts: Sequence[Figures], new: int) -> dict[str, list[int]]:
     """Return the dimensions in which no hierarchy relates the categories of new tables with those of other ones.
 
-    Nothing can then be said about what the difference of two such categories gives away.
-
-    Args:
-        parts: tables as :func:`joined` returns them, the new ones last.
-        new: how many are new.
+    Nothing can then be said about what the difference of two such categories gives away. The last ``new`` of the tables
+    that :func:`joined` returned are new.
 
     >>> old = Figures.from_array([30, 70], {"geo": ["city", "rest"]}, name="old")
     >>> wide = Figures.from_array([32, 68], {"geo": ["city and suburb", "outside"]}, name="wide")
@@ -144,7 +140,7 @@ def _root(codes: set[str]) -> str:
 
 
 def explicit(part: Figures) -> Figures:
-    """List the inner cells that a table leaves out because they are empty, so that nobody else's cells are meant."""
+    """List the inner cells that a table leaves out because they are empty; nobody else's cells are meant."""
     if part.absent == "unpublished":
         return part
     space = space_of([part])
@@ -152,7 +148,9 @@ def explicit(part: Figures) -> Figures:
     size = math.prod(len(found) for found in leaves)
     if size > LARGEST:
         raise LimitError(f"{part.name} has {size:,} cells, more than {LARGEST:,}; check a table of fewer dimensions")
-    codes = _node_codes(part)
+    # The labels of every figure as places among the nodes of its own space, the total being 0.
+    axes = zip(space.axes, (part.codes[:, part.names.index(axis.name)] for axis in space.axes), strict=True)
+    codes = np.stack([axis.coded(part)[column] for axis, column in axes], axis=1)
     rows = space.grid.encode(codes.T)
     missing = empty_cells(space, dict.fromkeys(part.names, 0), rows, rows[part.ranges()[0] > 0])
     if not missing.size:
@@ -170,11 +168,3 @@ def explicit(part: Figures) -> Figures:
         upper=None if part.upper is None else np.append(part.upper, zeros),
         absent="unpublished",
     )
-
-
-def _node_codes(part: Figures) -> IntArray:
-    """Return the labels of every figure as places among the nodes of its own space, the total being 0."""
-    found = []
-    for axis in space_of([part]).axes:
-        found.append(axis.coded(part)[part.codes[:, part.names.index(axis.name)]])
-    return np.stack(found, axis=1)

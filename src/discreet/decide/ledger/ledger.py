@@ -6,32 +6,23 @@ import datetime
 import getpass
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
-from discreet.decide.ledger.change import Inside, changes, may_lie_inside
-from discreet.decide.ledger.document import digest, packed, unpacked
 from discreet.decide.ledger.entry import Amendment, Entry
-from discreet.decide.ledger.findings import Change, Check, Verdict
-from discreet.decide.ledger.joint import Joint, joint_findings
-from discreet.decide.ledger.originals import Originals
-from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
-from discreet.decide.ledger.revision import alike, same_values
+from discreet.decide.ledger.findings import LedgerCheck
+from discreet.decide.ledger.release_check import ReleaseCheck
 from discreet.decide.ledger.settings import Settings
-from discreet.decide.ledger.sheets import sheets_of
-from discreet.decide.ledger.store import WAIT, Store
+from discreet.decide.ledger.store import WAIT, Originals, Store, digest, packed, unpacked
 from discreet.decide.policy import Policy
 from discreet.reading.published import open_release
 from discreet.table.release import Release
 
-COLUMNS = (
-    "id, title, published, method, dimensions, figures, hidden, population, period, variable, withdrawn, reason, "
-    "unseen, revises"
-)
+TAGS = ("population", "period", "variable")
+ADDED = ("id", "title", "published", "method", "dimensions", "figures", "hidden", *TAGS)
+COLUMNS = ", ".join((*ADDED, "withdrawn", "reason", "unseen", "revises"))
 FEWEST = 3
 """A change between two times that fewer people made shows who they are."""
 
@@ -40,7 +31,7 @@ class Ledger:
     """An embedded database of what has been published, and the check of a new release against all of it.
 
     It holds published figures only: nothing in it is confidential. Originals can be kept beside it, in a folder that
-    only its owner can enter (see :class:`~discreet.decide.ledger.originals.Originals`). A release that was added is
+    only its owner can enter (see :class:`~discreet.decide.ledger.store.Originals`). A release that was added is
     there whole after a crash, or was never there; two writers wait for each other.
 
     >>> import tempfile
@@ -54,13 +45,7 @@ class Ledger:
     """
 
     def __init__(self, path: str | Path, *, create: bool = True, wait: float = WAIT) -> None:
-        """Open a ledger, or begin one.
-
-        Args:
-            path: its file.
-            create: whether to begin a new one where there is none.
-            wait: seconds to wait for another writer.
-        """
+        """Open a ledger, or begin one where there is none, and wait so many seconds for another writer."""
         self.path = Path(path)
         self._store = Store(self.path, create=create, wait=wait)
         self.originals = Originals(self.path)
@@ -74,8 +59,14 @@ class Ledger:
             "SELECT release, day, who, reason, population, period, variable FROM amendment ORDER BY number"
         ):
             said.setdefault(name, []).append(Amendment(*now))
-        rows = self._store.read(f"SELECT {COLUMNS} FROM release ORDER BY number")
-        return tuple(_amended(_entry(row), said.get(row[0], [])) for row in rows)
+        found = []
+        for row in self._store.read(f"SELECT {COLUMNS} FROM release ORDER BY number"):
+            fields = list(row)
+            fields[4] = tuple(fields[4].split("\n"))
+            fields[-2:] = [bool(fields[-2]), tuple(fields[-1].split("\n")) if fields[-1] else ()]
+            entry = Entry(*fields)
+            found.append(_amended(entry, said.get(entry.id, [])))
+        return tuple(found)
 
     def entry(self, name: str) -> Entry:
         """Return one release's line, by its id, the beginning of its id, or its title."""
@@ -92,7 +83,7 @@ class Ledger:
         """Return what one release publishes."""
         entry = self.entry(name)
         ((body, kept),) = self._store.read("SELECT body, digest FROM release WHERE id = ?", entry.id)
-        if digest(body, _said(_first(entry))) != kept:
+        if digest(body, _said(entry)) != kept:
             raise DataError(f"{self.path}: release {entry} is not as it was added; restore the ledger from a copy")
         return unpacked(body)
 
@@ -132,35 +123,21 @@ class Ledger:
         entry = replace(entry, id=mark[:10])
         if original is not None:
             self.originals.keep(entry.id, Path(original))
-        row = (
-            entry.id, mark, entry.title, entry.published, entry.method, "\n".join(entry.dimensions), entry.figures,
-            entry.hidden, entry.population, entry.period, entry.variable, body,
-            "\n".join(entry.revises),
-        )  # fmt: skip
+        row = {name: getattr(entry, name) for name in ADDED} | {"digest": mark, "body": body}
+        row |= {"dimensions": "\n".join(entry.dimensions), "revises": "\n".join(entry.revises)}
         with self._store.writing() as db:
             same = db.execute("SELECT id FROM release WHERE digest = ? OR id = ?", (mark, entry.id)).fetchone()
             if same is not None:
                 raise RequestError(f"this release is in the ledger already, as {same[0]}; nothing was added")
-            db.execute(
-                "INSERT INTO release (id, digest, title, published, method, dimensions, figures, hidden, population, "
-                "period, variable, body, revises) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
+            self._store.insert(db, "release", row)
         return entry
 
     def withdraw(self, name: str, *, reason: str, unseen: bool = False) -> Entry:
-        """Mark a release as taken back.
+        """Mark a release as taken back, by its id or title; the reason is kept.
 
-        Readers may have kept it, so that checks go on counting it, unless nobody saw it.
-
-        Args:
-            name: its id or title.
-            reason: why, for the record.
-            unseen: true where it never left the office: then checks leave it out.
+        Readers may have kept it, so checks go on counting it, unless it never left the office (``unseen``).
         """
-        if not reason.strip():
-            raise RequestError("give the reason for withdrawing the release (reason=, --reason)")
-        entry = self.entry(name)
+        entry = self._amendable(name, reason, "withdrawing")
         if entry.withdrawn:
             raise RequestError(
                 f"release {entry} was withdrawn on {entry.withdrawn} ({entry.reason}); nothing was changed"
@@ -187,14 +164,12 @@ class Ledger:
         Args:
             name: its id or title.
             reason: why, for the record.
-            population: whom the figures are about; as it was by default.
-            period: when; as it was by default.
-            variable: what is added up; as it was by default.
+            population: whom the figures are about; what is not given stays as it was.
+            period: when.
+            variable: what is added up.
             who: who says so; the user of this machine by default.
         """
-        if not reason.strip():
-            raise RequestError("give the reason for retagging the release (reason=, --reason)")
-        entry = self.entry(name)
+        entry = self._amendable(name, reason, "retagging")
         given = {"population": population, "period": period, "variable": variable}
         now = {tag: getattr(entry, tag) if text is None else text.strip() for tag, text in given.items()}
         if all(now[tag] == getattr(entry, tag) for tag in now):
@@ -203,12 +178,15 @@ class Ledger:
                 "another population, period or variable (--population, --period, --variable)"
             )
         with self._store.writing() as db:
-            db.execute(
-                "INSERT INTO amendment (release, day, who, reason, population, period, variable) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (entry.id, _today(), who.strip() or getpass.getuser(), reason.strip(), *now.values()),
-            )
+            told = {"day": _today(), "who": who.strip() or getpass.getuser(), "reason": reason.strip()}
+            self._store.insert(db, "amendment", {"release": entry.id, **told, **now})
         return self.entry(entry.id)
+
+    def _amendable(self, name: str, reason: str, what: str) -> Entry:
+        """Return a line that is to be changed, for a reason."""
+        if not reason.strip():
+            raise RequestError(f"give the reason for {what} the release (reason=, --reason)")
+        return self.entry(name)
 
     # --- asking it ----------------------------------------------------------------------------------------
 
@@ -230,26 +208,26 @@ class Ledger:
         time_limit: float | None = None,
         workers: int | None = None,
         progress: Progress | None = None,
-    ) -> Check:
+    ) -> LedgerCheck:
         """Say what a new release gives away together with everything published before.
 
         Releases about the same population, period and variable are put into one set of equations, linked by the
         dimensions that they share; those about other times or populations are compared cell by cell. A population or
         period that is not stated may be the same, and is taken to be. A release and the one that it revises describe
         the same values: what one hides and the other prints is known. So do releases that print nearly the same
-        figures, whatever is said about them.
+        figures, whatever is said about them. The release is described as for :meth:`add`.
 
         Args:
             release: what is to be published: a release, or a file or frame of it.
             title: what to call it.
-            population: whom its figures are about; one inside another is written behind it: ``residents > 18+``.
+            population: whom its figures are about.
             period: when.
             variable: what is added up.
             revises: the ids or titles of the releases that it corrects.
             policy: a named profile or a TOML file, for the threshold, the limits and what zeros are; in place of
                 ``width``, ``dr`` and ``threshold``.
             width: how wide the interval of every protected figure must stay; by default, more than one value.
-            dr: the largest disclosure risk 1/H of a protected figure, all values in its interval being alike.
+            dr: the largest disclosure risk 1/H of a protected figure, all values in its interval being equally likely.
             threshold: counts that no release shows, and sums of them, must not be worked out if they are below this
                 (10 by default); None for all.
             fewest: changes between two times or populations must be made by this many people at least.
@@ -264,63 +242,8 @@ class Ledger:
         rules = Settings.of(policy, width, dr, threshold, amounts=not entry.counts)
         rules = replace(rules, time_limit=time_limit, workers=workers, progress=progress)
         every = self.entries() if beside is None else self._held(beside)
-        seen = [e for e in every if not e.unseen]
-        old = [e for e in seen if e.same_variable(entry)]
         revised = self._revised(self._named(revises))
-        # What a later release corrected is no longer said; what it says of hidden figures is.
-        past = revised | {name for e in old for name in e.revises}
-        same = [e for e in old if e.may_be_about(entry.population, entry.period) and e.id not in past]
-        linked = _linked(entry, same)
-        others = [e for e in seen if e not in same and set(e.dimensions) & set(entry.dimensions)]
-        mine = sheets_of(release, entry)
-        joint = Joint(unjudged=(*rules.unasked, *_renamed(entry, [e for e in seen if e.id in revised])))
-        groups = [[s for e in group for s in sheets_of(self.release(e.id), e)] for group in _worlds(entry, linked)]
-        for before in groups:
-            joint |= joint_findings(mine, before, rules)
-        moved: list[Change] = []
-        compared: list[Entry] = []
-        assumed = list(_assumed(entry, linked))
-        for e in others:
-            theirs = sheets_of(self.release(e.id), e)
-            stated = e.id in revised or (e in old and e.may_be_about(entry.population, entry.period))
-            reasons = [
-                "a later release revises the other" if stated else alike([*before, *mine], theirs) for before in groups
-            ]
-            for before, why in zip(groups, reasons, strict=True):
-                if why:
-                    joint |= same_values(mine, before, theirs, rules, why)
-                if why and not stated:
-                    assumed.append(f"«{e.title}» and «{title}» were taken to describe the same values, as {why}")
-            strangers = e.id not in revised and apart(e.population, entry.population)
-            if strangers:
-                assumed.append(f"«{e.title}» and «{title}» are said to be about different people: no change was judged")
-            # Amounts of something else, and other people, are compared only where they may be the same ones.
-            changed = e in old and not strangers
-            if changed or any(reasons):
-                compared.append(e)
-            for pair in product(release.parts(), [sheet.figures for sheet in theirs] if changed else []):
-                moved += changes(*pair, f"«{e.title}»", fewest, amounts=rules.amounts)
-                if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(*pair, rules)):
-                    joint |= Joint(unjudged=(_nested(e, entry, inside),))
-        new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
-        open_ = joint.unfinished or joint.unjudged
-        verdict: Verdict = "unsafe" if new or moved else "incomplete" if open_ else "safe"
-        return Check(
-            verdict,
-            title,
-            joint.findings,
-            tuple(moved),
-            tuple(linked),
-            tuple(compared),
-            len(every) - len(linked) - len(compared),
-            joint.unfinished,
-            joint.unjudged,
-            tuple(dict.fromkeys(assumed)),
-            len(self) - len(every),
-            joint.more_zeros,
-            rules.meaning(fewest),
-            rules.policy,
-        )
+        return ReleaseCheck(release, entry, every, revised, self.release, rules).outcome(fewest, len(self))
 
     def _named(self, names: str | Sequence[str]) -> tuple[str, ...]:
         """Return the ids of releases that are given by id or title."""
@@ -329,13 +252,9 @@ class Ledger:
     def _revised(self, ids: Sequence[str]) -> set[str]:
         """Return releases and all that they revise in turn."""
         by_id = {e.id: e.revises for e in self.entries()}
-        found: set[str] = set()
-        left = list(ids)
-        while left:
-            name = left.pop()
-            if name not in found:
-                found.add(name)
-                left += by_id[name]
+        found = set(ids)
+        while more := {name for one in found for name in by_id[one]} - found:
+            found |= more
         return found
 
     def _held(self, names: Sequence[str]) -> tuple[Entry, ...]:
@@ -346,9 +265,7 @@ class Ledger:
         found = tuple(e for e in self.entries() if e.id in chosen)
         unseen = next((e for e in found if e.unseen), None)
         if unseen is not None:
-            raise RequestError(
-                f"release {unseen} was withdrawn and nobody saw it, so that nobody holds it; leave it out"
-            )
+            raise RequestError(f"release {unseen} was withdrawn and nobody saw it, so nobody holds it; leave it out")
         return found
 
     # --- its life -----------------------------------------------------------------------------------------
@@ -361,9 +278,7 @@ class Ledger:
         """Use the ledger for a while."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the file."""
         self.close()
 
@@ -376,74 +291,6 @@ class Ledger:
         return f"Ledger {self.path}: {len(self):,} releases"
 
     __repr__ = __str__
-
-
-def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
-    """Return the releases of a population that are linked with a new one: by its tag, or by shared dimensions."""
-    found = [e for e in same if e.population and family(e.population) == family(entry.population)]
-    reached = {name for e in (entry, *found) for name in e.dimensions}
-    left = [e for e in same if e not in found]
-    while more := [e for e in left if reached & set(e.dimensions)]:
-        found += more
-        left = [e for e in left if e not in more]
-        reached |= {name for e in more for name in e.dimensions}
-    return sorted(found, key=list(same).index)
-
-
-def _worlds(entry: Entry, linked: Sequence[Entry]) -> list[list[Entry]]:
-    """Return the sets of releases that may all be about one population and period, together with a new one."""
-    every = (entry, *linked)
-    populations = list({family(e.population): e.population for e in every if e.population}.values()) or [""]
-    periods = list(dict.fromkeys(e.period for e in every if e.period)) or [""]
-    sets = [[e for e in linked if e.may_be_about(who, when)] for who in populations for when in periods]
-    ids = [{e.id for e in group} for group in sets]
-    return [
-        group
-        for k, group in enumerate(sets)
-        if not any(ids[k] < other or (ids[k] == other and j < k) for j, other in enumerate(ids))
-    ]
-
-
-def _assumed(entry: Entry, linked: Sequence[Entry]) -> tuple[str, ...]:
-    """Say which releases state no population or period where others do, and were taken to be about the same."""
-    found = []
-    for what in ("population", "period"):
-        stated = [e for e in (entry, *linked) if getattr(e, what)]
-        silent = [e for e in (entry, *linked) if not getattr(e, what)]
-        if stated and silent:
-            names = ", ".join(f"«{e.title}»" for e in silent)
-            told = ", ".join(dict.fromkeys(getattr(e, what) for e in stated))
-            some = "states" if len(silent) == 1 else "state"
-            was = "was" if len(silent) == 1 else "were"
-            found.append(f"{names} {some} no {what} and {was} taken to be about the same ({told})")
-    return tuple(found)
-
-
-def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
-    """Say which releases are corrected by one that has none of their dimensions."""
-    return tuple(
-        f"«{entry.title}» revises «{e.title}» but has none of its dimensions ({', '.join(e.dimensions)}), so that "
-        "their figures could not be compared; name dimensions as the first release does"
-        for e in revised
-        if not set(e.dimensions) & set(entry.dimensions)
-    )
-
-
-def _nested(earlier: Entry, entry: Entry, inside: Inside) -> str:
-    """Say that one population may lie inside another, and how to state whether it does."""
-    one, other = (" > ".join(lineage(e.population)) for e in (earlier, entry))
-    outermost, *within = (name.strip() for name in entry.population.split(WITHIN))
-    beside = f" {WITHIN} ".join([f"{outermost} {APART} {lineage(earlier.population)[0]}", *within])
-    behind = (
-        f"discreet ledger retag {earlier.id} --population '{other} > {one}' --reason …"
-        if inside.larger
-        else f"--population '{one} > {other}'"
-    )
-    return (
-        f"«{earlier.title}» and «{entry.title}» are about populations that may lie inside each other, and then "
-        f"{inside.text}; write one behind the other to have such differences checked ({behind}), or say that they "
-        f"share nobody (--population '{beside}')"
-    )
 
 
 def _described(
@@ -475,34 +322,16 @@ def _amended(entry: Entry, amendments: Sequence[Amendment]) -> Entry:
     """Return a line as it reads now; each amendment says what it replaced."""
     told = []
     for one in amendments:
-        told.append(replace(one, population=entry.population, period=entry.period, variable=entry.variable))
-        entry = replace(entry, population=one.population, period=one.period, variable=one.variable)
+        told.append(replace(one, **{tag: getattr(entry, tag) for tag in TAGS}))
+        entry = replace(entry, **{tag: getattr(one, tag) for tag in TAGS})
     return replace(entry, amended=tuple(told))
 
 
-def _first(entry: Entry) -> Entry:
-    """Return a line as it was added."""
-    if not entry.amended:
-        return entry
-    was = entry.amended[0]
-    return replace(entry, population=was.population, period=was.period, variable=was.variable)
-
-
 def _said(entry: Entry) -> dict[str, str]:
-    said = {
-        "title": entry.title,
-        "population": entry.population,
-        "period": entry.period,
-        "variable": entry.variable,
-    }
+    """Return what was said about a release when it was added."""
+    first = entry.amended[0] if entry.amended else entry
+    said = {"title": entry.title} | {tag: getattr(first, tag) for tag in TAGS}
     return said | ({"revises": "\n".join(entry.revises)} if entry.revises else {})
-
-
-def _entry(row: Sequence[Any]) -> Entry:
-    fields = list(row)
-    fields[4] = tuple(fields[4].split("\n"))
-    fields[-2:] = [bool(fields[-2]), tuple(fields[-1].split("\n")) if fields[-1] else ()]
-    return Entry(*fields)
 
 
 def _today() -> str:

@@ -2,7 +2,7 @@
 
 A population inside another is written behind it: ``residents > 16+``. Populations that are bands of numbers, such as
 ``16+`` and ``18+``, are cut into the pieces that all of them are made of. Releases about populations of one family are
-put together with the population as one more dimension, so that whoever is in one and not in the other is asked about
+put together with the population as one more dimension: whoever is in one and not in the other is asked about
 like any other cell. Populations that share nobody are written after a bar: ``residents > women | men`` is about women,
 none of whom are among the men.
 """

@@ -7,19 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from discreet.auditing.judging import Judge
 from discreet.auditing.limits import Limits, Reach
 from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.progress import Progress
 from discreet.decide.policy import Policy
 from discreet.table.equations import Equations
 
-BoolArray = npt.NDArray[np.bool_]
 THRESHOLD = 10
 """Counts that no release shows, and sums of them, are given away when they can be worked out and are below this."""
 PRECISION = 0.02
@@ -40,8 +36,6 @@ class Settings:
         unasked: what a policy asks for and no ledger can judge, as sentences.
         policy: the policy's name.
         time_limit: seconds; None for as long as it takes.
-        workers: threads.
-        progress: told how far the work is.
     """
 
     threshold: float | None = THRESHOLD
@@ -71,15 +65,13 @@ class Settings:
             least = float(THRESHOLD) if threshold == "default" else threshold
             return cls(None if amounts else least, Limits(width, dr), amounts=amounts)
         given = {"threshold": threshold != "default", "width": width is not None, "dr": dr is not None}
-        if any(given.values()):
-            name = next(name for name, is_given in given.items() if is_given)
+        for name in [name for name, is_given in given.items() if is_given]:
             raise RequestError(f"{name} is given beside a policy, which sets it; give one of them")
         asked = Policy.load(policy)
         limits = asked.limits.of_figures
         if amounts:
-            return cls(
-                None, limits, zeros=asked.zeros, amounts=True, unasked=_of_contributors(asked), policy=asked.name
-            )
+            unasked = _of_contributors(asked)
+            return cls(None, limits, zeros=asked.zeros, amounts=True, unasked=unasked, policy=asked.name)
         if asked.rules.threshold is None:
             raise RequestError(
                 f"policy {asked.name} has no threshold for counts (rules.threshold), by which counts that follow would "
@@ -116,17 +108,12 @@ class Settings:
         left = "keeps more than one value"
         left += "" if limits.width is None else f", in an interval at least {limits.width:g} wide"
         if limits.dr is not None:
-            how = "to a reader who knows the method" if self.law == "method" else "all values alike"
+            how = "to a reader who knows the method" if self.law == "method" else "all values equally likely"
             left += f", with a risk 1/H of at most {limits.dr:g} ({how})"
-        if self.amounts:
-            small = "no amount above 0"
-        elif self.threshold is None:
-            small = f"no count of {least} or more"
-        else:
-            small = f"no count from {least} to {math.ceil(self.threshold) - 1}"
-        closer = (
-            "" if limits.width is None and limits.dr is None else ", nor is such a cell known more closely than that"
-        )
+        few = f"of {least} or more" if self.threshold is None else f"from {least} to {math.ceil(self.threshold) - 1}"
+        small = "no amount above 0" if self.amounts else f"no count {few}"
+        limited = limits.width is not None or limits.dr is not None
+        closer = ", nor is such a cell known more closely than that" if limited else ""
         parts = [
             "every figure that a release hides (possibly a 0, unless it shows zeros or says otherwise), rounds or "
             f"perturbs {left}",
@@ -143,7 +130,7 @@ class Settings:
         )
         return (
             f"Safe means, against a reader of these releases: {'; '.join(parts)}. What respondents know by their own "
-            "part, and the risk of each table by itself, are not judged here (assess, audit)"
+            "part, and the risk of each table on its own, are not judged here (assess, audit)"
         )
 
 
@@ -156,6 +143,6 @@ def _of_contributors(policy: Policy) -> tuple[str, ...]:
         return ()
     return (
         f"policy {policy.name} asks who contributed to amounts ({', '.join(titles)}), which no published figure says, "
-        "so that this is not judged; audit the releases together with the true table (discreet audit NEW OLD "
+        "so this is not judged; audit the releases together with the true table (discreet audit NEW OLD "
         "--original TABLE --rule …)",
     )

@@ -2,11 +2,11 @@
 
 Every published figure says what some units hold together. Any combination of such equations is another one; where it
 has the coefficient 1 for some units and 0 for all others, the sum of those units is known, though nobody printed it.
-If two such unions lie inside each other, their difference is known as well, so that the smallest ones say it all.
+If two such unions lie inside each other, their difference is known too, so the smallest ones say it all.
 
 A union with a sum below a limit holds no unit that could be as large as the limit. Those units are ruled out first,
 which is a condition on the multipliers of the equations: a unit in one equation sets its multiplier to 0, one in two
-equations makes theirs equal or opposite. What is left is small, is solved in whole numbers, and falls into independent
+equations makes theirs equal or opposite. What is left is small, is solved in integers, and falls into independent
 parts. Within a part, the smallest unions are enumerated by branching on units.
 """
 
@@ -20,18 +20,16 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csc_array
-from scipy.sparse.csgraph import connected_components
 
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.sparse import components, row_of
 
-BoolArray = npt.NDArray[np.bool_]
 Row: TypeAlias = dict[int, int]
 NODES = 100_000
-"""The most branches of one search, where no time is given for it."""
+"""The most branches of one search, where no time is given for it: some seconds, whatever the machine."""
 MOST = 1_000
-"""The most unions that are listed."""
+"""The most unions that are listed: more than anybody reads."""
 RHS = -1
 """The column of the right-hand sides."""
 
@@ -46,14 +44,9 @@ class System:
     rhs: IntArray
     size: int
 
-    def only(self, rows: BoolArray) -> System:
-        """Return some of the equations, the others being empty."""
-        kept = rows[self.row]
-        return System(self.row[kept], self.column[kept], self.sign[kept], self.rhs, self.size)
-
 
 @dataclass(frozen=True)
-class Sums:
+class KnownSums:
     """The smallest unions of units with a known sum, and whether these are all of them."""
 
     found: tuple[tuple[tuple[int, ...], int], ...] = ()
@@ -65,7 +58,7 @@ def open_equations(starts: IntArray, columns: IntArray, signs: IntArray, lower: 
     if starts.size == 1:
         none = np.zeros(0, np.int64)
         return System(none, none, none, none, lower.size)
-    row = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    row = row_of(starts)
     open_ = lower[columns] != upper[columns]
     rhs = -np.add.reduceat(np.where(open_, 0, lower[columns]) * signs, starts[:-1])
     return System(row[open_], columns[open_], signs[open_], rhs, lower.size)
@@ -80,7 +73,7 @@ def smallest_sums(
     deadline: float = math.inf,
     nodes: float = NODES,
     worth: BoolArray | None = None,
-) -> Sums:
+) -> KnownSums:
     """Return the smallest unions of units whose sum is known and below a limit.
 
     Args:
@@ -90,7 +83,7 @@ def smallest_sums(
         top: sums of this or more are of no interest.
         deadline: when to stop, on the monotonic clock.
         nodes: the most branches that are searched.
-        worth: for every column whether a union with it is of interest at all; parts without such a unit are skipped.
+        worth: the columns of interest; parts without such a unit are skipped.
 
     >>> whole = np.array([1, 1, 1, 1]), np.array([1, 1, 0, 0])  # streets 1 to 4 hold 21, streets 1 and 2 hold 20
     >>> entries = [(r, c, 1) for r, line in enumerate(whole) for c in np.flatnonzero(line)]
@@ -100,14 +93,13 @@ def smallest_sums(
     (((2, 3), 1),)
     """
     if not units.any() or not system.row.size:
-        return Sums()
-    parts = _parts(system, units, worth)
+        return KnownSums()
     found: list[tuple[tuple[int, ...], int]] = []
     complete = True
     budget = [nodes]
-    for rows in parts:
+    for rows in _parts(system, units, worth):
         if time.monotonic() > deadline or len(found) >= MOST:
-            return Sums(tuple(found), False)
+            return KnownSums(tuple(found), False)
         basis = _basis(rows, units, deadline)
         if basis is None:
             complete = False
@@ -116,7 +108,7 @@ def smallest_sums(
             more, whole = _unions(piece, least, top, budget, deadline, MOST - len(found))
             found += more
             complete &= whole
-    return Sums(tuple(sorted(found)), complete)
+    return KnownSums(tuple(sorted(found)), complete)
 
 
 # --- ruling out what no union holds ------------------------------------------------------------------------
@@ -144,25 +136,19 @@ def _parts(system: System, units: BoolArray, worth: BoolArray | None) -> Iterato
     held = np.flatnonzero(np.diff(by_row.indptr))
     if not held.size:
         return
-    entry = matrix.tocoo()
-    size = count + system.size
-    links = coo_array((np.ones(entry.nnz, np.int8), (entry.coords[0], count + entry.coords[1])), (size, size))
-    _, part = connected_components(links.tocsr(), directed=False)
-    wanted = units if worth is None else units & worth
-    worthy = np.zeros(part.max() + 1, bool)
-    worthy[part[count:][wanted]] = True
+    row, column = matrix.tocoo().coords
+    number, part = components(row, count + column, count + system.size)
+    worthy = np.zeros(number, bool)
+    worthy[part[count:][units if worth is None else units & worth]] = True
     held = held[worthy[part[held]]]
     order = held[np.argsort(part[held], kind="stable")]
     for chunk in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
         if chunk.size:
-            yield [_row(by_row, int(rhs[g]), int(g)) for g in chunk]
-
-
-def _row(matrix: csc_array, rhs: int, g: int) -> Row:
-    start, end = matrix.indptr[g], matrix.indptr[g + 1]
-    found = dict(zip(matrix.indices[start:end].tolist(), matrix.data[start:end].tolist(), strict=True))
-    found[RHS] = rhs
-    return found
+            spans = [(int(rhs[g]), slice(by_row.indptr[g], by_row.indptr[g + 1])) for g in chunk]
+            yield [
+                {**dict(zip(by_row.indices[at].tolist(), by_row.data[at].tolist(), strict=True)), RHS: right}
+                for right, at in spans
+            ]
 
 
 def _merged(matrix: csc_array, units: BoolArray, count: int) -> tuple[int, IntArray, IntArray] | None:
@@ -179,10 +165,9 @@ def _merged(matrix: csc_array, units: BoolArray, count: int) -> tuple[int, IntAr
     left, right = matrix.indices[first[double]], matrix.indices[first[double] + 1]
     same = a == -b
     ends = np.concatenate([np.where(same, right, right + count), np.where(same, right + count, right)])
-    links = coo_array((np.ones(ends.size, np.int8), (np.concatenate([left, left + count]), ends)), (2 * count,) * 2)
-    _, label = connected_components(links.tocsr(), directed=False)
+    number, label = components(np.concatenate([left, left + count]), ends, 2 * count)
     up, down = label[:count], label[count:]
-    nothing = np.zeros(label.max() + 1, bool)
+    nothing = np.zeros(number, bool)
     nothing[up[up == down]] = True
     killed = matrix.indices[first[single]]
     nothing[up[killed]] = nothing[down[killed]] = True
@@ -191,7 +176,7 @@ def _merged(matrix: csc_array, units: BoolArray, count: int) -> tuple[int, IntAr
     return names.size, group, sign
 
 
-# --- solving in whole numbers ------------------------------------------------------------------------------
+# --- solving in integers -----------------------------------------------------------------------------------
 
 
 def _basis(rows: Sequence[Row], units: BoolArray, deadline: float) -> list[tuple[int, Row]] | None:
@@ -221,7 +206,7 @@ def _basis(rows: Sequence[Row], units: BoolArray, deadline: float) -> list[tuple
 
 
 def _without(row: Row, pivot: Row, column: int) -> Row:
-    """Return a multiple of one equation less a multiple of another, so that a column drops out."""
+    """Return a multiple of one equation less a multiple of another, in which a column drops out."""
     a, b = pivot[column], row[column]
     shared = math.gcd(a, b)
     a, b = a // shared, b // shared
@@ -249,7 +234,7 @@ def _pieces(basis: Sequence[tuple[int, Row]]) -> list[list[tuple[int, Row]]]:
 
 @dataclass(frozen=True)
 class _Column:
-    """Units that stand in the same equations: what each equation in the sum adds to them, in parts of ``one``."""
+    """Units that are in the same equations: what each equation in the sum adds to them, in parts of ``one``."""
 
     units: tuple[int, ...]
     adds: tuple[tuple[int, int], ...]
@@ -261,12 +246,7 @@ class _Column:
 
 
 def _unions(
-    piece: Sequence[tuple[int, Row]],
-    least: IntArray,
-    top: float,
-    budget: list[float],
-    deadline: float,
-    most: int,
+    piece: Sequence[tuple[int, Row]], least: IntArray, top: float, budget: list[float], deadline: float, most: int
 ) -> tuple[list[tuple[tuple[int, ...], int]], bool]:
     """Return the smallest unions in one piece, and whether all were found.
 
@@ -292,17 +272,10 @@ def _unions(
         if off is not None:
             # What lies between 0 and 1 can be mended either way.
             low, high = columns[off].ends(may[off])
-            way = next(
-                (
-                    i
-                    for i, g in columns[off].adds
-                    if chosen[i] == -1 and (sums[off] < high if g > 0 else sums[off] > low)
-                ),
-                None,
-            )
-            if way is not None:
-                for q in (0, 1):
-                    stack.append(([*chosen[:way], q, *chosen[way + 1 :]], list(may)))
+            left = [(i, g) for i, g in columns[off].adds if chosen[i] == -1]
+            ways = [i for i, g in left if (sums[off] < high if g > 0 else sums[off] > low)]
+            for way in ways[:1]:
+                stack += [([*chosen[:way], q, *chosen[way + 1 :]], list(may)) for q in (0, 1)]
             continue
         total = sum((v for v, q in zip(values, chosen, strict=True) if q == 1), Fraction(0))
         held = [c for (c, _), q in zip(piece, chosen, strict=True) if q == 1]
@@ -337,32 +310,23 @@ def _columns(piece: Sequence[tuple[int, Row]]) -> tuple[list[Fraction], list[_Co
 
 def _settled(chosen: list[int], may: list[int], columns: Sequence[_Column]) -> bool:
     """Choose what single units leave no choice of, in place; say whether all can still be 0 or 1."""
-    changed = True
-    while changed:
-        changed = False
-        for j, column in enumerate(columns):
+    while True:
+        for column, allowed in zip(columns, may, strict=True):
             low = high = sum(g for i, g in column.adds if chosen[i] == 1)
-            for i, g in column.adds:
-                if chosen[i] == -1:
-                    low, high = (low + g, high) if g < 0 else (low, high + g)
-            bottom, ceiling = column.ends(may[j])
+            left = [(i, g) for i, g in column.adds if chosen[i] == -1]
+            for _, g in left:
+                low, high = (low + g, high) if g < 0 else (low, high + g)
+            bottom, ceiling = column.ends(allowed)
             if high < bottom or low > ceiling:
                 return False
-            for i, g in column.adds:
-                if chosen[i] != -1:
-                    continue
-                if low + abs(g) > ceiling:
-                    # Whatever raises the sum from its least is too much.
-                    chosen[i] = 0 if g > 0 else 1
-                    changed = True
-                elif high - abs(g) < bottom:
-                    chosen[i] = 1 if g > 0 else 0
-                    changed = True
-                if changed:
-                    break
-            if changed:
+            # Whatever raises the sum from its least is too much, or whatever lowers it from its most too little.
+            forced = [(i, g) for i, g in left if low + abs(g) > ceiling or high - abs(g) < bottom]
+            if forced:
+                i, g = forced[0]
+                chosen[i] = int((g < 0) == (low + abs(g) > ceiling))
                 break
-    return True
+        else:
+            return True
 
 
 def _smallest(found: dict[frozenset[int], int]) -> list[tuple[tuple[int, ...], int]]:

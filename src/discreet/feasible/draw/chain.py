@@ -1,7 +1,13 @@
 """Uniform draws of the tables that fit, by Markov chains, for groups too large to count.
 
-How fast a chain settles on the uniform law is not known beforehand. Chains from different corners are compared, and the
-error that is stated is the one between them.
+A step picks a direction at random, without regard to the table, and shifts the table along it by an amount drawn evenly
+from all that fit (hit and run). No direction is preferred, so a chain that can reach every table settles on the uniform
+law. In a network the direction is a circle of unknowns; circles connect all its tables. In any other group it is a sum
+of a few moves: one unit of an unknown that the equations leave open, and what the others change with it. Every
+difference between two tables is such a sum, and any sum can be drawn.
+
+How fast a chain settles is not known beforehand. Chains from different tables are compared, and the error that is
+stated is the one between them.
 """
 
 from __future__ import annotations
@@ -10,16 +16,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet.core.clock import Clock
+from discreet.core.compiled import compiled
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.random import Seed, spawn
-from discreet.core.sparse import starts_of
-from discreet.feasible.draw.walks import Chain, Circles, Pace, walk_circles, walk_moves
+from discreet.core.sparse import Rows, starts_of
 from discreet.feasible.group_program import GroupProgram
 from discreet.feasible.network.orientation import Edges, oriented
 from discreet.feasible.reduction import Group, LateError, StuckError
@@ -30,7 +37,10 @@ CHAINS = 8
 LARGEST = 20_000_000
 """The most values that are counted, of all unknowns of a chain together: 1.3 GB for all chains."""
 EFFORT = 100
-"""Branches to look for one starting table, as many as a first search for bounds has."""
+"""Branches to look for one starting table, as in a first search for bounds."""
+MORE = 0.4
+"""The chance that one more move is added to a step: a round choice, between short steps that are taken often and long
+ones that rarely fit."""
 LATE = "time ran out before tables were drawn; allow more time, or use law interval"
 
 
@@ -70,7 +80,7 @@ def draw_tables(
 ) -> Drawn:
     """Estimate the entropy of every unknown of a group over all tables that fit, each equally likely.
 
-    Networks are walked along their circles, other groups along sums of moves (:mod:`discreet.feasible.draw.walks`).
+    Networks are walked along their circles, other groups along sums of moves.
     Chains are lengthened until twice the standard error of every entropy is below the precision, in bits, or until the
     deadline, a time by ``time.monotonic()``. A round that the deadline cuts short does not count.
 
@@ -182,4 +192,142 @@ def _moves(group: Group, rng: np.random.Generator, clock: Clock) -> _Walks:
         wanted[k] = 1
         solver.run(EFFORT)
         tables.append(solver.pool.table.copy())
-    return _Walks(solver.joined.of, least, most, least, most, tables, partial(walk_moves, solver.pool.moves))
+    # Each unknown that is left open, the last ones, leads its own move.
+    starts, inner, factors = solver.pool.moves
+    leads = solver.joined.scale.size + np.arange(starts.size - 1)
+    columns: IntArray = np.insert(inner, starts[:-1], leads)
+    rates: FloatArray = np.insert(factors, starts[:-1], 1)
+    walk = partial(walk_moves, Rows(starts + np.arange(starts.size), columns, rates))
+    return _Walks(solver.joined.of, least, most, least, most, tables, walk)
+
+
+class Circles(NamedTuple):
+    """A network: the ends of its edges, and the edges of node n in ``around`` from ``begin[n]`` to ``begin[n + 1]``."""
+
+    tail: IntArray
+    head: IntArray
+    begin: IntArray
+    around: IntArray
+
+
+class Chain(NamedTuple):
+    """A table, which is left at the last one, the ranges of its values, and how often each value occurred.
+
+    Value v of unknown j is counted at ``offset[j] + v``. Work ends when ``stop[0]`` is set.
+    """
+
+    x: IntArray
+    lower: IntArray
+    upper: IntArray
+    offset: IntArray
+    counts: IntArray
+    stop: IntArray
+
+
+class Pace(NamedTuple):
+    """Steps before counting begins, tables to count, and steps from one to the next."""
+
+    burn: int
+    draws: int
+    thin: int
+
+
+@compiled
+def walk_circles(net: Circles, chain: Chain, pace: Pace, rng: np.random.Generator) -> None:
+    """Run a chain over the tables of a network."""
+    tail, head, begin, around = net
+    x, lower, upper, offset, counts, stop = chain
+    burn, draws, thin = pace
+    nodes, n = begin.size - 1, x.size
+    at = np.full(nodes, -1)
+    path_node, path_edge, path_way = np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1)
+    for step in range(burn + draws * thin):
+        if stop[0] != 0:
+            return
+        first = rng.integers(0, n)
+        node = tail[first] if rng.random() < 0.5 else head[first]
+        length, last = 0, -1
+        path_node[0] = node
+        at[node] = 0
+        found = -1
+        while True:
+            degree = begin[node + 1] - begin[node]
+            if degree < 2 and last >= 0:
+                break
+            edge = around[begin[node] + rng.integers(0, degree)]
+            if edge == last:
+                if degree == 1:
+                    break
+                continue
+            path_edge[length] = edge
+            path_way[length] = 1.0 if tail[edge] == node else -1.0
+            node = head[edge] if tail[edge] == node else tail[edge]
+            last = edge
+            length += 1
+            path_node[length] = node
+            if at[node] >= 0:
+                found = at[node]
+                break
+            at[node] = length
+        for k in range(length + 1):
+            at[path_node[k]] = -1
+        if found >= 0:
+            up, down = np.int64(2**60), np.int64(2**60)
+            for k in range(found, length):
+                e = path_edge[k]
+                if path_way[k] > 0:
+                    up, down = min(up, upper[e] - x[e]), min(down, x[e] - lower[e])
+                else:
+                    up, down = min(up, x[e] - lower[e]), min(down, upper[e] - x[e])
+            shift = rng.integers(-down, up + 1)
+            for k in range(found, length):
+                x[path_edge[k]] += shift if path_way[k] > 0 else -shift
+        if step >= burn and (step - burn) % thin == 0:
+            for j in range(n):
+                counts[offset[j] + x[j]] += 1
+
+
+@compiled
+def walk_moves(moves: Rows, chain: Chain, pace: Pace, rng: np.random.Generator) -> None:
+    """Run a chain over the tables of any group."""
+    starts, columns, rates = moves
+    x, lower, upper, offset, counts, stop = chain
+    burn, draws, thin = pace
+    n, d = x.size, starts.size - 1
+    along, touched = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    inside = np.zeros(n, np.bool_)
+    for step in range(burn + draws * thin):
+        if stop[0] != 0:
+            return
+        count = 0
+        while True:
+            c = rng.integers(0, d)
+            sign = 1 if rng.random() < 0.5 else -1
+            for k in range(starts[c], starts[c + 1]):
+                j = columns[k]
+                if not inside[j]:
+                    inside[j] = True
+                    touched[count] = j
+                    count += 1
+                along[j] += sign * rates[k]
+            if rng.random() >= MORE:
+                break
+        up, down = np.int64(2**60), np.int64(2**60)
+        moved = False
+        for k in range(count):
+            j = touched[k]
+            if along[j] > 0:
+                up, down = min(up, (upper[j] - x[j]) // along[j]), min(down, (x[j] - lower[j]) // along[j])
+                moved = True
+            elif along[j] < 0:
+                up, down = min(up, (x[j] - lower[j]) // -along[j]), min(down, (upper[j] - x[j]) // -along[j])
+                moved = True
+        shift = rng.integers(-down, up + 1) if moved else 0
+        for k in range(count):
+            j = touched[k]
+            x[j] += shift * along[j]
+            along[j] = 0
+            inside[j] = False
+        if step >= burn and (step - burn) % thin == 0:
+            for j in range(n):
+                counts[offset[j] + x[j]] += 1

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.core.clock import Clock
 from discreet.core.errors import LimitError
@@ -21,7 +22,10 @@ from discreet.feasible.reduction import Group
 from discreet.table.kinds import UNBOUNDED
 
 STATES = 6_000_000
-"""The most partial tables, told apart by their needs, that are held at once."""
+"""The most partial tables, told apart by their needs, at once: 1 GB of needs in a group of twenty equations."""
+Ways: TypeAlias = "IntArray | npt.NDArray[np.object_]"
+Filling: TypeAlias = tuple[IntArray, IntArray, IntArray]
+"""One unknown filled in: for every way, the partial table before it, the value, and the partial table after it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,25 +50,14 @@ class Counted:
     laws: tuple[ValueLaw, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class _Filling:
-    """One unknown filled in: for every way, the partial table before it, the value, and the partial table after it."""
-
-    parent: IntArray
-    value: IntArray
-    child: IntArray
-
-
 def count_tables(
     group: Group, weights: Mapping[int, FloatArray] | None = None, *, deadline: float | None = None
 ) -> Counted:
     """Count the tables that fit a group exactly, and the share of them with each value of each unknown.
 
-    Args:
-        group: the equations.
-        weights: for unknowns whose values are not alike, the weight of each value from ``least`` up; a table weighs the
-            product. The count is then that of all tables with a positive weight, and shares are by weight.
-        deadline: the time, by ``time.monotonic()``, after which counting is given up with a :class:`LimitError`.
+    Unknowns whose values are not equally likely have ``weights``, one for each value from ``least`` up; a table weighs
+    the product. The count is then that of all tables with a positive weight, and shares are by weight. Counting is
+    given up with a :class:`LimitError` at the deadline, a time by ``time.monotonic()``.
 
     >>> import discreet.table.figures as f, discreet.table.equations as e, discreet.feasible.reduction as r
     >>> both = {"r": [1, 2, 3, "Total"], "c": [1, 2, 3, "Total"]}
@@ -85,8 +78,9 @@ def count_tables(
     )
     mark = np.random.default_rng(2).integers(1, 2**63, group.rhs.size, dtype=np.uint64)
     code = np.zeros(1, np.uint64)
-    needs, ways = group.rhs[None, :].copy(), np.ones(1, np.int64)
-    layers: list[_Filling] = []
+    needs = group.rhs[None, :].copy()
+    ways: Ways = np.ones(1, np.int64)
+    layers: list[Filling] = []
     for step, j in enumerate(order.tolist()):
         mine = np.flatnonzero(sign[:, j])
         least, most = np.full(needs.shape[0], group.least[j]), np.full(needs.shape[0], group.most[j])
@@ -107,14 +101,13 @@ def count_tables(
         shift = (sign[mine, j].astype(np.uint64) * mark[mine]).sum(dtype=np.uint64)
         digest = code[parent] - value.astype(np.uint64) * shift
         code, first, child = np.unique(digest, return_index=True, return_inverse=True)
-        layers.append(_Filling(parent, value, child))
+        layers.append((parent, value, child))
         ways = _gather(ways, parent, child, first.size)
         needs = needs[parent[first]]
         needs[:, mine] -= value[first][:, None] * sign[mine, j]
     if needs.shape[0] != 1:
         return Counted(0, tuple(ValueLaw(np.zeros(0, np.int64), np.zeros(0)) for _ in order))
-    laws: list[ValueLaw | None] = [None] * order.size
-    return _marginals(group, order, layers, ways[0], weights, laws, clock)
+    return Counted(int(ways[0]), _marginals(group, order, layers, weights or {}, clock))
 
 
 def _rest(sign: IntArray, ends: tuple[IntArray, IntArray], order: IntArray, clock: Clock) -> IntArray:
@@ -134,47 +127,36 @@ def _check(clock: Clock) -> None:
 
 
 def _marginals(
-    group: Group,
-    order: IntArray,
-    layers: list[_Filling],
-    tables: Any,
-    weights: Mapping[int, FloatArray] | None,
-    laws: list[ValueLaw | None],
-    clock: Clock,
-) -> Counted:
-    """Go forwards and backwards once more with weights, scaled so that nothing overflows."""
+    group: Group, order: IntArray, layers: list[Filling], weights: Mapping[int, FloatArray], clock: Clock
+) -> tuple[ValueLaw, ...]:
+    """Go forwards and backwards once more with weights, scaled to keep anything from overflowing."""
+
+    def weight(j: int, value: IntArray) -> FloatArray:
+        return weights[j][value - group.least[j]] if j in weights else np.ones(value.size)
+
+    laws: dict[int, ValueLaw] = {}
     forward = [np.ones(1)]
-    for step, layer in enumerate(layers):
+    for j, (parent, value, child) in zip(order.tolist(), layers, strict=True):
         _check(clock)
-        ways = forward[-1][layer.parent] * _weight(weights, int(order[step]), layer.value, group)
-        ahead = np.bincount(layer.child, weights=ways, minlength=int(layer.child.max()) + 1)
+        ahead = np.bincount(child, weights=forward[-1][parent] * weight(j, value), minlength=int(child.max()) + 1)
         forward.append(ahead / ahead.max())
     back: FloatArray = np.ones(1)
     for step in range(order.size - 1, -1, -1):
         _check(clock)
-        layer, j = layers[step], int(order[step])
-        reach = back[layer.child] * _weight(weights, j, layer.value, group)
-        share: FloatArray = np.bincount(
-            layer.value - group.least[j], weights=reach * forward[step][layer.parent]
-        ).astype(np.float64)
+        (parent, value, child), j = layers[step], int(order[step])
+        reach = back[child] * weight(j, value)
+        share = np.bincount(value - group.least[j], weights=reach * forward[step][parent])
         laws[j] = ValueLaw(group.least[j] + np.flatnonzero(share), share[share > 0] / share.sum())
-        again = np.bincount(layer.parent, weights=reach, minlength=forward[step].size).astype(np.float64)
+        again = np.bincount(parent, weights=reach, minlength=forward[step].size)
         back = again / again.max()
-    return Counted(int(tables), tuple(law for law in laws if law is not None))
+    return tuple(laws[j] for j in range(order.size))
 
 
-def _weight(weights: Mapping[int, FloatArray] | None, j: int, value: IntArray, group: Group) -> FloatArray:
-    if weights is None or j not in weights:
-        return np.ones(value.size)
-    chosen: FloatArray = weights[j][value - group.least[j]]
-    return chosen
-
-
-def _gather(ways: Any, parent: IntArray, child: IntArray, size: int) -> Any:
-    """Add up the ways that lead to each state, in whole numbers of any size."""
+def _gather(ways: Ways, parent: IntArray, child: IntArray, size: int) -> Ways:
+    """Add up the ways that lead to each state, in integers of any size."""
     if ways.dtype != object and float(ways.sum(dtype=np.float64)) * 1.0 * max(parent.size, 1) > 2.0**62:
         ways = ways.astype(object)
-    total = np.zeros(size, ways.dtype)
+    total: Ways = np.zeros(size, np.int64 if ways.dtype != object else object)
     np.add.at(total, child, ways[parent])
     return total
 
@@ -195,15 +177,10 @@ def _order(group: Group, clock: Clock) -> IntArray:
     def grade(j: int) -> tuple[int, int, float, float, int]:
         # Close what is nearly closed; open as little as possible, and narrow unknowns first.
         mine = touches[j]
-        return (
-            sum(not opened[e] for e in mine),
-            min(int(left[e]) for e in mine),
-            min(float(spans[e]) for e in mine),
-            float(width[j]),
-            j,
-        )
+        nearest = min(int(left[e]) for e in mine), min(float(spans[e]) for e in mine)
+        return sum(not opened[e] for e in mine), *nearest, float(width[j]), j
 
-    # Grades only fall, so that of an unknown's entries in the heap the latest comes first.
+    # Grades only fall: of an unknown's entries in the heap the latest comes first.
     heap = [grade(j) for j in range(group.variables.size)]
     heapify(heap)
     pending = np.ones(group.variables.size, bool)

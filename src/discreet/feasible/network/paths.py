@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
 
@@ -59,14 +57,10 @@ def path(net: Network, flow: Flow, source: int, target: int, skip: int) -> int:
             edge = around[k]
             if edge == skip:
                 continue
-            if tail[edge] == node:
-                other = head[edge]
-                if seen[other] == stamp or x[edge] >= upper[edge]:
-                    continue
-            else:
-                other = tail[edge]
-                if seen[other] == stamp or x[edge] <= lower[edge]:
-                    continue
+            out = tail[edge] == node
+            other = head[edge] if out else tail[edge]
+            if seen[other] == stamp or (x[edge] >= upper[edge] if out else x[edge] <= lower[edge]):
+                continue
             seen[other] = stamp
             via[other] = edge
             if other == target or (target < 0 and flow.excess[other] < 0):
@@ -80,29 +74,21 @@ def path(net: Network, flow: Flow, source: int, target: int, skip: int) -> int:
 def push(net: Network, flow: Flow, source: int, node: int, most: int, record: bool) -> int:
     """Send as much as fits along the path found, and remember the extremes that values took if asked to."""
     tail, head, x, via = net.tail, net.head, flow.x, flow.via
-    amount = most
+    lower, upper, least_seen, most_seen = net.lower, net.upper, flow.least_seen, flow.most_seen
+    amount, at = most, node
+    while at != source:
+        edge = via[at]
+        out = head[edge] == at
+        amount = min(amount, upper[edge] - x[edge] if out else x[edge] - lower[edge])
+        at = tail[edge] if out else head[edge]
     at = node
     while at != source:
         edge = via[at]
-        if head[edge] == at:
-            amount = min(amount, net.upper[edge] - x[edge])
-            at = tail[edge]
-        else:
-            amount = min(amount, x[edge] - net.lower[edge])
-            at = head[edge]
-    at = node
-    while at != source:
-        edge = via[at]
-        if head[edge] == at:
-            x[edge] += amount
-            if record:
-                flow.most_seen[edge] = max(flow.most_seen[edge], x[edge])
-            at = tail[edge]
-        else:
-            x[edge] -= amount
-            if record:
-                flow.least_seen[edge] = min(flow.least_seen[edge], x[edge])
-            at = head[edge]
+        out = head[edge] == at
+        x[edge] += amount if out else -amount
+        if record:
+            most_seen[edge], least_seen[edge] = max(most_seen[edge], x[edge]), min(least_seen[edge], x[edge])
+        at = tail[edge] if out else head[edge]
     return amount
 
 
@@ -143,14 +129,9 @@ def complete(net: Network, flow: Flow) -> int:
 @compiled
 def surplus(balance: IntArray, t: IntArray, h: IntArray, x: IntArray, excess: IntArray) -> None:
     """Work out what every node has too much; the ground, the last one, takes up what the others leave over."""
-    size = balance.size
     excess[:] = balance
-    excess[size - 1] = 0
     for e in range(x.size):
         excess[t[e]] -= x[e]
         excess[h[e]] += x[e]
-    excess[size - 1] = 0
-    total = np.int64(0)
-    for n in range(size - 1):
-        total += excess[n]
-    excess[size - 1] = -total
+    excess[-1] = 0
+    excess[-1] = -excess.sum()

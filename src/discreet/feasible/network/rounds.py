@@ -1,8 +1,8 @@
 """Many outer bounds of a large network attained at once.
 
-In a large two-way table a value reaches its outer bound where a whole row or column gathers in it. As many of them as
-there are rows can do so in the same table, and such a table is nearly empty: only its few values that are off their
-lower ends are looked at, so that all rounds together take little more time than there are unknowns.
+In a large two-way table a value reaches its outer bound where a whole row or column gathers in it. One in each row can
+do so in the same table, and such a table is nearly empty: only its few values that are off their lower ends are looked
+at, and the time of all rounds together grows little faster than the number of unknowns.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from discreet.feasible.network.paths import Flow, Network, path, push
 
 UNBOUNDED = 2**60
 TRIES = 40
-"""How many unknowns of an equation are looked at for one whose bound is not attained yet: more find more to attain in a
-round, and take longer."""
+"""How many unknowns of an equation are looked at for one whose bound is not attained yet. A round choice: more find
+more to attain in a round, and take longer."""
 
 
 class Goal(NamedTuple):
@@ -140,14 +140,10 @@ def _detour(n: int, net: Network, flow: Flow, r: _Round) -> None:
             if a == goal or link[a] < 0:
                 continue
             first = link[a]
-            sent = min(
-                min(excess[n], -excess[goal]),
-                (upper[first] - x[first] if tail[first] == n else x[first] - lower[first]),
-            )
-            sent = min(
-                min(sent, (upper[middle] - x[middle] if tail[middle] == a else x[middle] - lower[middle])),
-                (upper[last] - x[last] if tail[last] == b else x[last] - lower[last]),
-            )
+            sent = min(excess[n], -excess[goal])
+            sent = min(sent, upper[first] - x[first] if tail[first] == n else x[first] - lower[first])
+            sent = min(sent, upper[middle] - x[middle] if tail[middle] == a else x[middle] - lower[middle])
+            sent = min(sent, upper[last] - x[last] if tail[last] == b else x[last] - lower[last])
             if sent <= 0:
                 continue
             x[first] += sent if tail[first] == n else -sent
@@ -251,7 +247,7 @@ def _note_least(flow: Flow, least: IntArray, waiting: IntArray, count: int) -> i
 def rounds(base: IntArray, net: Network, flow: Flow, goal: Goal) -> None:
     """Complete tables around many outer bounds, and note which values they attain; x stays as it is.
 
-    `base` is what every node has too much where all values are at their lower ends.
+    `base` is what every node has too much of where all values are at their lower ends.
     """
     x, low = flow.x, net.lower
     size, count = net.begin.size - 1, x.size

@@ -14,8 +14,18 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.proof.cases import Cases, conditions, holds, split
-from discreet.feasible.proof.combination import combine, evaluate, expand, fractions, inwards, take_out
+from discreet.feasible.proof.cases import (
+    Cases,
+    combine,
+    conditions,
+    evaluate,
+    expand,
+    fractions,
+    holds,
+    inwards,
+    nonzero,
+    split,
+)
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -72,19 +82,19 @@ class Proof:
         if len(shown) > TERMS:
             shown = [*shown[:TERMS], f" … ({len(shown) - TERMS} more)"]
             numbers = [*numbers[:TERMS], " …"]
-        total = self.combined if self.combined.denominator > 1 else int(self.combined)
-        steps = list(dict.fromkeys(["".join(numbers) or "0", _number(total, equations)]))
+        total = float(self.combined) if self.combined.denominator > 1 else int(self.combined)
+        steps = list(dict.fromkeys(["".join(numbers) or "0", equations.text(total)]))
         others = "the other hidden value is" if rest == 1 else f"the {rest} other hidden values are"
         left = f"; {others} at least 0" if rest else ""
         line = f"{name} {sign} {' = '.join([''.join(shown) or '0', *steps])}{left}"
         if self.searched:
-            line += f"; no table of whole numbers reaches it, which leaves {value} ({self._why(equations)})"
+            line += f"; no table of integers reaches it, which leaves {value} ({self._why(equations)})"
         elif self.combined != self.bound:
-            line += f"; whole numbers leave {value}"
+            line += f"; integers leave {value}"
         return line
 
     def _why(self, equations: Equations) -> str:
-        """Say why whole numbers leave less than the combination does."""
+        """Say why integers leave less than the combination does."""
         if self.cases is None:
             return "by search"
         listed = conditions(self.cases)
@@ -99,10 +109,6 @@ class Proof:
 def _term(g: Fraction, text: str, first: bool) -> str:
     sign = ("−" if g < 0 else "") if first else (" − " if g < 0 else " + ")
     return f"{sign}{'' if abs(g) == 1 else f'{abs(g)}·'}{text}"
-
-
-def _number(value: Fraction | int, equations: Equations) -> str:
-    return equations.text(value) if isinstance(value, int) else equations.text(float(value))
 
 
 def check(equations: Equations, proof: Proof) -> bool:
@@ -142,11 +148,8 @@ def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None =
     own = int(equations.upper[position] if upper else equations.lower[position])
     if own == bound:
         return Proof(position, upper, bound, Fraction(own), ((position, Fraction(1)),), ())
-    derivations = dict(reduced.derived)
-    multipliers: dict[int, Fraction] = {}
-    if position in derivations:
-        _derive(equations, derivations, position, multipliers)
-        return _finish(equations, position, upper, bound, multipliers)
+    if position in dict(reduced.derived):
+        return _complete(found, position, upper, bound, {})
     leader = int(reduced.leader[position])
     group = next(g for g in reduced.groups if leader in g.variables)
     k = int(np.flatnonzero(group.variables == leader)[0])
@@ -161,36 +164,19 @@ def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None =
     if left == 0.0 or (model.extreme(k, upper, left) is None and left is not None):
         return None
     y = fractions(model.program.multipliers)
-    multipliers = {e: value for e, value in zip(group.equations.tolist(), y, strict=True) if value}
-    proof = _complete(found, position, upper, bound, multipliers)
+    proof = _complete(found, position, upper, bound, dict(zip(group.equations.tolist(), y, strict=True)))
     if proof is None or not proof.searched:
         return proof
     return replace(proof, cases=split(found, group, position, upper=upper, bound=bound, deadline=deadline))
 
 
 def _complete(found: Bounds, position: int, upper: bool, bound: int, multipliers: dict[int, Fraction]) -> Proof | None:
-    """Replace values that were put into a group's equations by the equations that they follow from."""
-    equations, derived = found.equations, found.reduction.derived
-    expand(equations, derived, position, multipliers)
-    return _finish(equations, position, upper, bound, multipliers)
-
-
-def _finish(
-    equations: Equations, position: int, upper: bool, bound: int, multipliers: dict[int, Fraction]
-) -> Proof | None:
-    terms = combine(equations, position, multipliers)
+    """Return the proof by multiples of the equations, with values that were put in traced to where they follow from."""
+    equations = found.equations
+    used = expand(equations, found.reduction.derived, position, multipliers)
+    terms = combine(equations, position, used)
     value = evaluate(equations, terms, upper)
     if value is None:
         return None
-    whole = inwards(value, upper)
-    kept = tuple(sorted((e, y) for e, y in multipliers.items() if y))
-    return Proof(position, upper, bound, value, tuple(sorted(terms.items())), kept, searched=whole != bound)
-
-
-def _derive(equations: Equations, derivations: dict[int, int], position: int, multipliers: dict[int, Fraction]) -> None:
-    """Fill in the multipliers that give a determined value from exact figures."""
-    terms: dict[int, Fraction] = {position: Fraction(1)}
-    order = list(derivations)
-    for variable in reversed(order[: order.index(position) + 1]):
-        if variable in terms:
-            take_out(equations, derivations[variable], variable, multipliers, terms)
+    searched = inwards(value, upper) != bound
+    return Proof(position, upper, bound, value, nonzero(terms), nonzero(used), searched=searched)

@@ -1,8 +1,12 @@
-"""Proofs that need integers: a value is at most n or at least n + 1, and each case is closed by arithmetic."""
+"""The arithmetic of proofs: sums of equations, what ranges leave of them, and cases where integers are needed.
+
+In a proof by cases a value is at most n or at least n + 1, and each case is closed by a sum of equations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -10,10 +14,9 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.numerics import BoolArray, FloatArray
+from discreet.core.numerics import BoolArray, FloatArray, as_fractions
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.contradiction import least_repair
-from discreet.feasible.proof.combination import Range, combine, evaluate, expand, fractions, inwards
 from discreet.feasible.reduction import Group, NothingFitsError
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
@@ -22,6 +25,67 @@ MOST = 40
 """How many cases a proof may have: a round choice, more than anybody reads."""
 CLOSE = 1e-6
 """How far from an integer a value may be."""
+Range: TypeAlias = tuple[int, int]
+
+
+def combine(equations: Equations, position: int, multipliers: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    """Return the multiples g of all positions that sum to a position's value once equations are taken off."""
+    g: dict[int, Fraction] = {position: Fraction(1)}
+    for e, y in multipliers.items():
+        for k in range(int(equations.starts[e]), int(equations.starts[e + 1])):
+            column = int(equations.columns[k])
+            g[column] = g.get(column, Fraction(0)) - y * int(equations.signs[k])
+    return {column: value for column, value in g.items() if value}
+
+
+def evaluate(
+    equations: Equations, terms: Mapping[int, Fraction], upper: bool, narrowed: Mapping[int, Range] | None = None
+) -> Fraction | None:
+    """Return the bound that the ranges of the terms leave, some of them narrowed; None where one of them has no end."""
+    total = Fraction(0)
+    for i, g in terms.items():
+        low, high = (narrowed or {}).get(i, (int(equations.lower[i]), int(equations.upper[i])))
+        end = high if (g > 0) == upper else low
+        if abs(end) >= UNBOUNDED:
+            return None
+        total += g * end
+    return total
+
+
+def inwards(value: Fraction, upper: bool) -> int:
+    """Return the nearest integer inside a bound."""
+    return math.floor(value) if upper else math.ceil(value)
+
+
+def expand(
+    equations: Equations, derived: Iterable[tuple[int, int]], position: int, multipliers: Mapping[int, Fraction]
+) -> dict[int, Fraction]:
+    """Return the multipliers with determined values replaced by the equations that they follow from."""
+    found, terms = dict(multipliers), combine(equations, position, multipliers)
+    for variable, equation in reversed(tuple(derived)):
+        if variable not in terms:
+            continue
+        begin, end = int(equations.starts[equation]), int(equations.starts[equation + 1])
+        columns, signs = equations.columns[begin:end].tolist(), equations.signs[begin:end].tolist()
+        y = terms[variable] / signs[columns.index(variable)]
+        found[equation] = found.get(equation, Fraction(0)) + y
+        for column, sign in zip(columns, signs, strict=True):
+            terms[column] = terms.get(column, Fraction(0)) - y * sign
+        terms = {column: value for column, value in terms.items() if value}
+    return found
+
+
+def nonzero(multiples: Mapping[int, Fraction]) -> tuple[tuple[int, Fraction], ...]:
+    """Return multiples that are not 0, in the order of what they are of."""
+    return tuple(sorted((i, value) for i, value in multiples.items() if value))
+
+
+def fractions(y: FloatArray) -> list[Fraction]:
+    """Return multipliers as fractions with a small common denominator, if there is one."""
+    small = as_fractions(np.asarray(y))
+    if small is None:
+        return [Fraction(float(value)).limit_denominator(1000) for value in y]
+    return [Fraction(int(value), small[1]) for value in small[0]]
 
 
 @dataclass(frozen=True)
@@ -140,9 +204,8 @@ class _Splitting:
     def _closed(self, narrowed: dict[int, Range], y: list[Fraction]) -> Closed | None:
         """Return the case as closed if multipliers of the group's equations prove the bound in it."""
         equations = self.found.equations
-        multipliers = {e: value for e, value in zip(self.group.equations.tolist(), y, strict=True) if value}
-        expand(equations, self.found.reduction.derived, self.position, multipliers)
-        closed = Closed(tuple(sorted((e, value) for e, value in multipliers.items() if value)))
+        multipliers = dict(zip(self.group.equations.tolist(), y, strict=True))
+        closed = Closed(nonzero(expand(equations, self.found.reduction.derived, self.position, multipliers)))
         if not holds(equations, closed, self.position, self.upper, self.bound, narrowed):
             return None
         self.left -= 1

@@ -13,23 +13,9 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.feasible.tableau import simplex
 from discreet.feasible.tableau.pool import Pool, nearby, note
-from discreet.feasible.tableau.simplex import (
-    BAD,
-    CLOSE,
-    FAILED,
-    FITS,
-    LARGE,
-    LATE,
-    STUCK,
-    UNBOUNDED,
-    Tableau,
-    climb,
-    proved,
-    repair,
-    reset,
-    take_back,
-)
+from discreet.feasible.tableau.simplex import CLOSE, FITS, LATE, Tableau, climb, proved, repair, reset, take_back
 
 FOUND, NONE, UNDECIDED = 1, 0, 2
 LONG, FAULTS = 20, 20
@@ -94,10 +80,10 @@ def moves(t: Tableau, pool: Pool) -> None:
     """Go from the last table along each unknown that the equations leave open, as far as integers allow."""
     table = pool.table.copy()
     after = table.copy()
-    for c in range(t.first_beside.size):
+    for c in range(t.beside.size):
         if t.stop[0] != 0:
             return
-        q = t.first_beside[c]
+        q = t.basis.size + c
         begin, end = pool.moves.starts[c], pool.moves.starts[c + 1]
         for direction in (1, -1):
             step = pool.upper[q] - table[q] if direction > 0 else table[q] - pool.lower[q]
@@ -151,19 +137,16 @@ def attained(t: Tableau, pool: Pool, stack: BranchStack, k: int, sign: int, targ
         low[k] = float(target)
     else:
         up[k] = float(target)
-    depth, answer = 0, NONE
-    for node in range(nodes + 1):
-        if node == nodes:
-            answer = UNDECIDED
-            break
+    depth, answer = 0, UNDECIDED
+    for _ in range(nodes):
         code = repair(t, 30 + t.basis.size // 3)
-        if code in (FAILED, LATE):
-            answer = UNDECIDED
+        if code in (simplex.FAILED, LATE):
             break
         if code == FITS:
             j = _fractional(t)
+            if j < 0 and note_corner(t, pool):
+                answer = FOUND
             if j < 0 or depth == stack.branched.size:
-                answer = FOUND if j < 0 and note_corner(t, pool) else UNDECIDED
                 break
             stack.branched[depth], stack.second[depth], stack.mark[depth] = j, 0, t.logged[0]
             stack.low[depth], stack.up[depth] = low[j], up[j]
@@ -178,13 +161,12 @@ def attained(t: Tableau, pool: Pool, stack: BranchStack, k: int, sign: int, targ
         while depth > 0 and stack.second[depth - 1] == 1:
             depth -= 1
             low[stack.branched[depth]], up[stack.branched[depth]] = stack.low[depth], stack.up[depth]
-        if depth == 0:
-            break
         top = depth - 1
-        j = stack.branched[top]
-        if not take_back(t, stack.mark[top]):
-            answer = UNDECIDED
+        if depth == 0:
+            answer = NONE
+        if depth == 0 or not take_back(t, stack.mark[top]):
             break
+        j = stack.branched[top]
         x[:] = stack.values[top]
         stack.second[top] = 1
         if up[j] < x[j]:
@@ -257,19 +239,19 @@ def _settle_side(t: Tableau, pool: Pool, stack: BranchStack, search: Search, eff
         code = climb(t, k, float(sign), float(sign) * target, effort.turns)
         if code == LATE:
             return LATE
-        if code == STUCK:
-            return FAILED if effort.turns > t.x.size else FITS
-        if code == UNBOUNDED:
+        if code == simplex.STUCK:
+            return simplex.FAILED if effort.turns > t.x.size else FITS
+        if code == simplex.UNBOUNDED:
             if abs(target) >= 2**59:
                 search.state[side, k] = FOUND
             break
         if sign * t.x[k] < sign * target - CLOSE:
             turn = _move_in(t, pool, search, effort, k, side, turn)
             if turn < 0:
-                return FAILED
+                return simplex.FAILED
             continue
         if not note_corner(t, pool) and not rounded(t, pool, search.bound, k, sign, target, effort.entries):
-            if abs(target) >= LARGE:
+            if abs(target) >= simplex.LARGE:
                 break
             answer = attained(t, pool, stack, k, sign, target, effort.nodes)
             if answer == UNDECIDED:
@@ -290,7 +272,7 @@ def _move_in(t: Tableau, pool: Pool, search: Search, effort: Effort, k: int, sid
     inner, real = int(t.up[k] if side == 1 else t.low[k]), float(t.x[k])
     if t.place[k] >= 0:
         inner, real = proved(t, t.place[k], sign)
-    if inner == BAD or sign * inner >= sign * target or abs(real - t.x[k]) > 1e-4 * (1.0 + abs(real)):
+    if inner == simplex.BAD or sign * inner >= sign * target or abs(real - t.x[k]) > 1e-4 * (1.0 + abs(real)):
         # Errors have grown: begin afresh, and once only for the same bound.
         search.faults[0] += 1
         if search.faults[0] > FAULTS or pool.tables[0] == 0:

@@ -44,18 +44,17 @@ class Condensed:
 
     def inwards(self, ends: IntArray) -> IntArray:
         """Return ranges that hold for every partner, from ranges (lower and upper) of the group's unknowns."""
-        low, high = np.full(self.size, -UNBOUNDED), np.full(self.size, UNBOUNDED)
-        plus = self.sign > 0
-        free_low, free_high = ends[0] <= -UNBOUNDED, ends[1] >= UNBOUNDED
-        down = np.where(plus, ends[0] - self.offset, self.offset - ends[1])
-        up = np.where(plus, ends[1] - self.offset, self.offset - ends[0])
-        np.maximum.at(low, self.of, np.where(np.where(plus, free_low, free_high), -UNBOUNDED, down))
-        np.minimum.at(high, self.of, np.where(np.where(plus, free_high, free_low), UNBOUNDED, up))
-        return np.stack([low, high])
+        mine = np.where(self.sign > 0, ends, ends[::-1])
+        here = np.where(np.abs(mine) >= UNBOUNDED, SIGN * UNBOUNDED, self.sign * (mine - self.offset))
+        found: IntArray = SIGN * np.full(self.size, UNBOUNDED)
+        np.maximum.at(found[0], self.of, here[0])
+        np.minimum.at(found[1], self.of, here[1])
+        return found
 
     def goals(self, ends: IntArray) -> IntArray:
         """Return the furthest goals of all partners."""
-        return self.inwards(ends[::-1])[::-1]
+        swapped = self.inwards(ends[::-1])
+        return swapped[::-1]
 
     def outwards(self, ends: Values) -> Values:
         """Return what ranges (lower and upper) of the unknowns here say of the group's."""

@@ -35,9 +35,10 @@ LATE = 3
 class Tableau(NamedTuple):
     """Each basic unknown as a start less the others: x[basis[i]] = start[i] - Σ columns[c, i]·x[beside[c]].
 
-    ``place`` is the row of a basic unknown, and -1 - c of the one in column c. The first solution is kept in integers:
-    ``solved[c, i] / scale[i]``, with the constants ``start[i] / scale[i]``. ``log`` remembers exchanges, ``logged[0]``
-    of them, to take them back. Work ends when ``stop[0]`` is set (:class:`~discreet.core.clock.Clock`).
+    ``place`` is the row of a basic unknown, and -1 - c of the one in column c. The first solution, for the first
+    unknowns, is kept in integers: ``solved[c, i] / scale[i]``, with the constants ``start[i] / scale[i]``. ``log``
+    remembers exchanges, ``logged[0]`` of them, to take them back. Work ends when ``stop[0]`` is set
+    (:class:`~discreet.core.clock.Clock`).
     """
 
     columns: FloatArray
@@ -50,8 +51,6 @@ class Tableau(NamedTuple):
     solved: IntArray
     scale: IntArray
     start: IntArray
-    first_basis: IntArray
-    first_beside: IntArray
     spot: IntArray
     log: IntArray
     logged: IntArray
@@ -117,13 +116,12 @@ def take_back(t: Tableau, mark: int) -> bool:
 @compiled
 def reset(t: Tableau) -> None:
     """Go back to the first solution, and leave all errors behind; the values stay."""
-    for i in range(t.basis.size):
-        t.basis[i] = t.first_basis[i]
-        t.place[t.basis[i]] = i
+    r = t.basis.size
+    for i in range(r):
+        t.basis[i], t.place[i] = i, i
     for c in range(t.beside.size):
-        t.beside[c] = t.first_beside[c]
-        t.place[t.beside[c]] = -1 - c
-        for i in range(t.basis.size):
+        t.beside[c], t.place[r + c] = r + c, -1 - c
+        for i in range(r):
             t.columns[c, i] = t.solved[c, i] / t.scale[i]
     t.logged[0] = 0
 
@@ -291,10 +289,10 @@ def proved(t: Tableau, row: int, sign: int) -> tuple[int, float]:
             return BAD, 0.0
         rest += a * np.int64(end)
         size += abs(a * end)
-    used = np.zeros(t.first_basis.size, np.int64)
-    count, common = 0, np.int64(1)
-    for i in range(t.first_basis.size):
-        if g[t.first_basis[i]] != 0:
+    r, count, common = t.scale.size, 0, np.int64(1)
+    used, part = np.zeros(r, np.int64), np.zeros(r, np.int64)
+    for i in range(r):
+        if g[i] != 0:
             used[count] = i
             count += 1
             common = common * t.scale[i] // math.gcd(common, t.scale[i])
@@ -303,18 +301,16 @@ def proved(t: Tableau, row: int, sign: int) -> tuple[int, float]:
     constant = np.int64(0)
     for u in range(count):
         i = used[u]
-        part = g[t.first_basis[i]] * (common // t.scale[i])
-        constant += part * t.start[i]
-        size += abs(float(part) * t.start[i])
+        part[u] = g[i] * (common // t.scale[i])
+        constant += part[u] * t.start[i]
+        size += abs(float(part[u]) * t.start[i])
     if size * common * D > 2.0**61:
         return BAD, 0.0
     for c in range(d):
         total = np.int64(0)
         for u in range(count):
-            i = used[u]
-            if t.solved[c, i] != 0:
-                total += g[t.first_basis[i]] * (common // t.scale[i]) * t.solved[c, i]
-        if total != common * g[t.first_beside[c]]:
+            total += part[u] * t.solved[c, used[u]]
+        if total != common * g[r + c]:
             return BAD, 0.0
     value, parts = constant - common * rest, common * D
     # Rounding inwards is what integers allow.

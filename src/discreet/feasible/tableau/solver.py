@@ -10,17 +10,8 @@ from discreet.core.clock import Clock
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.sparse import Rows, starts_of
 from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, NothingFitsError, StuckError
-from discreet.feasible.tableau.branch_and_bound import (
-    FOUND,
-    UNDECIDED,
-    BranchStack,
-    Effort,
-    Search,
-    attained,
-    moves,
-    note_corner,
-    settle,
-)
+from discreet.feasible.tableau import branch_and_bound
+from discreet.feasible.tableau.branch_and_bound import BranchStack, Effort, Search, attained, moves, note_corner, settle
 from discreet.feasible.tableau.condensing import accept, condense
 from discreet.feasible.tableau.pool import Pool, attain, first_table, nearby, note
 from discreet.feasible.tableau.simplex import FAILED, LATE, Tableau, feasible, repair
@@ -29,7 +20,8 @@ from discreet.table.kinds import UNBOUNDED
 PIVOTS = 20_000
 """Exchanges that are remembered; after more, the tableau starts afresh."""
 LEVELS, DEEPEST = 80, 2_000
-"""How deep branches go in the search for a bound, and in that for the first table."""
+"""How deep branches go in the search for a bound, and in that for the first table. These and the numbers below are
+round choices: each ends a search that takes too long, and what is then open goes to HiGHS."""
 STEPS = 24
 """How many values a bound over integers may move in before another solver takes over."""
 TURNS, MANY = 60, 1_000
@@ -71,16 +63,14 @@ class Solver:
         columns = joined.solved / joined.scale
         x = np.where(np.abs(low) < UNBOUNDED, low, 0.0)
         x[:r] = joined.start / joined.scale - x[r:] @ columns
-        basis, beside = np.arange(r), np.arange(r, n)
-        place = np.concatenate([basis, -1 - np.arange(n - r)])
+        place = np.concatenate([np.arange(r), -1 - np.arange(n - r)])
         self.tableau = Tableau(
-            columns, basis.copy(), beside.copy(), place, x, low, up, joined.solved, joined.scale, joined.start,
-            basis, beside, np.zeros(n + 1, np.int64), np.zeros((2, PIVOTS), np.int64), np.zeros(1, np.int64),
-            clock.rung,
+            columns, np.arange(r), np.arange(r, n), place, x, low, up, joined.solved, joined.scale, joined.start,
+            np.zeros(n + 1, np.int64), np.zeros((2, PIVOTS), np.int64), np.zeros(1, np.int64), clock.rung,
         )  # fmt: skip
         self.pool = self._pool(range_, bound if goal is None else joined.goals(goal))
         self.stack = _stack(LEVELS, n)
-        wanted, state = (self.members > 0).astype(np.int64), np.full((2, n), UNDECIDED)
+        wanted, state = (self.members > 0).astype(np.int64), np.full((2, n), branch_and_bound.UNDECIDED)
         self.search = Search(wanted, bound, bound.astype(np.float64), state, np.zeros(1, np.int64))
         self._start()
 
@@ -165,11 +155,11 @@ class Solver:
     def notice(self) -> None:
         """Settle what tables that were found for others, or without the tableau, attain."""
         if self.has_table:
-            self.search.state[SIGN * self.pool.seen >= SIGN * self.pool.goal] = FOUND
+            self.search.state[SIGN * self.pool.seen >= SIGN * self.pool.goal] = branch_and_bound.FOUND
 
     def open(self) -> IntArray:
         """Return 1 for both sides of the group's wanted unknowns that are not settled."""
-        undecided = (self.search.state == UNDECIDED) & (self.search.wanted > 0)
+        undecided = (self.search.state == branch_and_bound.UNDECIDED) & (self.search.wanted > 0)
         return self.joined.swap(undecided.astype(np.int64))
 
     def found(self) -> Found:

@@ -1,8 +1,7 @@
 """Cell-key perturbation: perturbation tables, record keys, and the method that brings them together."""
 
-from discreet.protect.cell_key.keyed import KeyedTable
-from discreet.protect.cell_key.keys import record_keys, with_record_keys
-from discreet.protect.cell_key.method import CellKey, cell_key
+from discreet.protect.cell_key.key_noise import CellKey, cell_key
+from discreet.protect.cell_key.keys import KeyedTable, record_keys, with_record_keys
 from discreet.protect.cell_key.ptable import PTable, design_ptable
 from discreet.protect.cell_key.ptable_reader import read_ptable
 

@@ -1,21 +1,25 @@
-"""Keys: of records, from a secret and what identifies them; of cells, as sums of their records' keys."""
+"""Keys: of records, from a secret and what identifies them; of cells, as sums of their records' keys.
+
+A :class:`KeyedTable` holds cells with their keys, in a way that true counts do not leave by accident.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.core.random import Seed, generator
+from discreet.protect.record_rows import read_columns
 from discreet.table import Table
 from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
-from discreet.tabulation.spec import KEYS
+from discreet.tabulation.spec import KEYS, LARGEST_KEY, DimensionSpec
+from discreet.tabulation.tabulate import tabulate_keyed
 
 SHORTEST = 16
 """The least number of bytes of a secret."""
@@ -26,8 +30,8 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
 
     The same text in the same columns has the same key in every extract of the data, whatever the order of the records
     and whether numbers are held as numbers or as text. The hash is SipHash-2-4 under 128 bits made of the secret by
-    BLAKE2b: without the secret, keys cannot be told from even random numbers, even by somebody who knows the records.
-    The secret is used here and kept nowhere; who has it can undo the noise.
+    BLAKE2b: without the secret, keys cannot be told from even random numbers, even by an attacker who knows the
+    records. The secret is used here and kept nowhere; anybody who has it can undo the noise.
 
     Args:
         records: a pandas, polars or Arrow frame, or a CSV or Parquet file.
@@ -42,7 +46,7 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    arrow = _arrow(records)
+    arrow = read_columns(records)
     if not columns:
         raise RequestError("name the columns that identify a record; keys are made of them")
     words = secret_words(secret)
@@ -57,14 +61,14 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
             raise DataError(f"column {name!r} is of type {column.type}; keys are made of texts and numbers") from None
         missing = pc.index(pc.equal(pc.fill_null(text, ""), ""), True).as_py()
         if missing >= 0:
-            raise DataError(f"record {missing + 1} has no {name!r}, so that it has no key; give every record one")
+            raise DataError(f"record {missing + 1} has no {name!r}, and so no key; give every record one")
         texts.append(text)
     if len(texts) > 1 and any(pc.any(pc.match_substring(text, "\x1f")).as_py() for text in texts):
-        raise DataError("a text has the separator U+001F in it, so that columns cannot be told apart; take it out")
+        raise DataError("a text has the separator U+001F in it, so columns cannot be told apart; take it out")
     joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, pa.scalar("\x1f", pa.large_string()))
     if isinstance(joined, pa.ChunkedArray):
         joined = joined.combine_chunks()
-    from discreet.protect.cell_key.kernels import siphash
+    from discreet.protect.cell_key.key_kernels import siphash
 
     _, ends, data = joined.buffers()
     offsets = np.frombuffer(ends, np.int64)[joined.offset : joined.offset + len(joined) + 1]
@@ -75,7 +79,7 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
 
 def with_record_keys(records: Any, columns: Sequence[str], secret: str | bytes, *, name: str = "record_key") -> Any:
     """Return the records as an Arrow table with a column of keys; see :func:`record_keys`."""
-    arrow = _arrow(records)
+    arrow = read_columns(records)
     if name in arrow.column_names:
         raise RequestError(f"the records have a column {name!r} already; name the column of keys otherwise")
     import pyarrow as pa
@@ -84,7 +88,7 @@ def with_record_keys(records: Any, columns: Sequence[str], secret: str | bytes, 
 
 
 def secret_words(secret: str | bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Return the two words that a secret stands for."""
+    """Return the two words that a secret becomes."""
     data = secret.encode() if isinstance(secret, str) else bytes(secret)
     if len(data) < SHORTEST:
         raise RequestError(f"the secret has {len(data)} bytes; take {SHORTEST} or more, for example 32 random ones")
@@ -92,18 +96,11 @@ def secret_words(secret: str | bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
     return np.frombuffer(digest, "<u8").astype(np.uint64)
 
 
-def _arrow(records: Any) -> Any:
-    from discreet.table.arrow_files import read_arrow
-    from discreet.table.frames import to_arrow
-
-    return read_arrow(records) if isinstance(records, str | Path) else to_arrow(records)
-
-
 def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
     """Draw keys of the finest cells, and add them up in every margin, modulo 2³².
 
     The sum of even random keys of records is an even random key, whatever their number; so this is the law of record
-    keys without records. Margins have the sums, so that a margin over a single filled cell has that cell's key.
+    keys without records. Margins have the sums: a margin over a single filled cell has that cell's key.
 
     >>> drawn_keys(Tabulation.from_table(Table.from_array([0, 4], ["x"])), 1).tolist()[0] >= 0
     True
@@ -113,12 +110,101 @@ def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
         return rng.integers(0, KEYS, original.cells.size)
     if original.names not in original.margins:
         raise RequestError(
-            f"the finest cells, {' × '.join(original.names)}, were not tabulated, so that keys of margins cannot be "
+            f"the finest cells, {' × '.join(original.names)}, were not tabulated, so keys of margins cannot be "
             "added up from them; tabulate with record keys (KeyedTable.from_records, --key)"
         )
     inner = original.table()
-    # Sums of keys are laid out like counts; 2³² stands for the key 0, because counts are 1 or more.
+    # Sums of keys are laid out like counts; 2³² means the key 0, because counts are 1 or more.
     keyed = Table(inner.dimensions, inner.cells, rng.integers(1, KEYS + 1, inner.cells.size), inner.impossible)
     sums = Tabulation.from_table(keyed, hierarchies={axis.name: axis.hierarchies for axis in original.axes})
     keys: IntArray = sums.records[locate(sums.cells, original.cells)] % KEYS
     return keys
+
+
+class KeyedTable:
+    """The cells of records with their cell keys, ready to be perturbed.
+
+    True counts and keys together undo the noise, so this object shows neither: it cannot be printed, written, pickled
+    or turned into a frame. :meth:`unperturbed` hands the true cells out to somebody who asks for them by that name.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"id": range(9), "sex": list("mmmmffffx")})
+    >>> keyed = KeyedTable.from_records(people, ["sex"], identify=["id"], secret="keep this to yourself")
+    >>> keyed
+    KeyedTable sex (3): 4 cells; the true counts are not shown
+    """
+
+    __slots__ = ("_keys", "_modulus", "_tabulation")
+
+    def __init__(self, tabulation: Tabulation, keys: IntArray, modulus: int = KEYS) -> None:
+        """Take cells and the keys of each, from 0 to below the modulus."""
+        found = np.asarray(keys)
+        if found.shape != tabulation.cells.shape or found.dtype.kind not in "iu":
+            raise RequestError(f"{tabulation.cells.size} cells but {found.size} keys; give an integer for each")
+        if found.size and (found.min() < 0 or found.max() >= modulus):
+            raise RequestError(f"cell keys run from {found.min()} to {found.max()}; they lie from 0 to {modulus - 1}")
+        self._tabulation, self._keys, self._modulus = tabulation, found.astype(np.int64), int(modulus)
+
+    @classmethod
+    def from_records(
+        cls,
+        records: Any,
+        by: Sequence[str | DimensionSpec] | Mapping[str, str | Sequence[str]],
+        *,
+        key: str | None = None,
+        key_range: int = KEYS,
+        identify: Sequence[str] = (),
+        secret: str | bytes | None = None,
+        **options: Any,
+    ) -> KeyedTable:
+        """Tabulate records with the keys that they have, or with keys made of what identifies them.
+
+        Args:
+            records: a file or a frame, as for :func:`discreet.tabulate`.
+            by: the columns that classify.
+            key: the column of record keys.
+            key_range: keys are integers from 0 to below this; 1 for fractions between 0 and 1.
+            identify: instead of ``key``, the columns that a keyed hash is made of.
+            secret: the secret of that hash; see :func:`~discreet.protect.cell_key.keys.record_keys`.
+            options: as for :func:`~discreet.tabulation.tabulate_keyed`: value, hierarchies, margins and others.
+        """
+        if (key is None) == (secret is None):
+            raise RequestError(
+                "say where record keys come from: a column (key=, --key) or a secret (secret=, --secret)"
+            )
+        if secret is not None:
+            key, key_range = "record_key", KEYS
+            records = with_record_keys(records, identify, secret, name=key)
+        elif identify:
+            raise RequestError("columns that identify records are hashed with a secret; give it, or leave them out")
+        assert key is not None
+        tabulation, keys = tabulate_keyed(records, by, key=key, key_range=key_range, **options)
+        return cls(tabulation, keys, LARGEST_KEY if key_range == 1 else key_range)
+
+    @property
+    def modulus(self) -> int:
+        """How many cell keys there are."""
+        return self._modulus
+
+    def unperturbed(self) -> Tabulation:
+        """Return the true cells: confidential, for risk measures and checks, not for publication."""
+        return self._tabulation
+
+    def cell_keys(self) -> IntArray:
+        """Return the cell keys: confidential; with them and the perturbation table the noise can be taken off."""
+        return self._keys
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise RequestError(
+            "a KeyedTable holds true counts and their keys, and does not leave the process; perturb it (CellKey.apply) "
+            "and write the release, or ask for unperturbed()"
+        )
+
+    __reduce__ = __reduce_ex__ = __iter__ = __array__ = _refuse
+    to_frame = to_dict = write = _refuse
+
+    def __repr__(self) -> str:
+        spread = " × ".join(f"{axis.name} ({axis.leaf_codes.size})" for axis in self._tabulation.axes)
+        return f"KeyedTable {spread}: {len(self._tabulation):,} cells; the true counts are not shown"
+
+    __str__ = _repr_html_ = __repr__

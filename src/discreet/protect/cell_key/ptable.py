@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.files import write_text
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, html_table
-from discreet.protect.cell_key.entropy import max_entropy, span, variance_range
-from discreet.protect.cell_key.ptable_writer import write_law
+from discreet.core.text import Face, Result
+from discreet.protect.cell_key.max_entropy import max_entropy, span, variance_range
+from discreet.protect.checks import check_integer
 from discreet.table.kinds import Kind, Noise, Perturbed
 
 SUM = 1e-6
@@ -21,10 +22,10 @@ SUM = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
-class PTable:
+class PTable(Result):
     """For every count from 0 up the noises that it can get, each with its probability; larger counts are as the last.
 
-    The noises of a count stand in the order in which cell keys meet them: a key u between 0 and 1 gets the first noise
+    The noises of a count are in the order in which cell keys meet them: a key u between 0 and 1 gets the first noise
     whose probability, with those before it, is above u.
 
     >>> table = design_ptable(bound=2, variance=1)
@@ -38,7 +39,6 @@ class PTable:
     """The largest noise that the table was designed for, where it was designed; ``bound`` may be smaller."""
 
     def __post_init__(self) -> None:
-        """Check that every count has a law, and that none leads below 0."""
         if len(self.law) < 2:
             raise DataError("a perturbation table lists at least the counts 0 and 1")
         for count, row in enumerate(self.law):
@@ -102,8 +102,14 @@ class PTable:
         return ends, noise
 
     def write(self, path: str | Path) -> None:
-        """Write a file as the R package ptable and τ-ARGUS exchange them."""
-        write_law(self.law, path)
+        """Write a file as the R package ptable and τ-ARGUS exchange them; all digits are kept."""
+        lines = ["i;j;p;v;p_int_ub"]
+        for count, row in enumerate(self.law):
+            below = 0.0
+            for place, (noise, chance) in enumerate(row):
+                below = 1.0 if place == len(row) - 1 else below + chance
+                lines.append(f"{count};{count + noise};{_number(chance)};{noise};{_number(below)}")
+        write_text(path, "\n".join(lines) + "\n")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain data."""
@@ -117,31 +123,16 @@ class PTable:
             ],
         }
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
+    def face(self, most: int) -> Face:
+        """Return the probabilities of every noise, and the variances."""
         header = ["count", *(f"{v:+d}" if v else "0" for v in range(-self.bound, self.bound + 1)), "variance"]
-        _, variance = self.moments()
         body = []
-        for count in range(len(self.law)):
+        for count, variance in enumerate(self.moments()[1]):
             more = "+" if count == len(self.law) - 1 else ""
             shown = [f"{p:.4f}" if p else "" for p in self.probabilities(count)]
-            body.append([f"{count}{more}", *shown, f"{variance[count]:.4g}"])
-        return header, body
-
-    @property
-    def headline(self) -> str:
-        """What the table does, in a line."""
-        return f"Perturbation table{f' {self.name}' if self.name else ''}: noise of at most {self.bound}"
-
-    def __str__(self) -> str:
-        """Return the probabilities."""
-        header, body = self._rows()
-        return f"{self.headline}\n{columns(header, body, 1)}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        header, body = self._rows()
-        return html_table(header, body, 1, caption=self.headline)
+            body.append([f"{count}{more}", *shown, f"{variance:.4g}"])
+        named = f" {self.name}" if self.name else ""
+        return Face(header, body, f"Perturbation table{named}: noise of at most {self.bound}")
 
 
 def design_ptable(
@@ -207,11 +198,13 @@ def _possible(noises: Mapping[int, IntArray], stay: float, monotone: bool) -> st
     return f"all counts together allow a variance {span(least, most)}"
 
 
-def _check(bound: Any, variance: Any, minimum: Any, stay: Any) -> None:
-    whole: Mapping[str, Any] = {"bound": bound, "minimum": minimum}
-    for name, number in whole.items():
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-            raise RequestError(f"{name} is {number!r}; give a whole number of 1 or more")
+def _number(value: float) -> str:
+    return repr(value) if value != int(value) else str(int(value))
+
+
+def _check(bound: int, variance: float, minimum: int, stay: float) -> None:
+    check_integer(bound, "bound")
+    check_integer(minimum, "minimum")
     if bound > 500:
         raise RequestError(f"bound is {bound}; noise beyond 500 needs no table")
     if not np.isfinite(variance) or variance <= 0:

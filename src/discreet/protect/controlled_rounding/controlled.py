@@ -1,44 +1,41 @@
 """Controlled rounding as a protection.
 
 Every figure, inner cell, subtotal or total, is published as a multiple of the base next to it, and all sums hold. A
-reader who knows this learns that the true figure is less than a base away; because published cells add up to
-published totals, the totals tell nothing that the cells do not.
+reader who knows this learns that the true figure is less than a base away. Published cells add up to published totals,
+so the totals reveal nothing that the cells do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from discreet.core.errors import LimitError, RequestError
-from discreet.core.numerics import IntArray
+from discreet.core.errors import LimitError
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator, is_short
+from discreet.core.random import Seed, generator
 from discreet.protect.additive import sums_of
 from discreet.protect.base import Original, Protected
-from discreet.protect.controlled_rounding.nearest import Rounded, nearest_rounding
-from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
+from discreet.protect.checks import check_seconds
+from discreet.protect.controlled_rounding.nearest import Rounded, RoundingProblem, nearest_rounding
 from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
-from discreet.protect.linked import protect_linked
+from discreet.protect.figure_method import BASE, Rounding
+from discreet.protect.layout import Layout, inner_sums
 from discreet.protect.margin_fit import round_for_margins
-from discreet.protect.rounding import BASE, check_base, check_counts, inner_sums, laid_out, released
-from discreet.protect.usage import Usage, option
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.protect.usage import in_one_call, option
 from discreet.table.kinds import Controlled, Kind, Perturbed
 from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True)
-class ControlledRounding:
-    """Additive rounding of all figures to neighbouring multiples of the base, nearest to the original.
+class ControlledRounding(Rounding):
+    """Round every figure to a neighbouring multiple of the base with all sums intact, as near as can be.
 
-    Where no such rounding exists, or none is found in time, figures may move further than to a neighbour; the release
-    then says how far, and the notes say why. ``unbiased`` draws a rounding at random instead, so that the mean of every
-    published figure is the original one.
+    All margins, and groups of hierarchies, are published. Where no such rounding exists, or none is found in time,
+    figures may move further; the release then says how far, and the notes say why. ``unbiased`` draws a rounding at
+    random instead; the mean of every published figure is then the original one.
 
     >>> from discreet import Table
     >>> table = Table.from_array([[1, 0], [3, 3], [12, 20]], ["row", "column"])
@@ -50,124 +47,66 @@ class ControlledRounding:
     unbiased: bool = field(default=False, metadata=option("Draw a rounding at random whose mean is the original."))
     time_limit: float = field(default=60.0, metadata=option("Seconds for the search."))
     name: ClassVar[str] = "controlled-rounding"
-    usage: ClassVar[Usage] = Usage(
-        "Round every figure to a neighbouring multiple of the base so that all sums hold, as near as can be.\n\n"
-        "All margins, and groups of hierarchies, are published. Where no such rounding exists, figures may move "
-        "further; the answer says so.",
-        {
-            "discreet protect controlled-rounding t.csv --base 5 -o rounded.csv": "all sums hold",
-            "discreet protect controlled-rounding t.csv --hierarchy region=nuts.hrc -o r.csv": "groups of regions too",
-            "discreet protect controlled-rounding t.csv --unbiased -o r.csv": "at random, without bias",
-        },
-        linked=True,
-    )
+    told: ClassVar[tuple[str, ...]] = ("base", "unbiased")
+    examples: ClassVar[Mapping[str, str]] = {
+        "t.csv --base 5 -o rounded.csv": "all sums hold",
+        "t.csv --hierarchy region=nuts.hrc -o r.csv": "groups of regions too",
+        "t.csv --unbiased -o r.csv": "at random, without bias",
+    }
 
     def __post_init__(self) -> None:
-        """Check the base and the time."""
-        check_base(self.base)
-        if not self.time_limit > 0:
-            raise RequestError(f"the time limit is {self.time_limit!r}; give seconds above 0")
+        super().__post_init__()
+        check_seconds(self.time_limit)
 
     @property
     def random(self) -> bool:
         """Only the unbiased rounding draws anything."""
         return self.unbiased
 
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        return {"base": int(self.base), "unbiased": bool(self.unbiased)}
-
-    def apply(
-        self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
-    ) -> Protected:
-        """Round an original, or linked ones together; only the unbiased option draws anything at random."""
-        if not isinstance(original, Table | Tabulation):
-            return protect_linked(self, original, seed, progress=progress)
-        check_counts(original)
-        base = int(self.base)
-        full, kept = laid_out(original)
-        problem = RoundingProblem.of(sums_of(full), full.records, base)
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
+        """Round the figures of an original; only the unbiased option draws anything at random."""
+        layout, base = Layout.of(original), int(self.base)
+        true = layout.full.records
+        problem = RoundingProblem.of(sums_of(layout.full), true, base)
+        # A single figure x becomes y with probability 1 − |x − y|/b, as by random rounding, but the figures of one draw
+        # depend on each other.
+        kind: Kind = Controlled(base=base)
         if self.unbiased:
             values = unbiased_rounding(problem, generator(seed), self.time_limit, progress)
-            # A single figure x becomes y with probability 1 − |x − y|/b, as by random rounding, but the figures of one
-            # draw depend on each other.
-            law = Controlled(base=base)
-            done = self._made(original, full, kept, values, law, (), {"zero_restricted": True})
-            return done.as_trial() if is_short(seed) else done
+            return layout.released(self, values, (kind,), details={"zero_restricted": True})
         found, bound = nearest_rounding(problem, self.time_limit, progress)
         reason = "No zero-restricted rounding exists"
         if found is None:
-            found = self._inner_only(full, problem, progress)
+            found = self._inner_only(layout.full, progress)
             reason = f"No zero-restricted rounding was found in {self.time_limit:g} seconds"
-        distance = float(np.abs(found.values - full.records).sum())
+        away = np.abs(found.values - true)
+        distance, largest = float(away.sum()), int(away.max())
         gap = 0.0 if found.proved or distance == 0 else max(distance - bound, 0.0) / distance
-        details: dict[str, Any] = {
-            "cost": int(distance),
-            "gap": gap,
-            "zero_restricted": found.radius == 0,
-            "radius": found.radius,
-        }
-        if found.radius == 0:
-            notes: tuple[str, ...] = (
-                () if found.proved else (f"A nearer rounding may exist: the distance is within {gap:.2%} of a bound.",)
-            )
-            return self._made(original, full, kept, found.values, Controlled(base=base), notes, details)
-        largest = int(np.abs(found.values - full.records).max())
-        beyond = int(np.count_nonzero(np.abs(found.values - full.records) >= base))
-        note = f"{reason}: {beyond:,} figures move by a base or more, by {largest} at most. All sums hold."
-        return self._made(original, full, kept, found.values, Perturbed(bound=largest), (note,), details)
+        notes: tuple[str, ...] = ()
+        if found.radius:
+            beyond = int(np.count_nonzero(away >= base))
+            notes = (f"{reason}: {beyond:,} figures move by a base or more, by {largest} at most. All sums hold.",)
+            kind = Perturbed(bound=largest)
+        elif not found.proved:
+            notes = (f"A nearer rounding may exist: the distance is within {gap:.2%} of a bound.",)
+        exact = {"zero_restricted": found.radius == 0, "radius": found.radius}
+        details = {"cost": int(distance), "gap": gap, **exact}
+        return layout.released(self, found.values, (kind,), notes=notes, details=details)
 
-    def _made(
-        self,
-        original: Original,
-        full: Tabulation,
-        kept: IntArray,
-        values: IntArray,
-        kind: Kind,
-        notes: tuple[str, ...],
-        details: dict[str, Any],
-    ) -> Protected:
-        return released(original, full, kept, values, self.name, self.parameters, (kind,), notes=notes, details=details)
-
-    def _inner_only(self, full: Tabulation, problem: RoundingProblem, progress: Progress | None) -> Rounded:
+    def _inner_only(self, full: Tabulation, progress: Progress | None) -> Rounded:
         """Return a rounding of the inner cells to neighbours, with margins that are their sums and as near as found."""
         if full.names not in full.margins:
             raise LimitError(
                 f"no controlled rounding of linked margins was found in {self.time_limit:g} seconds; raise the time "
                 "limit, or tabulate the finest cells too"
             )
-        base = problem.base
+        base = int(self.base)
         residual = full.records % base
         rows = np.flatnonzero(full.inner(full.names) & (residual > 0))
         values = full.records - residual
         values[rows] += base * round_for_margins(full, rows, residual[rows], base, progress=progress)
         values = inner_sums(full, values)
-        largest = int(np.abs(values - full.records).max())
-        return Rounded(values, largest // base, False)
+        return Rounded(values, int(np.abs(values - full.records).max()) // base, False)
 
 
-@reads_original
-def controlled_rounding(
-    original: Original | Sequence[Original],
-    base: int = 5,
-    *,
-    unbiased: bool = False,
-    time_limit: float = 60.0,
-    seed: Seed = None,
-) -> Release:
-    """Round every figure to a neighbouring multiple of the base so that all sums hold.
-
-    Args:
-        original: a table or a tabulation; all its margins and hierarchies are published.
-        base: what the figures are multiples of.
-        unbiased: draw a rounding at random whose mean is the original, instead of taking the nearest.
-        time_limit: seconds for the search.
-        seed: makes an unbiased rounding reproducible; keep it secret.
-
-    >>> from discreet import Table
-    >>> table = Table.from_array([[1, 0], [3, 3], [12, 20]], ["row", "column"])
-    >>> controlled_rounding(table, 5).parts()[0].values.tolist()
-    [40, 15, 25, 0, 0, 0, 10, 5, 5, 30, 10, 20]
-    """
-    return ControlledRounding(base, unbiased, time_limit).apply(original, seed).release
+controlled_rounding = in_one_call(ControlledRounding)

@@ -1,4 +1,4 @@
-"""The nearest controlled rounding by HiGHS: a linear program where that suffices, an integer program where not.
+"""The problem of controlled rounding, and the nearest solution by HiGHS: by linear, where need be by integer programs.
 
 The relaxation of a network, such as a two-way table with at most one hierarchy, has whole corners; of others it often
 has. Only where a corner is not whole does branch and bound begin. Three-way tables need not have any zero-restricted
@@ -14,13 +14,62 @@ import numpy as np
 from discreet.core.clock import Clock
 from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
+from discreet.core.progress import Progress, tell
 from discreet.core.sparse import Rows
-from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
+from discreet.protect.additive import SumEquations
 
 CLOSE = 1e-6
+"""How far a coordinate may be from an integer to count as one: ten times what HiGHS leaves by its own tolerance."""
 WIDEST = 64
-"""The largest radius, in bases, that is tried by integer programming."""
+"""The largest radius, in bases, that is tried by integer programming. A round choice: radii are doubled, and tables
+without a zero-restricted rounding nearly always have one within a base or two."""
+
+
+@dataclass(frozen=True, eq=False)
+class RoundingProblem:
+    """Figures that are no multiples of the base, and the equations Σ sign·u = rhs between their roundings.
+
+    u is 1 where a figure goes up and 0 where it goes down; multiples of the base stay (zero-restricted rounding, Cox
+    and Ernst 1982). ``residual`` is what each figure is above its lower neighbour: u = residual/base solves the
+    equations in real numbers.
+    """
+
+    sums: SumEquations
+    values: IntArray
+    base: int
+    open: IntArray
+    residual: IntArray
+    rows: Rows
+    rhs: IntArray
+
+    @classmethod
+    def of(cls, sums: SumEquations, values: IntArray, base: int) -> RoundingProblem:
+        """State the problem of figures that add up."""
+        residual = values % base
+        open_ = np.flatnonzero(residual)
+        rows = sums.among(open_, values.size)
+        some = np.diff(rows.starts) > 0
+        rhs = -sums.sums(values - residual) // base
+        rows = rows._replace(starts=np.append(rows.starts[:-1][some], rows.columns.size))
+        return cls(sums, values, base, open_, residual[open_], rows, rhs[some])
+
+    @property
+    def costs(self) -> IntArray:
+        """How much further away the upper neighbour is than the lower; b − 2r.
+
+        Any norm gives the same order: squares give b·(b − 2r), so one optimum serves sums of absolute and of squared
+        changes.
+        """
+        costs: IntArray = self.base - 2 * self.residual
+        return costs
+
+    def published(self, steps: IntArray | FloatArray) -> IntArray:
+        """Return all figures, with those that are no multiples so many steps above their lower neighbours."""
+        values: IntArray = self.values - self.values % self.base
+        values[self.open] += self.base * np.rint(steps).astype(np.int64)
+        # What a solver returns is checked in integers, whatever its tolerances were.
+        assert not self.sums.sums(values).any()
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,23 +85,23 @@ class Rounded:
 
 
 def cheapest_rounding(
-    problem: RoundingProblem,
+    rows: Rows,
+    rhs: IntArray,
     costs: FloatArray | IntArray,
     clock: Clock,
     *,
     whole: bool,
-    upper: FloatArray | None = None,
+    upper: FloatArray | float = 1.0,
 ) -> tuple[str, FloatArray, float]:
     """Return the outcome (optimal, found, infeasible or nothing), the best point and the proved bound."""
-    n = problem.open.size
-    # Distances of whole solutions are whole numbers.
+    # Distances of whole solutions are integers.
     options = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.99} if whole else {"presolve": "off"}
     program = Program(
-        Rows(problem.starts, problem.columns, problem.signs),
+        rows,
         costs=costs,
-        lower=np.zeros(n),
-        upper=np.ones(n) if upper is None else upper,
-        sums=(problem.rhs, problem.rhs),
+        lower=np.zeros(costs.size),
+        upper=np.broadcast_to(upper, costs.size),
+        sums=(rhs, rhs),
         whole=whole,
         options=options,
     )
@@ -77,23 +126,23 @@ def nearest_rounding(
     shift = float(problem.residual.sum())
     if not problem.open.size:
         return Rounded(problem.values, 0, True), 0.0
-    _tell(progress, 0, "linear program")
+    tell(progress, 0, 3, "linear program")
     # Every figure that is no multiple moves to one of its neighbours at least.
     bound = float(np.minimum(problem.residual, problem.base - problem.residual).sum())
-    outcome, point, least = cheapest_rounding(problem, costs, clock, whole=False)
+    outcome, point, least = cheapest_rounding(problem.rows, problem.rhs, costs, clock, whole=False)
     bound = max(bound, least + shift)
     if outcome == "optimal" and whole_point(point):
-        return _checked(problem, point, True), bound
-    _tell(progress, 1, "integer program")
-    outcome, point, least = cheapest_rounding(problem, costs, clock, whole=True)
+        return Rounded(problem.published(point), 0, True), bound
+    tell(progress, 1, 3, "integer program")
+    outcome, point, least = cheapest_rounding(problem.rows, problem.rhs, costs, clock, whole=True)
     bound = max(bound, least + shift) if np.isfinite(least) else bound
     if outcome in ("optimal", "found"):
-        return _checked(problem, point, outcome == "optimal"), bound
+        return Rounded(problem.published(point), 0, outcome == "optimal"), bound
     if outcome == "nothing":
         return None, bound
     radius = 1
     while radius <= WIDEST and not clock.late:
-        _tell(progress, 2, f"radius of {radius + 1} bases")
+        tell(progress, 2, 3, f"radius of {radius + 1} bases")
         found = _relaxed(problem, radius, clock)
         if found is not None:
             return found
@@ -102,7 +151,7 @@ def nearest_rounding(
 
 
 def whole_point(point: FloatArray) -> bool:
-    """Say whether all coordinates are whole numbers."""
+    """Say whether all coordinates are integers."""
     return bool((np.abs(point - np.rint(point)) < CLOSE).all())
 
 
@@ -115,40 +164,19 @@ def _relaxed(problem: RoundingProblem, radius: int, clock: Clock) -> tuple[Round
     values, base, sums = problem.values, problem.base, problem.sums
     n = values.size
     residual = values % base
-    every = np.arange(n)
-    gaps = -sums.gaps(values - residual) // base
     floors = (values - residual) // base
-    wide = RoundingProblem(
-        sums,
-        values,
-        base,
-        np.arange(3 * n),
-        np.concatenate([residual, np.zeros(2 * n, np.int64)]),
+    rows = Rows(
         3 * sums.starts,
-        (np.stack([sums.columns, sums.columns + n, sums.columns + 2 * n], axis=1)).ravel(),
-        (np.stack([sums.signs, sums.signs, -sums.signs], axis=1)).ravel(),
-        gaps,
+        (sums.columns[:, None] + n * np.arange(3)).ravel(),
+        (sums.values[:, None] * np.array([1, 1, -1])).ravel(),
     )
+    gaps = -sums.sums(values - residual) // base
     costs = np.concatenate([np.where(residual > 0, base - 2 * residual, 0), np.full(2 * n, base)])
     upper = np.concatenate([(residual > 0).astype(np.float64), np.full(n, radius), np.minimum(floors, radius)])
-    outcome, point, bound = cheapest_rounding(wide, costs, clock, whole=True, upper=upper)
+    outcome, point, bound = cheapest_rounding(rows, gaps, costs, clock, whole=True, upper=upper)
     if outcome not in ("optimal", "found") or not sums.columns.size:
         return None
     steps = np.rint(point).astype(np.int64)
-    moved = steps[every] + steps[every + n] - steps[every + 2 * n]
-    published = values - residual + base * moved
-    assert not sums.gaps(published).any()
+    published = values - residual + base * (steps[:n] + steps[n : 2 * n] - steps[2 * n :])
+    assert not sums.sums(published).any()
     return Rounded(published, radius, outcome == "optimal"), bound + float(residual.sum())
-
-
-def _checked(problem: RoundingProblem, point: FloatArray, proved: bool) -> Rounded:
-    steps = np.rint(point).astype(np.int64)
-    published = problem.published(steps)
-    # What a solver returns is checked in whole numbers, whatever its tolerances were.
-    assert not problem.sums.gaps(published).any()
-    return Rounded(published, 0, proved)
-
-
-def _tell(progress: Progress | None, done: int, label: str) -> None:
-    if progress is not None:
-        progress(done, 3, label)

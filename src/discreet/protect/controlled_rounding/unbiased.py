@@ -13,10 +13,9 @@ from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, LimitError
 from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
+from discreet.core.progress import Progress, tell
 from discreet.core.sparse import Rows
-from discreet.protect.controlled_rounding.nearest import cheapest_rounding, whole_point
-from discreet.protect.controlled_rounding.rounding_problem import RoundingProblem
+from discreet.protect.controlled_rounding.nearest import RoundingProblem, cheapest_rounding, whole_point
 
 EXACT = 1e-9
 """How far the mean of a mixture may be from the figures, as a share of the base, because of floating-point numbers."""
@@ -26,27 +25,24 @@ def network_of(problem: RoundingProblem) -> tuple[IntArray, IntArray] | None:
     """Return the ends of every open figure as an edge between equations, None where they form no network."""
     from discreet.feasible.network.orientation import orient
 
-    n, m = problem.open.size, problem.rhs.size
-    if np.bincount(problem.columns, minlength=n).min(initial=1) == 0:
+    n, m, (starts, columns, signs) = problem.open.size, problem.rhs.size, problem.rows
+    if np.bincount(columns, minlength=n).min(initial=1) == 0:
         return None
     tail, head, flip = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(m, np.int64)
-    return (tail, head) if orient(problem.starts, problem.columns, problem.signs, tail, head, flip) else None
+    return (tail, head) if orient(starts, columns, signs.astype(np.int64), tail, head, flip) else None
 
 
 def unbiased_rounding(
     problem: RoundingProblem, rng: np.random.Generator, seconds: float, progress: Progress | None = None
 ) -> IntArray:
-    """Return published figures, drawn so that the mean of each is the figure itself."""
+    """Return published figures, drawn with the figure itself as the mean of each."""
     if not problem.open.size:
         return problem.values
     edges = network_of(problem)
-    if edges is None:
-        steps = draw_from_mixture(*mixture(problem, seconds, progress), rng)
-    else:
-        steps = round_network(problem, edges, rng)
-    published = problem.published(steps)
-    assert not problem.sums.gaps(published).any()
-    return published
+    if edges is not None:
+        return problem.published(round_network(problem, edges, rng))
+    points, weights = mixture(problem, seconds, progress)
+    return problem.published(points[rng.choice(len(points), p=weights / weights.sum())])
 
 
 def round_network(problem: RoundingProblem, edges: tuple[IntArray, IntArray], rng: np.random.Generator) -> IntArray:
@@ -58,9 +54,7 @@ def round_network(problem: RoundingProblem, edges: tuple[IntArray, IntArray], rn
     flow = problem.residual[order].copy()
     random = rng.integers(0, 2**64, flow.size, dtype=np.uint64)
     round_flow(edges[0][order], edges[1][order], flow, problem.base, problem.rhs.size + 1, random)
-    steps = np.empty(flow.size, np.int64)
-    steps[order] = flow // problem.base
-    return steps
+    return flow[np.argsort(order)] // problem.base
 
 
 def mixture(problem: RoundingProblem, seconds: float, progress: Progress | None = None) -> tuple[IntArray, FloatArray]:
@@ -78,32 +72,25 @@ def mixture(problem: RoundingProblem, seconds: float, progress: Progress | None 
         off, weights, prices, level = master.solve()
         if off < EXACT:
             return np.array(master.points, np.int64), weights
-        if progress is not None:
-            progress(count, count + 1, "roundings in the mixture")
+        tell(progress, count, count + 1, "roundings in the mixture")
         point = _best(problem, -prices, clock)
         if prices @ point + level < EXACT:
             raise InfeasibleError(
-                "no lottery over zero-restricted controlled roundings has this table as its mean, so that it cannot be "
+                "no lottery over zero-restricted controlled roundings has this table as its mean, so it cannot be "
                 "rounded without bias; round it without unbiased, or publish fewer margins or hierarchies"
             )
         master.add(point)
         count += 1
 
 
-def draw_from_mixture(points: IntArray, weights: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Return one of the roundings, by their weights."""
-    drawn: IntArray = points[rng.choice(len(points), p=weights / weights.sum())]
-    return drawn
-
-
 def _best(problem: RoundingProblem, costs: FloatArray, clock: Clock) -> IntArray:
     """Return the cheapest controlled rounding."""
-    outcome, point, _ = cheapest_rounding(problem, costs, clock, whole=False)
+    outcome, point, _ = cheapest_rounding(problem.rows, problem.rhs, costs, clock, whole=False)
     if outcome != "optimal" or not whole_point(point):
-        outcome, point, _ = cheapest_rounding(problem, costs, clock, whole=True)
+        outcome, point, _ = cheapest_rounding(problem.rows, problem.rhs, costs, clock, whole=True)
     if outcome == "infeasible":
         raise InfeasibleError(
-            "the table has no zero-restricted controlled rounding, so that it cannot be rounded without bias; round it "
+            "the table has no zero-restricted controlled rounding, so it cannot be rounded without bias; round it "
             "without unbiased, which lets figures move further"
         )
     if outcome not in ("optimal", "found") or clock.late:

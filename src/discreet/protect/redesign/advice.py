@@ -1,39 +1,61 @@
 """Advice on merging: the cheapest recoding that brings sensitive cells or risk down to a bound.
 
 The cost of a recoding is the number of categories that are given up, then the entropy of the cells that is lost. Both
-only rise as categories are merged, so that recodings can be tried in the order of their cost: the first that meets the
-bound is the cheapest of all, and this is proved by everything tried before it. Where that would take too many trials,
+only rise as categories are merged, so recodings can be tried in the order of their cost: the first that meets the bound
+is the cheapest of all, and this is proved by everything tried before it. Where that would take too many trials,
 the search goes on greedily, and what it finds is not proved to be the cheapest.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import InfeasibleError, RequestError
-from discreet.core.numerics import IntArray, xlogx
-from discreet.core.progress import Progress
+from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress, tell
 from discreet.core.text import Face, Result
 from discreet.protect.base import Original
-from discreet.protect.redesign.method import Redesign
-from discreet.protect.redesign.moves import Allowed, Moves, Partition, moves_of
-from discreet.protect.redesign.recode import coarsened
-from discreet.protect.redesign.scores import Score, checked
+from discreet.protect.redesign.merged import Redesign, entropy_of
+from discreet.protect.redesign.recode import Allowed, Moves, Partition, coarsened, moves_of
+from discreet.rules import Rule, sensitivity
+from discreet.rules.sensitivity import judged_cells
 from discreet.table import Table
 from discreet.table.grid import Grid
+from discreet.table.tabulation import Tabulation
 
 State: TypeAlias = tuple[Partition, ...]
+Score: TypeAlias = Callable[[Original], float]
+"""A figure of a table: the number of sensitive cells, or a risk."""
 WIDTH = 64
-"""How many of the merges that lose least entropy a greedy step looks at."""
+"""How many of the merges that lose least entropy a greedy step looks at: a round choice, which bounds the scores that a
+step computes."""
+
+
+def violations(
+    rules: Sequence[Rule] | Rule, *, response: str | None = None, combine: Literal["any", "all"] = "any"
+) -> Score:
+    """Return the score that counts the cells and margins which the agency's rules call sensitive.
+
+    >>> from discreet.rules import Threshold
+    >>> violations(Threshold(3))(Table.from_array([1, 5, 2], ["x"]))
+    2.0
+    """
+    judges = list(rules) if isinstance(rules, Sequence) else [rules]
+
+    def score(original: Original) -> float:
+        cells = judged_cells(Tabulation.from_table(original) if isinstance(original, Table) else original, judges)
+        return float(np.count_nonzero(sensitivity(cells, judges, response=response, combine=combine).sensitive))
+
+    return score
 
 
 @dataclass(frozen=True)
-class Step:
+class MergeStep:
     """A recoding, what it costs and what it leaves.
 
     ``removed`` is by how much the score is lower than that of the original; ``entropy`` is lost, in nats, and
@@ -50,9 +72,7 @@ class Step:
     @property
     def sentence(self) -> str:
         """The merges in words."""
-        parts = []
-        for name, groups in self.recoding.items():
-            parts.append(f"{name}: {', '.join(dict.fromkeys(groups.values()))}")
+        parts = [f"{name}: {', '.join(dict.fromkeys(groups.values()))}" for name, groups in self.recoding.items()]
         return "; ".join(parts) or "nothing is merged"
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,8 +90,8 @@ class Advice(Result):
     """
 
     bound: float
-    frontier: tuple[Step, ...]
-    chosen: Step | None
+    frontier: tuple[MergeStep, ...]
+    chosen: MergeStep | None
     proven: bool
     least: int
     tried: int
@@ -96,11 +116,9 @@ class Advice(Result):
             return f"No recoding brings the score from {before:g} to {self.bound:g}; the lowest found is {lowest:g}."
         if not self.chosen.merges:
             return f"Nothing needs to be merged: the score is {before:g}, and {self.bound:g} is allowed."
-        sure = (
-            "no cheaper recoding does"
-            if self.proven
-            else f"at least {self.least} merges are needed, not proved to be best"
-        )
+        sure = f"at least {self.least} merges are needed, not proved to be best"
+        if self.proven:
+            sure = "no cheaper recoding does"
         return (
             f"{self.chosen.merges} merges bring the score from {before:g} to {self.chosen.score:g} and cost "
             f"{self.chosen.share:.1%} of the entropy ({sure}): {self.chosen.sentence}."
@@ -151,7 +169,6 @@ def advise(
         limit: how many recodings are tried before the search becomes greedy.
         progress: told how far the work is.
 
-    >>> from discreet.protect.redesign.scores import violations
     >>> from discreet.rules import Threshold
     >>> by_age = Table.from_array([1, 2, 8, 1, 9], {"age": ["0-9", "10-19", "20-29", "30-39", "40+"]})
     >>> advise(by_age, violations(Threshold(3))).chosen.recoding
@@ -161,21 +178,12 @@ def advise(
         raise RequestError(f"limit is {limit}; try at least one recoding")
     search = _Search(original, score, moves_of(original, allowed, order), progress, limit)
     found = search.exact(bound)
-    proven, least = found is not None, 0
-    if found is None:
-        if search.exhausted:
-            proven = True
-        else:
-            least = search.level
-            found = search.greedy(bound)
-    return Advice(
-        bound,
-        search.frontier(),
-        None if found is None else search.step(found),
-        proven,
-        search.step(found).merges if proven and found is not None else least,
-        len(search.scores),
-    )
+    proven = found is not None or search.exhausted
+    if not proven:
+        found = search.greedy(bound)
+    chosen = None if found is None else search.step(found)
+    least = search.level if chosen is None or not proven else chosen.merges
+    return Advice(bound, search.frontier(), chosen, proven, least, len(search.scores))
 
 
 class _Search:
@@ -194,8 +202,6 @@ class _Search:
         self.scores: dict[State, float] = {}
         self.level, self.exhausted = 0, False
 
-    # --- costs --------------------------------------------------------------------------------------------
-
     def _remaining(self, state: State) -> float:
         """Return the entropy of the merged cells."""
         partitions = [np.asarray(partition, np.int64) for partition in state]
@@ -203,38 +209,34 @@ class _Search:
         position = grid.encode([groups[codes] for groups, codes in zip(partitions, self.codes, strict=True)])
         if grid.size > 4 * position.size:
             position = np.unique(position, return_inverse=True)[1]
-        sums = np.bincount(position, weights=self.counts)
-        N = float(sums.sum())
-        return float(np.log(N) - xlogx(sums).sum() / N) if N else 0.0
+        return entropy_of(np.bincount(position, weights=self.counts))
 
     def cost(self, state: State) -> tuple[int, float]:
         """Return the categories that are given up, and the entropy that is lost."""
         merges = sum(len(partition) - 1 - max(partition) for partition in state)
-        # Rounded, so that recodings that lose alike are not told apart by the last bits of their sums.
+        # Rounded: recodings that lose the same are not told apart by the last bits of their sums.
         return merges, round(max(self.before - self._remaining(state), 0.0), 12)
 
     def judged(self, state: State) -> float:
         """Return the score of a recoding, worked out once."""
         if state not in self.scores:
-            self.scores[state] = checked(self.score, coarsened(self.original, self.recoding(state)))
-            if self.progress is not None:
-                self.progress(min(len(self.scores), self.limit), self.limit, "recodings tried")
+            value = float(self.score(coarsened(self.original, self.recoding(state))))
+            if np.isnan(value):
+                raise DataError("the score of a merged table is not a number; give a score that every table has")
+            self.scores[state] = value
+            tell(self.progress, min(len(self.scores), self.limit), self.limit, "recodings tried")
         return self.scores[state]
 
     def recoding(self, state: State) -> dict[str, dict[str, str]]:
-        """Return a state as a recoding."""
         groups = {move.name: move.groups(part) for move, part in zip(self.moves, state, strict=True)}
         return {name: found for name, found in groups.items() if found}
 
     def coarser(self, state: State) -> dict[State, None]:
-        """Return the recodings that are one merge coarser."""
         found: dict[State, None] = {}
         for i, move in enumerate(self.moves):
             for partition in move.coarser(state[i]):
                 found[(*state[:i], partition, *state[i + 1 :])] = None
         return found
-
-    # --- searches -----------------------------------------------------------------------------------------
 
     def exact(self, bound: float) -> State | None:
         """Try recodings in the order of their cost; the first that meets the bound is the cheapest."""
@@ -264,23 +266,21 @@ class _Search:
             state = min(ways, key=lambda one: (self.judged(one), self.cost(one)))
         return state
 
-    # --- results ------------------------------------------------------------------------------------------
-
-    def step(self, state: State) -> Step:
+    def step(self, state: State) -> MergeStep:
         """Return a recoding with its cost and what it removes."""
         merges, entropy = self.cost(state)
         score = self.judged(state)
         share = entropy / self.before if self.before else 0.0
-        return Step(self.recoding(state), merges, entropy, share, score, self.judged(self.start) - score)
+        return MergeStep(self.recoding(state), merges, entropy, share, score, self.judged(self.start) - score)
 
-    def frontier(self) -> tuple[Step, ...]:
+    def frontier(self) -> tuple[MergeStep, ...]:
         """Return the best recoding for each number of merges, where it is better than with fewer."""
         best: dict[int, tuple[float, float, State]] = {}
         for state, score in self.scores.items():
             merges, entropy = self.cost(state)
             if merges not in best or (score, entropy) < best[merges][:2]:
                 best[merges] = (score, entropy, state)
-        steps: list[Step] = []
+        steps: list[MergeStep] = []
         for _, (score, _, state) in sorted(best.items()):
             if not steps or score < steps[-1].score:
                 steps.append(self.step(state))

@@ -1,9 +1,9 @@
 """All tables with given margins, counted and drawn from exactly, where they are few enough.
 
 Cells are filled in one after another. Partial tables that leave the same amounts to the margins' open sums are one
-state, so that the work grows with the states and not with the tables (dynamic programming). A table weighs the product
-of its cells' weights: 1 under the uniform law, 1/n! under the hypergeometric one. Going back from the end, each step is
-drawn with the weight of everything that leads to it, so that draws are exact up to rounding.
+state; the work grows with the states and not with the tables (dynamic programming). A table weighs the product of its
+cells' weights: 1 under the uniform law, 1/n! under the hypergeometric one. Going back from the end, each step is drawn
+with the weight of everything that leads to it, which makes draws exact up to rounding.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray, index_ranges
 from discreet.core.sparse import distinct_rows
-from discreet.protect.simulation.model import Model, margin_sums
+from discreet.protect.simulation.margin_model import Model, margin_sums
 from discreet.table.grid import Grid
 
 EDGES = 2_000_000
@@ -110,7 +110,7 @@ class Fiber:
         return drawn
 
     def law(self, block: int = 4096) -> Iterator[tuple[FloatArray, IntArray]]:
-        """Go through all tables with their probabilities, in blocks of rows."""
+        """Enumerate the tables with their probabilities, in blocks of rows."""
         at, chance = np.zeros(1, np.int64), np.ones(1)
         rows = np.zeros((1, len(self.layers)), np.int64)
         for cell in range(len(self.layers) - 1, -1, -1):

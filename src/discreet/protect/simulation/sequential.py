@@ -1,6 +1,6 @@
 """Exact draws from the hypergeometric law given decomposable margins, margin after margin.
 
-Given all margins, a table n has the probability ∝ 1/∏ n!. If the margins can be ordered so that each meets what is
+Given all margins, a table n has the probability ∝ 1/∏ n!. If the margins have an order in which each meets what is
 already joined in one set S of dimensions (running intersection), then, within each category of S, the joined table and
 the next margin are the rows and columns of two-way tables, and these have the hypergeometric law
 ∏ rows!·∏ columns! / (N!·∏ cells!). The product of these laws over all steps is ∝ 1/∏ n!, because the rows of a step are
@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.protect.simulation.model import Model, margin_sums
+from discreet.protect.simulation.margin_model import Model, margin_sums
 
 TABULATED = 1 << 14
 """Logarithms of factorials are looked up to here, and taken from Stirling's series beyond."""

@@ -152,8 +152,7 @@ class Kind(metaclass=_Named):
 
         If the method is not random, or its law is not known, all values that can lead to y are equally likely to.
         """
-        equal: FloatArray = self.inside(published, true).astype(np.float64)
-        return equal
+        return self.inside(published, true).astype(np.float64)
 
     def range(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return the least and the largest true value behind each published one."""

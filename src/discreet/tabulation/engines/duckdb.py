@@ -162,7 +162,7 @@ class DuckDbSession(Session):
         raise DataError(f"{place}: {column!r} is not a finite number; correct it")
 
     def _check_finite(self) -> None:
-        """Refuse what the statistics of a Parquet file do not tell: numbers that are none."""
+        """Refuse NaN, which the statistics of a Parquet file do not reveal."""
         for column, alias in self.figures.sums.items():
             if not np.isfinite(self._one(f"SELECT coalesce(fsum({alias}), 0) FROM base")[0]):
                 self._refuse_infinite(column)
@@ -291,7 +291,7 @@ class DuckDbSession(Session):
         return tuple(self._ask(lambda: self.connection.execute(query).fetchone()))
 
     def _run(self, query: str) -> None:
-        """Run a long query, one of the steps of which progress tells."""
+        """Run a long query: one step of the progress."""
         self._ask(lambda: self.connection.execute(query))
         self._done += STEPS
         self._tell(self._done)
@@ -306,7 +306,7 @@ class DuckDbSession(Session):
             raise unreadable(self.source, error) from None
 
     def _beside(self, work: Callable[[], Any]) -> Any:
-        """Work beside this thread, which meanwhile tells how far it is and can be interrupted."""
+        """Work beside this thread, which meanwhile reports progress and can be interrupted."""
         result: Future[Any] = Future()
 
         def run() -> None:

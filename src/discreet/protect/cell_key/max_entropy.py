@@ -1,6 +1,6 @@
 """The law of noise that says least beyond what is asked of it: maximum entropy under moments and shape.
 
-Σ p log p is convex and every constraint is linear, so that the optimum has the form p(v) ∝ exp(λ₁v + λ₂v² − Σ μ·g(v))
+Σ p log p is convex and every constraint is linear, so the optimum has the form p(v) ∝ exp(λ₁v + λ₂v² − Σ μ·g(v))
 with a multiplier μ ≥ 0 for each inequality. The dual in λ and μ has as many unknowns as constraints; Newton steps solve
 it to rounding, and an active set finds the inequalities that bind.
 """
@@ -18,6 +18,7 @@ EXACT = 1e-13
 NOTHING = 1e-15
 """A smaller probability is that of something impossible, but for rounding."""
 ROUNDS = 200
+"""The most Newton steps, and changes of the active set: a round number; designs settle in some tens."""
 
 
 def max_entropy(v: IntArray, variance: float, *, stay: float = 0.0, monotone: bool = False) -> FloatArray:

@@ -8,7 +8,7 @@ describe targeting and matching for a census.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,25 +16,23 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.core.progress import Progress
-from discreet.core.random import Seed, generator, is_short
-from discreet.protect.base import Original, Protected, check_anybody, drawn
-from discreet.protect.inner_counts import counts_of, release_counts
+from discreet.core.random import Seed, is_short
+from discreet.protect.base import Original, Protected
 from discreet.protect.record_rows import arrow_records
-from discreet.protect.swapping.pairs import Swaps, Units, choose, counts_in
-from discreet.protect.swapping.records import SwappedRecords, swap_arrow, swap_records
-from discreet.protect.swapping.report import SwapReport
-from discreet.protect.swapping.swap_plan import SwapPlan
-from discreet.protect.usage import Usage
-from discreet.reading.reads import reads_original
-from discreet.table import Release, Table
+from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Swaps, Units, choose, counts_in
+from discreet.protect.swapping.swapped_records import SwappedRecords, swap_arrow, swap_records
+from discreet.protect.usage import in_one_call
+from discreet.table import Table
 from discreet.table.kinds import Swapped
 from discreet.table.records import count_records
 
 
 @dataclass(frozen=True)
 class RecordSwapping(SwapPlan):
-    """Swapping of a share of all people, or households, between areas, risky ones first.
+    """Swap people between areas, the rarest first, with others who agree on the matching dimensions.
+
+    Margins of the area by the matching dimensions, and all without the area, stay exactly as they are. Areas and people
+    with nobody to swap with are reported.
 
     Attributes:
         area: the dimension, or the column of records, that is swapped.
@@ -52,21 +50,11 @@ class RecordSwapping(SwapPlan):
     """
 
     name: ClassVar[str] = "record-swapping"
-    usage: ClassVar[Usage] = Usage(
-        "Swap people between areas, the rarest first, with others who agree on the matching dimensions.\n\n"
-        "Margins of the area by the matching dimensions, and all without the area, stay exactly as they are. "
-        "Areas and people with nobody to swap with are reported.",
-        {
-            "discreet protect record-swapping t.csv --area region --match sex --rate 0.05 -o s.csv": "one in twenty",
-            "discreet protect record-swapping t.csv --area region --keys origin,age -o s.csv": "rare by origin and age",
-        },
-    )
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made."""
-        said: dict[str, object] = {"area": self.area, "match": list(self.match), "rate": float(self.rate)}
-        return said if self.household is None else {**said, "household": self.household}
+    told: ClassVar[tuple[str, ...]] = ("area", "match", "rate", "household")
+    examples: ClassVar[Mapping[str, str]] = {
+        "t.csv --area region --match sex --rate 0.05 -o s.csv": "one in twenty",
+        "t.csv --area region --keys origin,age -o s.csv": "rare by origin and age",
+    }
 
     def check(self, table: Table) -> None:
         """Refuse a table without the dimensions that are named, or with one area only."""
@@ -74,8 +62,8 @@ class RecordSwapping(SwapPlan):
             table.axis(name)
         if self.household is not None or self.carry:
             raise RequestError("a table has neither households nor finer areas; swap records")
-        check_anybody(table)
-        self.check_areas([str(c) for c, n in zip(self._areas(table), self._people(table), strict=True) if n])
+        super().check(table)
+        self.check_areas([self._areas(table)[i] for i in np.unique(table.codes(self.area))])
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be filled: in every area what is in one of them."""
@@ -84,14 +72,12 @@ class RecordSwapping(SwapPlan):
         every = table.grid.moved(np.tile(others, areas), area, np.repeat(np.arange(areas), others.size))
         return np.setdiff1d(every, table.impossible)
 
-    @drawn
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+    def renewed(self, original: Original, table: Table, rng: np.random.Generator) -> Protected:
         """Swap the people of a table once."""
-        table = counts_of(original, self.name)
         self.check(table)
         people = np.repeat(table.cells, table.counts)
         units, pairs = self._units(table, people), self.pairs(people.size)
-        swaps = choose(units, pairs, self.threshold, generator(seed))
+        swaps = choose(units, pairs, self.threshold, rng)
         inner = self._tabled(table, people, units, swaps)
         report = SwapReport.of(units, swaps, pairs, self.threshold, "people")
         return self.published(original, inner, table.names, pairs, report)
@@ -100,21 +86,18 @@ class RecordSwapping(SwapPlan):
         self, original: Original, inner: Table, by: Sequence[str], bound: int, report: SwapReport
     ) -> Protected:
         """Return the release of swapped counts: margins that cannot have changed are published as exact."""
-        kept = [tuple(n for n in by if n != self.area), tuple(n for n in by if n == self.area or n in self.match)]
-        return release_counts(
+        return self.release(
             original,
             inner,
-            self.name,
-            self.parameters,
-            kept=kept,
-            kinds=(Swapped(fraction=float(self.rate), bound=bound),),
-            sums=Swapped(bound=bound),
+            (Swapped(fraction=float(self.rate), bound=bound),),
+            Swapped(bound=bound),
+            kept=[tuple(n for n in by if n != self.area), tuple(n for n in by if n == self.area or n in self.match)],
             notes=report.notes,
             details=report.to_dict(),
         )
 
     def records(self, records: Any, seed: Seed = None) -> SwappedRecords:
-        """Swap the records of a frame or file once; see :func:`~discreet.protect.swapping.records.swap_records`."""
+        """Swap the records of a frame or file once; see :func:`~discreet.protect.swap_records`."""
         return swap_records(records, self, seed)
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
@@ -122,18 +105,14 @@ class RecordSwapping(SwapPlan):
         self.check(table)
         people = np.repeat(table.cells, table.counts)
         units, pairs, support = self._units(table, people), self.pairs(people.size), self.support(table)
-        drawn = np.zeros((size, support.size), np.int64)
-        for draw in range(size):
-            swaps = choose(units, pairs, self.threshold, rng)
-            drawn[draw] = self._tabled(table, people, units, swaps).at(support)
-        return drawn
+
+        def draw() -> IntArray:
+            return self._tabled(table, people, units, choose(units, pairs, self.threshold, rng)).at(support)
+
+        return np.array([draw() for _ in range(size)]).reshape(size, -1)
 
     def _areas(self, table: Table) -> tuple[str, ...]:
         return table.dimensions[table.axis(self.area)].categories
-
-    def _people(self, table: Table) -> list[float]:
-        people: list[float] = table.sums([self.area], table.counts)[0].tolist()
-        return people
 
     def _units(self, table: Table, people: IntArray) -> Units:
         def code(names: Sequence[str]) -> IntArray:
@@ -159,34 +138,7 @@ class RecordSwapping(SwapPlan):
         return table.with_counts(found, counts)
 
 
-@reads_original
-def record_swapping(
-    original: Original,
-    area: str,
-    *,
-    match: Sequence[str] = (),
-    rate: float = 0.05,
-    keys: Sequence[str] | None = None,
-    threshold: int = 3,
-    seed: Seed = None,
-) -> Release:
-    """Swap a share of the people of a table between areas, risky ones first, and return the swapped table.
-
-    Args:
-        original: a table of counts, or a tabulation of them.
-        area: the dimension that is swapped.
-        match: the dimensions that both partners have in common; their margins by area stay as they are.
-        rate: the share of all people who move.
-        keys: the dimensions that make somebody rare; by default all but the area.
-        threshold: somebody is risky who shares the keys with fewer than this many in the area.
-        seed: makes the swaps reproducible; keep it secret.
-
-    >>> table = Table.from_array([[1, 5], [6, 2]], {"area": ["n", "s"], "sex": ["m", "f"]})
-    >>> record_swapping(table, "area", rate=0.3, seed=1).table.total
-    14
-    """
-    chosen = None if keys is None else tuple(keys)
-    return RecordSwapping(area, tuple(match), rate, chosen, threshold).apply(original, seed).release
+record_swapping = in_one_call(RecordSwapping)
 
 
 def swap_and_count(records: Any, method: RecordSwapping, by: Sequence[str], seed: Seed = None) -> Protected:

@@ -1,7 +1,7 @@
 """Table redesign: categories are merged, and the coarser table is published as it is.
 
 Every published figure is true; what is hidden is how it splits over the merged categories (domingo2002 section 4.3).
-Other tables that show these categories, or a merged cell that is 0, still tell the parts.
+Other tables that show these categories, or a merged cell that is 0, still reveal the parts.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import xlogx
+from discreet.core.numerics import NumberArray, xlogx
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Changes, Original, Protected, check_anybody
+from discreet.protect.base import Changes, MethodBase, Original, Protected
 from discreet.protect.redesign.recode import categories, coarsened, joined, merging, to_levels
 from discreet.reading.reads import reads_original
 from discreet.table import Release, Table
@@ -28,8 +28,8 @@ from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True)
-class Redesign:
-    """A recoding ``{dimension: {category: group}}``, held as pairs so that it can be compared and hashed.
+class Redesign(MethodBase):
+    """A recoding ``{dimension: {category: group}}``, held as pairs to be compared and hashed.
 
     >>> Redesign.of({"x": {"1": "1+2", "2": "1+2"}}).apply(Table.from_array([4, 1, 2], ["x"])).release.table.to_dict()
     {('1+2',): 5, ('3',): 2}
@@ -54,23 +54,21 @@ class Redesign:
         """The recoding, by which a reader and the risk measures know what was merged."""
         return {"recoding": self.recoding}
 
-    def apply(self, original: Original, seed: Seed = None, *, progress: Progress | None = None) -> Protected:
+    def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Merge the categories of an original; nothing is drawn."""
         if not self.groups:
             raise RequestError(
                 "nothing is to be merged; name categories (merge=, --merge) or a level (levels=, --level)"
             )
-        check_anybody(original)
         coarse = coarsened(original, self.recoding)
         full = {name: _full(categories(original, name), groups, name) for name, groups in self.recoding.items()}
-        inner: Table | None
         trees: Mapping[str, tuple[Hierarchy, ...]]
-        decimals = 0
+        inner: Table | None
         if isinstance(coarse, Table):
             figures, inner = Figures.of_table(coarse, EXACT, zeros=True, name=self.name), coarse
             flat = [d for d in coarse.dimensions if d.name in full]
             trees = {d.name: (Hierarchy.flat(d.categories, total=_unused(d.categories)),) for d in flat}
-            values, total = coarse.counts, coarse.total
+            values, total, decimals = coarse.counts, coarse.total, 0
         else:
             figures = Figures.of_tabulation(coarse.with_empty_cells(), name=self.name)
             inner = coarse.table() if not coarse.responses and coarse.names in coarse.margins else None
@@ -81,11 +79,10 @@ class Redesign:
         # Cells of the merged categories have no row and are not empty.
         figures = replace(figures, hierarchies=hierarchies, absent="unpublished")
         changes = Changes.between(values, values, total=(total, total), decimals=decimals)
-        changes = replace(changes, figures=len(figures))
         cost = lost(original, coarse)
         return Protected(
             Release(inner, self.name, {"recoding": full}, (figures,)),
-            changes,
+            replace(changes, figures=len(figures)),
             (*(_sentence(name, groups) for name, groups in full.items()), cost.sentence),
             {"cost": cost.to_dict()},
         )
@@ -96,20 +93,13 @@ class Cost:
     """What a recoding costs: categories that are no longer told apart, and entropy of the cells, in nats.
 
     ``merges`` is by how many the categories became fewer; ``entropy`` is H(X) − H(X merged) of the people over the
-    finest cells, what a reader no longer learns of where somebody is; ``before`` is H(X). None where the finest cells
-    are not tabulated.
+    finest cells, what a reader no longer learns of where somebody is; ``share`` is its share of H(X). None where the
+    finest cells are not tabulated.
     """
 
     merges: int
     entropy: float | None
-    before: float | None
-
-    @property
-    def share(self) -> float | None:
-        """The share of the entropy that is lost."""
-        if self.entropy is None or self.before is None:
-            return None
-        return self.entropy / self.before if self.before else 0.0
+    share: float | None
 
     @property
     def sentence(self) -> str:
@@ -119,23 +109,25 @@ class Cost:
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Return plain data."""
-        return {"merges": self.merges, "entropy": self.entropy, "share": self.share}
+        return dict(vars(self))
 
 
 def lost(original: Original, coarse: Original) -> Cost:
     """Return what is lost from an original to a coarser version of it."""
     merges = sum(len(categories(original, name)) - len(categories(coarse, name)) for name in original.names)
-    before, after = (_entropy(one) for one in (original, coarse))
-    return Cost(merges, None if before is None or after is None else max(before - after, 0.0), before)
+    if isinstance(original, Tabulation) and original.names not in original.margins:
+        return Cost(merges, None, None)
+    before, after = (entropy_of((one if isinstance(one, Table) else one.table()).counts) for one in (original, coarse))
+    entropy = max(before - after, 0.0)
+    return Cost(merges, entropy, entropy / before if before else 0.0)
 
 
-def _entropy(original: Original) -> float | None:
-    if isinstance(original, Tabulation):
-        if original.names not in original.margins:
-            return None
-        counts = original.table().counts
-    else:
-        counts = original.counts
+def entropy_of(counts: NumberArray) -> float:
+    """Return the entropy, in nats, of people over cells.
+
+    >>> round(entropy_of(np.array([4, 4])), 4)
+    0.6931
+    """
     N = float(counts.sum())
     return float(np.log(N) - xlogx(counts).sum() / N) if N else 0.0
 
@@ -146,17 +138,21 @@ def _full(found: tuple[str, ...], groups: Mapping[str, str], name: str) -> dict[
     return {category: labels[i] for category, i in zip(found, place.tolist(), strict=True)}
 
 
-def _finer(tree: Hierarchy, groups: Mapping[str, str]) -> Hierarchy:
-    """Return a tree of groups with their categories below them, so that an audit can ask about these."""
+def _members(groups: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the categories of every group that has several."""
     below: dict[str, list[str]] = {}
     for category, group in groups.items():
         below.setdefault(group, []).append(category)
+    return {group: found for group, found in below.items() if len(found) > 1}
+
+
+def _finer(tree: Hierarchy, groups: Mapping[str, str]) -> Hierarchy:
+    """Return a tree of groups with their categories below them, for an audit to ask about."""
+    below = _members(groups)
     codes, parents = list(tree.codes), list(tree.parents)
     for place, code in enumerate(tree.codes):
-        for category in below.get(code, []):
-            if len(below[code]) > 1:
-                codes.append(category)
-                parents.append(place)
+        codes += below.get(code, [])
+        parents += [place] * len(below.get(code, []))
     return Hierarchy(tuple(codes), tuple(parents), tree.labels, tree.part)
 
 
@@ -168,11 +164,8 @@ def _unused(found: Sequence[str]) -> str:
 
 
 def _sentence(name: str, groups: Mapping[str, str]) -> str:
-    below: dict[str, list[str]] = {}
-    for category, group in groups.items():
-        below.setdefault(group, []).append(category)
-    merged = [f"{', '.join(found)} are {group!r}" for group, found in below.items() if len(found) > 1]
-    return f"{name}: {len(groups)} categories became {len(below)} ({'; '.join(merged)})."
+    merged = [f"{', '.join(found)} are {group!r}" for group, found in _members(groups).items()]
+    return f"{name}: {len(groups)} categories became {len(set(groups.values()))} ({'; '.join(merged)})."
 
 
 @reads_original

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet.core.compiled import compiled
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+
+
+class Buckets(NamedTuple):
+    """Units by what they must share with a partner (a group), and within that by area (a bucket).
+
+    ``of`` is the bucket of every unit; ``slots`` lists the units bucket by bucket, the riskiest first, from ``begin``
+    on; ``group`` is that of every bucket, and ``group_begin`` the first bucket of every group.
+    """
+
+    of: IntArray
+    slots: IntArray
+    begin: IntArray
+    group: IntArray
+    group_begin: IntArray
 
 
 @compiled
 def pair_up(
-    order: IntArray,
-    bucket: IntArray,
-    slots: IntArray,
-    begin: IntArray,
-    group: IntArray,
-    group_begin: IntArray,
-    pairs: int,
-    lots: Any,
-    partner: IntArray,
-    tried: Any,
+    order: IntArray, buckets: Buckets, pairs: int, lots: FloatArray, partner: IntArray, tried: BoolArray
 ) -> None:
-    """Go through the units in order and give each a partner from another bucket of its group, the riskiest first."""
+    """Give each unit, in order, a partner from another bucket of its group, the riskiest first."""
+    slots, begin, group = buckets.slots, buckets.begin, buckets.group
     head = begin[:-1].copy()
     left = begin[1:] - begin[:-1]
-    together = np.zeros(group_begin.size - 1, np.int64)
+    together = np.zeros(buckets.group_begin.size - 1, np.int64)
     for b in range(left.size):
         together[group[b]] += left[b]
     done = 0
@@ -36,14 +42,14 @@ def pair_up(
         u = order[k]
         if partner[u] >= 0:
             continue
-        mine = bucket[u]
+        mine = buckets.of[u]
         g = group[mine]
         others = together[g] - left[mine]
         tried[u] = True
         if others == 0:
             continue
         lot = int(lots[k] * others)
-        b = group_begin[g]
+        b = buckets.group_begin[g]
         while b == mine or lot >= left[b]:
             if b != mine:
                 lot -= left[b]

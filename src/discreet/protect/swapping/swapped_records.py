@@ -13,12 +13,10 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.core.random import Seed, generator
 from discreet.protect.record_rows import arrow_records, column_codes, like
-from discreet.protect.swapping.pairs import Units, choose, counts_in
-from discreet.protect.swapping.report import SwapReport
-from discreet.protect.swapping.swap_plan import SwapPlan
+from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Units, choose, counts_in
 
 LARGEST_HOUSEHOLD = 500
-"""Larger households than this are taken for a column that is none."""
+"""Larger households than this are taken for a column that is none: a round choice, above any private household."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +31,6 @@ class SwappedRecords:
         return {**self.report.to_dict(), "notes": list(self.report.notes), "sentence": str(self.report)}
 
     def __str__(self) -> str:
-        """Say what was done."""
         return str(self.report)
 
     __repr__ = __str__
@@ -45,7 +42,7 @@ class SwappedRecords:
 def swap_records(records: Any, method: SwapPlan, seed: Seed = None) -> SwappedRecords:
     """Swap the areas of records, or of whole households, that agree on the matching variables.
 
-    The same seed gives the same result whatever the order of the rows, but for records that are alike in area, keys and
+    The same seed gives the same result whatever the order of the rows, but for records with the same area, keys and
     matching variables.
 
     Args:
@@ -71,18 +68,15 @@ def swap_arrow(arrow: pa.Table, method: SwapPlan, seed: Seed) -> tuple[pa.Table,
     area, areas = column_codes(arrow, method.area)
     method.check_areas(areas)
     match, keys = _combined(arrow, method.match), _combined(arrow, method.keys or method.match)
-    alike = _counted(area, keys)
-    if method.household is None:
-        first, largest = np.arange(area.size), 1
-        units = Units(area, match, alike, keys, tuple(areas))
-        unit = first
-    else:
-        unit, first, units, largest = _households(arrow, method, area, tuple(areas), match, keys, alike)
+    units = Units(area, match, counts_in(area * (int(keys.max()) + 1) + keys), keys, tuple(areas))
+    unit, first, largest = np.arange(area.size), np.arange(area.size), 1
+    if method.household is not None:
+        unit, first, units, largest = _households(arrow, method, method.household, units)
     pairs = method.pairs(units.area.size)
     swaps = choose(units, pairs, method.threshold, generator(seed))
-    source = np.where(swaps.partner >= 0, swaps.partner, np.arange(units.area.size))
-    # Every member gets the area of any member of the partner: all of a household are in one area.
-    rows = np.where(swaps.partner[unit] >= 0, first[source[unit]], np.arange(area.size))
+    partner = swaps.partner[unit]
+    # Everybody in a household gets the area of any record of the partner: all of a household are in one area.
+    rows = np.where(partner >= 0, first[partner], np.arange(area.size))
     for name in (method.area, *method.carry):
         place = arrow.column_names.index(name)
         arrow = arrow.set_column(place, arrow.schema.field(name), arrow[name].take(pa.array(rows)))
@@ -99,30 +93,19 @@ def _combined(arrow: pa.Table, names: Sequence[str]) -> IntArray:
     return combined
 
 
-def _counted(area: IntArray, keys: IntArray) -> IntArray:
-    return counts_in(area * (int(keys.max()) + 1) + keys)
-
-
 def _households(
-    arrow: pa.Table,
-    method: SwapPlan,
-    area: IntArray,
-    areas: tuple[str, ...],
-    match: IntArray,
-    keys: IntArray,
-    alike: IntArray,
+    arrow: pa.Table, method: SwapPlan, household: str, people: Units
 ) -> tuple[IntArray, IntArray, Units, int]:
-    """Return the household of every record, a record of each, and the households as units."""
-    assert method.household is not None
-    unit, labels = column_codes(arrow, method.household)
+    """Return the household of every record, a record of each, the households as units, and the largest size."""
+    unit, labels = column_codes(arrow, household)
     sizes = np.bincount(unit, minlength=len(labels))
     largest = int(sizes.max())
     if largest > LARGEST_HOUSEHOLD:
         raise DataError(
-            f"household {labels[int(np.argmax(sizes))]!r} has {largest:,} members; {method.household!r} is no column "
+            f"household {labels[int(np.argmax(sizes))]!r} has {largest:,} members; {household!r} is no column "
             "of households"
         )
-    order = np.lexsort((match, unit))
+    order = np.lexsort((people.match, unit))
     begin = np.cumsum(sizes) - sizes
     first = order[begin]
     for name in (method.area, *method.carry):
@@ -145,5 +128,6 @@ def _households(
         return which.ravel()
 
     rarest = np.full(len(labels), np.iinfo(np.int64).max)
-    np.minimum.at(rarest, unit, alike)
-    return unit, first, Units(area[first], profile(match), rarest, profile(keys), areas), largest
+    np.minimum.at(rarest, unit, people.alike)
+    made = Units(people.area[first], profile(people.match), rarest, profile(people.profile), people.areas)
+    return unit, first, made, largest

@@ -1,4 +1,4 @@
-"""Tables, releases and cells as plain data, for reports and programs."""
+"""Tables, releases and cells as plain data that JSON can write, for reports and programs."""
 
 from __future__ import annotations
 
@@ -7,29 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.text import finite
 from discreet.decide.evidence import Evidence
-from discreet.decide.known import STATES
+from discreet.decide.known_cells import STATES
 from discreet.decide.subject import Subject
 from discreet.rules.rule import amount
 from discreet.rules.sensitivity import Sensitivity
+from discreet.table.figures import Figures
 from discreet.table.release import Release
-
-
-def number(value: float) -> float | int | None:
-    """Return a figure as JSON writes it; what is infinite or undefined is None."""
-    if not math.isfinite(value):
-        return None
-    return int(value) if float(value).is_integer() else float(value)
 
 
 def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Any]:
     """Return the true table with its margins, in columns, and which cells are sensitive; confidential."""
     cells = subject.tabulation if found is None else found.tabulation
     codes = np.stack([cells.codes(axis.name) for axis in cells.axes], axis=1)
-    if found is None:
-        values, sensitive = subject.amounts(), np.zeros(len(cells), bool)
-    else:
-        values, sensitive = found.figures[0].value, found.sensitive
+    values = subject.amounts() if found is None else found.figures[0].value
     return {
         "name": subject.name,
         "headline": subject.headline,
@@ -48,36 +40,32 @@ def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Any]
             for axis in cells.axes
         ],
         "codes": codes.tolist(),
-        "values": [number(value) for value in values.tolist()],
-        "sensitive": np.flatnonzero(sensitive).tolist(),
+        "values": [finite(value) for value in values.tolist()],
+        "sensitive": [] if found is None else found.cells.tolist(),
     }
 
 
-def release_data(subject: Subject, release: Release) -> dict[str, Any]:
+def release_data(release: Release) -> dict[str, Any]:
     """Return what is published, in columns; a hidden figure is None."""
-    parts = []
-    for part in release.parts():
-        scale = 10**part.decimals
-        shown = [
-            None if hidden else (value / scale if scale > 1 else value)
-            for value, hidden in zip(part.values.tolist(), part.hidden.tolist(), strict=True)
-        ]
-        parts.append(
-            {
-                "name": part.name,
-                "dimensions": [{"name": name, "labels": list(labels)} for name, labels in part.labels.items()],
-                "codes": part.codes.tolist(),
-                "values": shown,
-                "upper": None if part.upper is None else part.upper.tolist(),
-                "kind": part.kind.tolist(),
-                "kinds": [kind.phrase for kind in part.kinds],
-                "hides": [kind.hidden for kind in part.kinds],
-                "decimals": part.decimals,
-                "total": part.total,
-                "absent": part.absent,
-            }
-        )
+    parts = [_figures_data(part) for part in release.parts()]
     return {"method": release.method, "parameters": plain(dict(release.parameters)), "figures": parts}
+
+
+def _figures_data(part: Figures) -> dict[str, Any]:
+    values = (part.values / 10**part.decimals if part.decimals else part.values).tolist()
+    return {
+        "name": part.name,
+        "dimensions": [{"name": name, "labels": list(labels)} for name, labels in part.labels.items()],
+        "codes": part.codes.tolist(),
+        "values": [None if hides else value for value, hides in zip(values, part.hidden.tolist(), strict=True)],
+        "upper": None if part.upper is None else part.upper.tolist(),
+        "kind": part.kind.tolist(),
+        "kinds": [kind.phrase for kind in part.kinds],
+        "hides": [kind.hidden for kind in part.kinds],
+        "decimals": part.decimals,
+        "total": part.total,
+        "absent": part.absent,
+    }
 
 
 def plain(value: Any) -> Any:
@@ -104,39 +92,41 @@ def sensitive_data(found: Sensitivity | None) -> dict[str, Any] | None:
     }
 
 
-def cell_rows(subject: Subject, found: Sensitivity, evidence: Evidence, n: int | None) -> list[dict[str, Any]]:
+def cell_rows(found: Sensitivity, evidence: Evidence, n: int | None) -> list[dict[str, Any]]:
     """Return sensitive cells with what a reader knows of each, the worst first."""
-    known = evidence.known
+    known, here = evidence.known, found.tabulation
     low, high = known.must
     dr = known.dr
+    totals = {axis.name: axis.total for axis in here.axes}
     rows = []
     for k in known.worst()[:n].tolist():
         i = int(known.cell[k])
-        state = STATES[int(known.state[k])]
-        proof = evidence.audit.proofs.get(int(known.entry[k]), "")
-        value = float(found.figures[0].value[i])
-        label = found.tabulation.label(i)
-        totals = {axis.name: axis.total for axis in found.tabulation.axes}
+        state, label = STATES[int(known.state[k])], here.label(i)
         name = ", ".join(f"{d}={c}" for d, c in label.items() if c != totals[d]) or "total"
         # What no table lists is asked about by its number.
-        proof = proof.replace(f"cell {i} ", f"{name} ")
+        proof: str | None = evidence.audit.proofs.get(int(known.entry[k]), "").replace(f"cell {i} ", f"{name} ")
+        lower, upper, exact = float(known.lower[k]), float(known.upper[k]), state in ("exact", "determined")
+        reach = f"{amount(lower)} to {'∞' if math.isinf(upper) else amount(upper)}"
+        reach += " or less (not finished)" if state == "unfinished" else ""
+        if state == "exact":
+            proof = f"published as {known.shown[k]}" if known.shown[k] != "not published" else "published as empty"
         rows.append(
             {
                 "cell": label,
                 "name": name,
-                "original": number(value),
+                "original": finite(float(found.figures[0].value[i])),
                 "published": known.shown[k],
                 "rules": list(dict.fromkeys(rule.name for rule, _, _ in found.broken(i))),
                 "reason": _reason(found, i),
                 "state": state,
-                "known": _words(state, float(known.lower[k]), float(known.upper[k])),
-                "lower": number(float(known.lower[k])),
-                "upper": number(float(known.upper[k])),
-                "bits": number(float(known.bits[k])),
-                "dr": number(float(dr[k])),
+                "known": f"exactly {amount(lower)}" if exact else reach,
+                "lower": finite(lower),
+                "upper": finite(upper),
+                "bits": finite(float(known.bits[k])),
+                "dr": finite(float(dr[k])),
                 "basis": "not shown" if np.isnan(known.bits[k]) else "bound" if known.bound[k] else "exact",
-                "must_reach": [number(float(low[k])), number(float(high[k]))],
-                "proof": _proof(state, known.shown[k], proof),
+                "must_reach": [finite(float(low[k])), finite(float(high[k]))],
+                "proof": proof or None,
             }
         )
     return rows
@@ -148,16 +138,3 @@ def _reason(found: Sensitivity, i: int) -> str:
     for rule, figures, finding in found.broken(i):
         told.setdefault(rule.name, rule.reason(figures, finding, i))
     return "; ".join(told.values())
-
-
-def _words(state: str, lower: float, upper: float) -> str:
-    if state in ("exact", "determined"):
-        return f"exactly {amount(lower)}"
-    top = "∞" if math.isinf(upper) else amount(upper)
-    return f"{amount(lower)} to {top}" + (" or less (not finished)" if state == "unfinished" else "")
-
-
-def _proof(state: str, shown: str, proof: str) -> str | None:
-    if state == "exact":
-        return f"published as {shown}" if shown != "not published" else "published as empty"
-    return proof or None

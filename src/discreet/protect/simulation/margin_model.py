@@ -13,7 +13,7 @@ from discreet.core.numerics import IntArray
 from discreet.table import Table
 
 MOST_DIMENSIONS = 8
-"""Moves are worked out by going through all ways to sort the dimensions into groups."""
+"""Moves are found by enumerating the ways to sort some dimensions into groups: 21,147 for eight, 115,975 for nine."""
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,23 @@ class Model:
         lacking = [table.names[i] for i in range(d) if not any(i in margin for margin in found)]
         if lacking:
             raise RequestError(
-                f"dimension {lacking[0]!r} is in no released margin, so that nothing is known of it; add it to one, or "
+                f"dimension {lacking[0]!r} is in no released margin, so nothing is known of it; add it to one, or "
                 "leave it out of the table"
             )
         return cls.of(d, found)
 
+    def names(self, table: Table) -> list[tuple[str, ...]]:
+        """Return the margins as names of a table's dimensions."""
+        return [tuple(table.names[i] for i in margin) for margin in self.margins]
+
     @property
     def saturated(self) -> bool:
-        """Whether the whole table is among the margins, so that there is nothing to draw."""
+        """Whether the whole table is among the margins, which leaves nothing to draw."""
         return any(len(margin) == self.dimensions for margin in self.margins)
 
     @property
     def decomposable(self) -> bool:
-        """Whether the margins can be ordered so that each meets all earlier ones within a single one of them."""
+        """Whether the margins have an order in which each meets all earlier ones within a single one of them."""
         return self.sequence() is not None
 
     def sequence(self) -> list[tuple[int, ...]] | None:
@@ -130,7 +134,7 @@ class Model:
 
 
 def _partitions(items: tuple[int, ...]) -> Iterable[tuple[frozenset[int], ...]]:
-    """Go through all ways to sort some of the items into groups."""
+    """Enumerate the ways to sort some of the items into groups."""
     if not items:
         yield ()
         return

@@ -1,0 +1,312 @@
+"""The points of a comparison: methods with their parameters, and what each does to a table, with Monte Carlo errors."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.text import figure, finite
+from discreet.decide.evidence import Effort, Evidence, gather
+from discreet.decide.json_data import plain
+from discreet.decide.known_cells import Known
+from discreet.decide.policy import Policy, make_text
+from discreet.decide.protections import make_method, parse_method
+from discreet.decide.record import digest
+from discreet.decide.subject import Case
+from discreet.decide.verdict import check, failed
+from discreet.protect.base import Method, RandomMethod, is_random
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """One method with its parameters."""
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The method as people read it."""
+        return make_text(self.name, dict(self.parameters)) if self.name != "none" else "none (as it is)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"method": self.name, "parameters": plain(dict(self.parameters)), "title": self.title}
+
+
+NONE = GridPoint("none")
+"""The table as it is, with which every method is compared."""
+
+
+def grid_of(given: Any, policy: Policy, magnitudes: bool) -> tuple[GridPoint, ...]:
+    """Return the points of a grid: those given, or the policy's protections and the usual ones for such a table.
+
+    A grid is a TOML file with ``[[methods]]``, or a list of ``"name:key=value"`` and of ``{"name": …}``, in which a
+    parameter that is a list means each of its values.
+
+    >>> [point.title for point in grid_of([{"name": "random-rounding", "base": [3, 5]}], Policy(), False)]
+    ['random-rounding, base 3', 'random-rounding, base 5']
+    """
+    if given is None:
+        listed: Iterable[Any] = [
+            *(GridPoint(one.name, one.parameters) for one in policy.protections if one.suits(magnitudes)),
+            *(USUAL_MAGNITUDES if magnitudes else USUAL_COUNTS),
+        ]
+    elif isinstance(given, Path) or (isinstance(given, str) and given.endswith(".toml")):
+        listed = _from_file(Path(given))
+    else:
+        listed = [given] if isinstance(given, str | Mapping) else list(given)
+    points: dict[str, GridPoint] = {}
+    for item in listed:
+        for point in _expanded(item):
+            if point.name != "none":
+                make_method(point.name, point.parameters, policy.judges(magnitudes))
+            points.setdefault(point.title, point)
+    if not points:
+        raise RequestError("the grid is empty; name at least one method")
+    return tuple(points.values())
+
+
+def _expanded(item: Any) -> list[GridPoint]:
+    if isinstance(item, GridPoint):
+        return [item]
+    if isinstance(item, str):
+        return [GridPoint(*parse_method(item))]
+    if isinstance(item, Mapping):
+        given = dict(item)
+        if "name" not in given:
+            raise RequestError(f"{given} names no method; give it as {{'name': 'random-rounding', 'base': [3, 5]}}")
+        name = str(given.pop("name"))
+        choices = [value if isinstance(value, list) else [value] for value in given.values()]
+        return [GridPoint(name, dict(zip(given, picked, strict=True))) for picked in product(*choices)]
+    if isinstance(item, Method) and item.name == "suppress":
+        raise RequestError(
+            "a comparison takes its rules from the policy, not from a Suppression; name the method, as 'suppress' or "
+            "{'name': 'suppress', 'method': 'optimal'}, and give the rules in a policy (policy=)"
+        )
+    if isinstance(item, Method) and not isinstance(item, type):
+        return [GridPoint(item.name, dict(item.parameters))]
+    raise RequestError(f"a {type(item).__name__} is no method; give names, as random-rounding:base=3")
+
+
+def _from_file(path: Path) -> Sequence[Any]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RequestError(f"{path} does not exist; name a grid, a TOML file with [[methods]]") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RequestError(f"{path} cannot be read as TOML ({error}); correct the file") from None
+    strange = next((key for key in data if key != "methods"), None)
+    if strange is not None or not isinstance(data.get("methods"), list):
+        raise RequestError(f"{path}: a grid has [[methods]] and nothing else; found {strange or 'none'!r}")
+    listed: list[Any] = data["methods"]
+    return listed
+
+
+USUAL_COUNTS: tuple[Mapping[str, Any], ...] = (
+    {"name": "random-rounding", "base": [3, 5, 10]},
+    {"name": "conventional-rounding", "base": [3, 5, 10]},
+    {"name": "controlled-rounding", "base": [3, 5]},
+    {"name": "suppress"},
+    {"name": "small-count-rounding", "base": [3, 5]},
+    {"name": "cell-key", "bound": [3], "variance": [1.5]},
+    {"name": "cell-key", "bound": [5], "variance": [3]},
+    {"name": "table-swapping", "rate": [0.05, 0.2]},
+    {"name": "bernoulli-sample", "rate": [0.9, 0.5]},
+    {"name": "simulation"},
+)
+"""What counts are usually protected with."""
+USUAL_MAGNITUDES: tuple[Mapping[str, Any], ...] = (
+    {"name": "suppress"},
+    {"name": "tabular-adjustment", "time_limit": 10.0},
+)
+"""What magnitudes are usually protected with."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean over draws and its Monte Carlo error, 0 for a method that leaves nothing to chance."""
+
+    mean: float
+    mc_error: float = 0.0
+
+    @classmethod
+    def of(cls, values: list[float]) -> Figure:
+        """Summarise draws."""
+        some = np.array(values, np.float64)
+        if some.size < 2 or not np.isfinite(some).all():
+            return cls(float(some.mean()) if np.isfinite(some).all() else math.inf, 0.0)
+        return cls(float(some.mean()), float(some.std(ddof=1) / math.sqrt(some.size)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; what is infinite is None."""
+        return {"mean": finite(self.mean), "mc_error": finite(self.mc_error)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | None) -> Figure | None:
+        """Return what :meth:`to_dict` wrote."""
+        if data is None:
+            return None
+        return cls(math.inf if data["mean"] is None else data["mean"], data["mc_error"] or 0.0)
+
+
+ERRORS = ("hellinger", "mean_absolute_error", "mean_squared_error")
+FIGURES = ("r2", "utility", *ERRORS, "worst_dr", "determined", "known")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a method does: risk, utility and errors over its draws; what can be worked out, over audited releases.
+
+    Attributes:
+        r2: R2 over the draws; None for magnitudes.
+        utility: 1 − HD/√N over the draws; for magnitudes, the share of the amounts that is left.
+        worst_dr: the largest 1/H of a sensitive cell to a reader who knows the method; infinite where one is known, or
+            where it is not shown.
+        determined: the share of the sensitive cells that are known exactly.
+        known: the share of all figures of the table that are known exactly.
+        extremes: the worst of every audited release: most known cells, least width, largest DR, levels missed.
+        faults: what the policy objects to in one of them or in their mean; nothing where it is met.
+        error: why the method could not be applied.
+    """
+
+    point: GridPoint
+    figures: Mapping[str, Figure | None] = field(default_factory=dict)
+    extremes: Mapping[str, float] = field(default_factory=dict)
+    draws: int = 0
+    audits: int = 0
+    seconds: float = 0.0
+    faults: tuple[str, ...] = ()
+    error: str = ""
+
+    def figure(self, name: str) -> float | None:
+        """Return the mean of a figure."""
+        found = self.figures.get(name)
+        return None if found is None else found.mean
+
+    def texts(self, name: str) -> tuple[str, str]:
+        """Return the mean of a figure and its Monte Carlo error as people read them."""
+        found = self.figures.get(name)
+        return ("–", "–") if found is None else (figure(found.mean), figure(found.mc_error, 5))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            **self.point.to_dict(),
+            **{name: None if (f := self.figures.get(name)) is None else f.to_dict() for name in FIGURES},
+            "extremes": {name: finite(value) for name, value in self.extremes.items()},
+            "draws": self.draws,
+            "audits": self.audits,
+            "faults": list(self.faults),
+            "error": self.error or None,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Measured:
+        """Return what :meth:`to_dict` wrote."""
+        return cls(
+            GridPoint(data["method"], data["parameters"]),
+            {name: Figure.from_dict(data[name]) for name in FIGURES},
+            {name: math.inf if value is None else value for name, value in data["extremes"].items()},
+            data["draws"],
+            data["audits"],
+            0.0,
+            tuple(data["faults"]),
+            data["error"] or "",
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How methods are compared: the draws of each, how many are audited, the seed, and the seconds of each audit."""
+
+    draws: int
+    audits: int
+    seed: int
+    time_limit: float | None = None
+
+
+def measure(case: Case, point: GridPoint, plan: Plan) -> Measured:
+    """Measure one method on one table; what cannot be applied says why."""
+    try:
+        if point.name == "none":
+            return _released(case, point, None, replace(plan, draws=1, audits=1))
+        method = make_method(point.name, point.parameters, case.found, plan.time_limit)
+        return _released(case, point, method, plan if is_random(method) else replace(plan, draws=1, audits=1))
+    except DiscreetError as error:
+        return Measured(point, faults=(str(error),), error=str(error))
+
+
+def _released(case: Case, point: GridPoint, method: Method | None, plan: Plan) -> Measured:
+    # A stream of its own for every point: its result does not depend on which others are compared.
+    root = np.random.SeedSequence([plan.seed, int(digest(point.to_dict())[:15], 16)])
+    *streams, last = root.spawn(plan.audits + 1)
+    evidences = [_evidence(case, method, stream, plan) for stream in streams]
+    figures = _drawn(case, method, plan, last, evidences)
+    some = case.cells.size > 0
+    figures["worst_dr"] = Figure.of([_worst_dr(e.known) for e in evidences]) if some else None
+    n = max(case.cells.size, 1)
+    figures["determined"] = Figure.of([e.known.count("exact", "determined") / n for e in evidences])
+    figures["known"] = Figure.of([e.exact for e in evidences])
+    faults: dict[str, str] = {}
+    for evidence in evidences:
+        for one in failed(check(case, evidence)):
+            # R2 is held against its mean over the draws.
+            if one.name != "r2":
+                faults.setdefault(one.name, one.brief)
+    r2, limits = figures["r2"], case.policy.limits
+    if r2 is not None and not limits.met("r2", r2.mean):
+        faults["r2"] = f"R2 of {r2.mean:.4f} is above {limits.r2:g}"
+    worst = _extremes([e.known for e in evidences] if some else [])
+    return Measured(point, figures, worst, plan.draws, plan.audits, faults=tuple(faults.values()))
+
+
+def _evidence(case: Case, method: Method | None, stream: np.random.SeedSequence, plan: Plan) -> Evidence:
+    made = None if method is None else method.apply(case.subject.original, stream)
+    release, proof = (case.subject.as_is(), None) if made is None else (made.release, made.candidates)
+    return gather(case, release, Effort(plan.time_limit, workers=1), candidates=proof, proofs=0)
+
+
+def _drawn(
+    case: Case, method: Method | None, plan: Plan, seed: np.random.SeedSequence, evidences: list[Evidence]
+) -> dict[str, Figure | None]:
+    """Return risk, utility and errors, over many draws where the method has a law of its own."""
+    table = case.subject.table
+    if isinstance(method, RandomMethod) and table is not None and plan.draws > 1:
+        from discreet.evaluate.expected import expected_risk
+
+        found = expected_risk(
+            table, method, draws=plan.draws, weights=case.policy.weights, slices=(), seed=seed, workers=1
+        )
+        means = {"r2": found.risk, **{name: getattr(found, name) for name in ("utility", *ERRORS)}}
+        return {name: Figure(one.mean, one.mc_error) for name, one in means.items()}
+    risks = [e.risk.value for e in evidences if e.risk is not None]
+    losses = [e.loss for e in evidences if e.loss is not None]
+    return {
+        "r2": Figure.of(risks) if risks else None,
+        "utility": Figure.of([e.utility for e in evidences]),
+        **{name: Figure.of([float(getattr(x, name)) for x in losses]) if losses else None for name in ERRORS},
+    }
+
+
+def _extremes(audited: list[Known]) -> dict[str, float]:
+    """Return the worst that any audited release shows of a sensitive cell; a risk that is not shown is infinite."""
+    return {
+        "known": float(max((known.count("exact", "determined") for known in audited), default=0)),
+        "unfinished": float(max((known.count("unfinished") for known in audited), default=0)),
+        "dr": max((_worst_dr(known) for known in audited), default=0.0),
+        "width": min((float(known.width.min()) for known in audited), default=math.inf),
+        "levels": float(max((int(known.wrong("lower", "upper", "sliding").sum()) for known in audited), default=0)),
+    }
+
+
+def _worst_dr(known: Known) -> float:
+    return float(np.nan_to_num(known.dr, nan=np.inf, posinf=np.inf).max())

@@ -1,0 +1,179 @@
+"""Everything published about one population in one set of equations, with bounds of what nobody shows exactly."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from discreet.auditing.findings import Findings
+from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.decide.ledger.entry import Entry, PublishedTable
+from discreet.decide.ledger.joining import explicit, joined
+from discreet.decide.ledger.populations import with_population
+from discreet.decide.ledger.settings import Settings
+from discreet.feasible.bounds import Bounds, bounds
+from discreet.table.blocks import blocks_of
+from discreet.table.equations import equations_of
+from discreet.table.kinds import UNBOUNDED
+from discreet.table.space import WHOLE
+
+REMEDIES = (
+    "say how they differ and check again, which keeps the check on: categories that were split differently are related "
+    "by a hierarchy with those of both (--hierarchy), a release of some of the people is tagged behind the whole "
+    "(--population 'residents > 18+'), a total of some categories has a code of its own that is named "
+    "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
+    "corrects (--revises ID), and another time is stated (--period). Another amount is stated by --variable, and is "
+    "not put together with these. An earlier release that should say so is retagged (discreet ledger retag ID "
+    "--reason …)"
+)
+
+
+def lay(sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
+    """Return tables that can be put into one set of equations."""
+    listed = [explicit(sheet.figures) for sheet in sheets]
+    parts = joined(with_population(listed, [sheet.entry.population for sheet in sheets]))
+    return [
+        # Errors name the release.
+        replace(sheet, figures=replace(part, name=f"«{sheet.entry.title}»"))
+        for part, sheet in zip(parts, sheets, strict=True)
+    ]
+
+
+class JoinedTables:
+    """Tables laid over each other, and the bounds of what is asked about. The first ``earlier`` of them are old.
+
+    ``protected`` are the positions that some table hides, rounds or perturbs, ``inner`` the finest cells of every block
+    of dimensions, ``asked`` those of them that no table shows, and ``wrong`` the positions that are known too well.
+    """
+
+    def __init__(self, sheets: Sequence[PublishedTable], settings: Settings, earlier: int = 0) -> None:
+        self.settings, self.sheets, self.earlier = settings, sheets, earlier
+        try:
+            self._state()
+        except (DataError, InfeasibleError) as error:
+            titles = list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets))
+            if len(titles) < 2:
+                raise
+            raise type(error)(
+                f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: "
+                f"{_clash(str(error))}; {REMEDIES}{_silent([sheet.entry for sheet in sheets])}"
+            ) from None
+        self.scale = self.judge.scale
+        self.exact = self.found.lower == self.found.upper
+        small = self.asked & settings.small(self.found.lower, self.found.upper, self.scale)
+        self.judged = self.judge.judged(self.found, np.flatnonzero(self.protected | small)).findings
+        self.wrong = np.zeros(self.exact.size, bool)
+        self.wrong[self.judged.at[self.judged.faults.any(axis=1)]] = True
+
+    def _state(self) -> None:
+        """State the equations, and bound what is protected or asked about."""
+        parts = [sheet.figures for sheet in self.sheets]
+        draws = list(dict.fromkeys(sheet.draw for sheet in self.sheets))
+        self.equations = replace(equations_of(parts), draws=tuple(draws.index(sheet.draw) for sheet in self.sheets))
+        space = self.equations.space
+        self.blocks = blocks_of([frozenset(part.names) for part in parts], {a.name: len(a.nodes) for a in space.axes})
+        self.protected = self.shown(self.sheets, exact=False)
+        self.inner = np.zeros(self.protected.size, bool)
+        for block in self.blocks:
+            self.inner[self.inner_of(block)] = True
+        self.asked = self.inner & (self.equations.source < 0) & ~self.protected
+        self.judge = self.settings.judge(self.equations)
+        # Who is in a line is asked of every sum.
+        wanted = self.protected | self.asked | (~self.equations.exact & (self.settings.lines is not None))
+        self.found = self.judge.bound(self.equations, np.flatnonzero(wanted))
+
+    def shown(self, sheets: Sequence[PublishedTable], *, exact: bool) -> BoolArray:
+        """Return which positions some of the tables show exactly, or otherwise hide, round or perturb."""
+        found = np.zeros(self.equations.lower.size, bool)
+        for sheet in sheets:
+            lower, upper = sheet.figures.ranges()
+            found[self.equations.rows_of(sheet.figures)[(lower == upper) == exact]] = True
+        return found
+
+    def inner_of(self, block: frozenset[str]) -> IntArray:
+        """Return the finest cells of a block of dimensions."""
+        space = self.equations.space
+        inner = space.cross({axis.name: axis.leaves for axis in space.axes if axis.name in block})
+        # Tables of a part of a dimension leave out what they do not cross.
+        at = self.equations.locate(inner)
+        return at[at >= 0]
+
+    def ends(self, i: int, found: Bounds | None = None) -> tuple[float, float]:
+        """Return the ends of a position as people know them, by these bounds or others."""
+        by = self.found if found is None else found
+        lower, upper = int(by.lower[i]), int(by.upper[i])
+        low = lower / self.scale if lower > -UNBOUNDED else -math.inf
+        return low, upper / self.scale if upper < UNBOUNDED else math.inf
+
+    def bits(self, i: int) -> tuple[float, float]:
+        """Return how many bits are left of a figure, and their error; NaN where it was not judged."""
+        f = self.judged
+        k = int(np.searchsorted(f.at, i))
+        return (float(f.bits[k]), float(f.error[k])) if k < len(f) and f.at[k] == i else (math.nan, math.nan)
+
+    def reason(self, i: int) -> str:
+        """Say what is wrong with a figure that was judged."""
+        return faults_of(self.judged, int(np.searchsorted(self.judged.at, i)))
+
+    def key(self, i: int) -> frozenset[tuple[str, str]]:
+        """Return a position by its labels, which are the same in every set of equations."""
+        roots = {axis.name: axis.nodes[0] for axis in self.equations.space.axes}
+        return frozenset((name, label) for name, label in self.equations.cell(i).items() if label != roots[name])
+
+    def find(self, cell: dict[str, str]) -> int | None:
+        """Return where a cell of other equations is in these, None if nowhere."""
+        known = {name: label for name, label in cell.items() if name in self.equations.space.names}
+        if any(label != WHOLE for name, label in cell.items() if name not in known):
+            return None
+        try:
+            return self.equations.find(known)
+        except RequestError:
+            return None
+
+    def bounded(self, sums: Sequence[tuple[Sequence[int], str]]) -> Bounds:
+        """Bound sums of positions, which follow all others."""
+        equations, s = self.equations.with_sums(sums), self.settings
+        targets = np.arange(self.equations.lower.size, equations.lower.size)
+        # What is known of a sum is known over real numbers.
+        return bounds(equations, targets, relaxed=True, time_limit=s.time_limit, workers=s.workers, progress=s.progress)
+
+    def unfinished(self) -> int:
+        """Return how many figures could not be bounded in time."""
+        return int(np.count_nonzero(~self.found.finished & (self.protected | self.asked)))
+
+    def dark(self) -> int:
+        """Return of how many figures the risk 1/H to a reader who knows the method cannot be shown."""
+        f = self.judged
+        return int(np.count_nonzero(self.found.finished[f.at] & ~f.finished & ~f.faults.any(axis=1)))
+
+
+def faults_of(judged: Findings, k: int) -> str:
+    """Say what is wrong with one of the figures that were judged."""
+    ends = float(judged.lower[k]), float(judged.upper[k])
+    return "; ".join(judged.limits.phrases(judged.faults[k], *ends, float(judged.dr[k])))
+
+
+def _clash(message: str) -> str:
+    """Return which figures contradict each other, without remedies, which would be for a single table.
+
+    >>> _clash("3 figures contradict each other (a = 1; b = 2); correct one of them")
+    '3 figures contradict each other (a = 1; b = 2)'
+    """
+    return re.split(r";(?![^()]*\))", message, maxsplit=1)[0]
+
+
+def _silent(entries: Sequence[Entry]) -> str:
+    """Say which releases state nothing where another does: stating it for one alone changes nothing."""
+    texts = []
+    for what in ("population", "period"):
+        if not any(getattr(entry, what) for entry in entries):
+            continue
+        for entry in dict.fromkeys(entry for entry in entries if not getattr(entry, what)):
+            how = f"discreet ledger retag {entry.id} --{what} … --reason …" if entry.id else f"--{what} …"
+            texts.append(f". «{entry.title}» states no {what} and was taken to be about the same: say it ({how})")
+    return "".join(texts)

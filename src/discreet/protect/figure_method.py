@@ -1,0 +1,84 @@
+"""Methods that change counts figure by figure: what all roundings and cell keys share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress
+from discreet.core.random import Seed
+from discreet.protect.base import Changes, MethodBase, Original, Protected
+from discreet.protect.checks import check_integer
+from discreet.protect.layout import Layout, check_counts
+from discreet.protect.linked import link
+from discreet.protect.usage import option
+from discreet.table import Release, Table
+from discreet.table.kinds import Kind
+
+BASE = option("What the published figures are multiples of.")
+WITH_MARGINS = option("Publish the margins of a table too, each rounded on its own.", "--with-margins")
+
+WITHOUT_MARGINS = (
+    "Margins are not published with the cells; each is published with a change of its own if asked for (margins=, "
+    "--with-margins)."
+)
+
+ONCE = "Figures that several tables show were changed once, and are the same in all of them."
+
+
+class FigureMethod(MethodBase):
+    """A protection of counts, with their margins, that changes figures of linked tables once for all of them."""
+
+    margins = True
+
+    def check_original(self, original: Original) -> None:
+        """Refuse magnitudes, and tables that count nobody."""
+        check_counts(original)
+
+    def check(self, table: Table) -> None:
+        """Refuse a table that this method cannot change."""
+        self.check_original(table)
+
+    def support(self, table: Table) -> IntArray:
+        """Return the cells that can be published as other than 0: empty cells stay empty."""
+        return table.cells
+
+    def linked(self, originals: Sequence[Original], seed: Seed, progress: Progress | None) -> Protected:
+        """Change the figures of linked tables together: all of them, or inner counts where it publishes no margins."""
+        linked = link(originals, margins=self.margins)
+        made = self.apply(linked.whole, seed, progress=progress)
+        release = Release(None, self.name, made.release.parameters, linked.split(made.release.parts()[0]))
+        return replace(made, release=release, notes=(*made.notes, ONCE))
+
+    def inner_changed(self, table: Table, counts: IntArray, kind: Kind, notes: tuple[str, ...] = ()) -> Protected:
+        """Return the release of new counts of a table's filled cells, without margins."""
+        shown = counts != 0
+        inner = Table(table.dimensions, table.cells[shown], counts[shown], table.impossible)
+        release = Release(inner, self.name, self.parameters, kind=kind)
+        total = (table.total, int(counts.sum()))
+        told = (*notes, WITHOUT_MARGINS) if len(table.dimensions) > 1 else notes
+        return Protected(release, Changes.between(table.counts, counts, total=total), told)
+
+    def each_changed(
+        self, original: Original, change: Callable[[IntArray], IntArray], kind: Kind, *, margins: bool = True
+    ) -> Protected:
+        """Return the release of figures that are each changed on their own; of a table without ``margins`` if so."""
+        if isinstance(original, Table) and not margins:
+            return self.inner_changed(original, change(original.counts), kind)
+        layout = Layout.of(original)
+        values = np.zeros(len(layout.full), np.int64)
+        values[layout.kept] = change(layout.full.records[layout.kept])
+        return layout.released(self, values, (kind,))
+
+
+@dataclass(frozen=True)
+class Rounding(FigureMethod):
+    """A protection that publishes multiples of a base."""
+
+    base: int = field(default=3, metadata=BASE)
+
+    def __post_init__(self) -> None:
+        check_integer(self.base, "base", 2, "round to")
