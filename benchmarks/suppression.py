@@ -12,10 +12,10 @@ import numpy as np
 import _peer
 from _tools import machine, table
 from discreet.auditing.audit import audit
-from discreet.evaluate.certified import faults, inspect
+from discreet.evaluate.audited_suppression import faults, inspect
 from discreet.protect import Suppression
 from discreet.protect.suppression import Pattern
-from discreet.protect.suppression.marking import marked
+from discreet.protect.suppression.suppress import marked
 from discreet.rules import PPercent, Threshold
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.tabulation import Tabulation

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.decide.ledger import Ledger as Ledger
     from discreet.decide.policy import Policy as Policy
     from discreet.decide.replay import replay as replay
-    from discreet.evaluate.certified import suppress as suppress
+    from discreet.evaluate.audited_suppression import suppress as suppress
     from discreet.evaluate.expected import expected_risk as expected_risk
     from discreet.measures.estimate import estimate as estimate
     from discreet.measures.risk import risk as risk
@@ -65,7 +65,7 @@ _HOMES = {
     "discreet.decide.ledger": ("Ledger",),
     "discreet.decide.policy": ("Policy",),
     "discreet.decide.replay": ("replay",),
-    "discreet.evaluate.certified": ("suppress",),
+    "discreet.evaluate.audited_suppression": ("suppress",),
     "discreet.evaluate.expected": ("expected_risk",),
     "discreet.measures.estimate": ("estimate",),
     "discreet.measures.risk": ("risk",),

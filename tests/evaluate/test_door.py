@@ -10,10 +10,11 @@ from tests.cli.running import run
 
 import discreet as dc
 from discreet.core.errors import DiscreetError, LimitError
-from discreet.evaluate import certified
-from discreet.evaluate.certified import AuditedSuppression, UnsafeError
+from discreet.evaluate import audited_suppression
+from discreet.evaluate.audited_suppression import AuditedSuppression, UnsafeError
 from discreet.protect import METHODS
 from discreet.rules import Threshold
+from discreet.table import equations
 
 
 def row() -> dc.Table:
@@ -34,13 +35,53 @@ def test_nothing_under_protect_releases_what_nobody_audited() -> None:
     assert not any(isinstance(getattr(pattern, name), dc.Release) for name in dir(pattern) if not name.startswith("_"))
 
 
+def test_where_suppression_has_no_draws_and_no_rules_of_its_own_the_errors_say_what_to_do() -> None:
+    method = dc.protect.Suppression(Threshold(3))
+    with pytest.raises(dc.RequestError, match=r"takes its rules from the policy.*name the method, as 'suppress'"):
+        dc.compare(row(), [method])
+    with pytest.raises(dc.RequestError, match=r"a type is no method; give names"):
+        dc.compare(row(), [dc.protect.RandomRounding])
+    with pytest.raises(dc.RequestError, match=r"suppress leaves nothing to chance.*discreet\.suppress\(table, rules\)"):
+        dc.expected_risk(row(), method)  # type: ignore[arg-type]
+    with pytest.raises(dc.RequestError, match=r"conventional-rounding leaves nothing to chance.*its apply\(table\)"):
+        dc.expected_risk(row(), dc.protect.ConventionalRounding(3))  # type: ignore[arg-type]
+    with pytest.raises(dc.RequestError, match=r"a str is no protection"):
+        dc.expected_risk(row(), "random-rounding")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("form", ["marks", "intervals", "synthetic"])
+def test_the_positions_and_sums_of_a_table_are_laid_out_once(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stated: list[object] = []
+    lay_blocks = equations.lay_blocks
+
+    def counted(*given: Any) -> Any:
+        stated.append(given)
+        return lay_blocks(*given)
+
+    monkeypatch.setattr(equations, "lay_blocks", counted)
+    alone = dc.audit(dc.suppress(row(), Threshold(3), form=form).release)
+    assert len(stated) == 2
+    assert alone.verdict == "safe"
+
+
+def test_a_layout_serves_no_other_table() -> None:
+    table = row()
+    layout = equations.equations_of(table, asked={}).layout
+    assert layout is not None
+    other = dc.Table.from_array([1, 1, 1, 10, 0], {"x": list("abcdf")})
+    for one, asked, same in ((table, {}, True), (other, {}, False), (table, None, False)):
+        found = equations.equations_of(one, asked=asked, layout=layout).layout
+        assert (found is layout) == same
+    assert equations.equations_of(table, about=["x"], asked={}, layout=layout).layout is not layout
+
+
 @pytest.mark.parametrize("kind", [UnsafeError, LimitError])
 def test_every_way_to_a_release_goes_through_the_audit(
     kind: type[DiscreetError], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The audit is made to object: nothing comes out of any door, by Python or by the command line."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(certified, "faults", lambda pattern, found: [("x=a is unsafe", kind is LimitError)])
+    monkeypatch.setattr(audited_suppression, "faults", lambda pattern, found: [("x=a is unsafe", kind is LimitError)])
     table, policy = row(), dc.Policy.from_text('extends = "default"\n[[protections]]\nname = "suppress"\n')
     ways: list[Any] = [
         lambda: dc.suppress(table, Threshold(3)),

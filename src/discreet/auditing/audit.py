@@ -28,7 +28,7 @@ from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker, Fact
 from discreet.table.contributions import Contributions
-from discreet.table.equations import Equations
+from discreet.table.equations import Equations, Layout
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release, draws_of, parts_of
@@ -69,6 +69,7 @@ def audit(
     sensitivity: Sensitivity | None = None,
     verdict_only: bool = False,
     candidates: Candidates | None = None,
+    layout: Layout | None = None,
     least: float = 0,
     most: float | None = None,
     relaxed: bool = False,
@@ -113,6 +114,7 @@ def audit(
             do not reach theirs; much faster on large tables.
         candidates: tables that are said to fit, where only the verdict is asked for: those that do, by every equation
             and range, show what can be without a search. None is believed.
+        layout: that of equations stated for the same tables; others than theirs are laid out again.
         least: what every value is at least; counts and amounts are not negative.
         most: what every value is at most.
         relaxed: take intervals over real numbers as they are; much faster on large tables of three and more dimensions.
@@ -142,7 +144,9 @@ def audit(
         told = f"{told}; {UNSAID}" if told else UNSAID
     parts = (*published, *unpublished(about, published))
     in_question = sums_of(parts, _cells(sums or {}, limits, attackers, knows), sensitivity)
-    equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, between=not verdict_only)
+    equations, crossing, asked = ask(
+        parts, about, sums or {}, least, most, in_question, between=not verdict_only, layout=layout
+    )
     equations = replace(equations, draws=draws_of(releases))
     # That no cell needs protection is believed of a verdict on levels alone.
     levels = limits.levels if verdict_only else limits.levels or None

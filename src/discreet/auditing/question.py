@@ -15,7 +15,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.feasible.bounds import Bounds
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.blocks import Asked
-from discreet.table.equations import Equations, equations_of
+from discreet.table.equations import Equations, Layout, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.space import WHOLE
@@ -46,6 +46,7 @@ def ask(
     most: float | None,
     in_question: Asked,
     between: bool = True,
+    layout: Layout | None = None,
 ) -> tuple[Equations, list[str], IntArray]:
     """State the equations; return them, the crossing that is asked about, and the positions of it and of the sums.
 
@@ -54,7 +55,7 @@ def ask(
     crossing = list(about)
     if between and not crossing and not sums and len(parts) > 1 and not any(_open(part) for part in parts):
         crossing = list(dict.fromkeys(name for part in parts for name in part.names))
-    equations = equations_of(parts, about=crossing, least=least, most=most, asked=in_question)
+    equations = equations_of(parts, about=crossing, least=least, most=most, asked=in_question, layout=layout)
     asked = np.zeros(0, np.int64)
     if crossing:
         inside = np.ones(equations.positions.size, bool)

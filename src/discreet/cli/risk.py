@@ -14,7 +14,7 @@ from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.core.progress import Progress
-    from discreet.evaluate.result import ExpectedRisk
+    from discreet.evaluate.expected import ExpectedRisk
     from discreet.measures.result import Risk
     from discreet.protect.base import Method
     from discreet.table import Table

@@ -21,7 +21,7 @@ from discreet.decide.record import digest
 from discreet.decide.result import Assessment, Candidate, Protect, Request
 from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
-from discreet.evaluate.certified import AuditedSuppression
+from discreet.evaluate.audited_suppression import AuditedSuppression
 from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected
 from discreet.reading.opened import Opened

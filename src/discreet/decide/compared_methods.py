@@ -87,7 +87,12 @@ def _expanded(item: Any) -> list[GridPoint]:
         name = str(given.pop("name"))
         choices = [value if isinstance(value, list) else [value] for value in given.values()]
         return [GridPoint(name, dict(zip(given, picked, strict=True))) for picked in product(*choices)]
-    if isinstance(item, Method):
+    if isinstance(item, Method) and item.name == "suppress":
+        raise RequestError(
+            "a comparison takes its rules from the policy, not from a Suppression; name the method, as 'suppress' or "
+            "{'name': 'suppress', 'method': 'optimal'}, and give the rules in a policy (policy=)"
+        )
+    if isinstance(item, Method) and not isinstance(item, type):
         return [GridPoint(item.name, dict(item.parameters))]
     raise RequestError(f"a {type(item).__name__} is no method; give names, as random-rounding:base=3")
 

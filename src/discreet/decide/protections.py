@@ -26,7 +26,7 @@ def make_method(
     >>> make_method("random-rounding", {"base": 5})
     RandomRounding(base=5, margins=False, additive=False)
     """
-    from discreet.evaluate.certified import AuditedSuppression
+    from discreet.evaluate.audited_suppression import AuditedSuppression
     from discreet.protect import METHODS, Suppression
 
     METHODS.check(name)

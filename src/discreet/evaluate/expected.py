@@ -1,15 +1,15 @@
 """The expected risk and information loss of a random method over its draws; antal2014 section 3.3.3.
 
-One rounding of a table may be lucky. What an agency chooses is the method, so its risk is the mean of R2 over
-every release G that it can make, weighted with their probabilities T(G): by enumeration where they are few, by
-draws with a stated Monte Carlo error otherwise.
+One rounding of a table may be lucky. An agency chooses the method, so its risk is the mean of R2 over every release G
+that it can make, weighted by their probabilities T(G): enumerated where they are few, drawn with a stated Monte Carlo
+error otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
 from discreet.core.statistics import Moments
-from discreet.evaluate.result import Aggregate, Expected, ExpectedRisk, ExpectedSlice
+from discreet.core.text import columns, figure, html_table
 from discreet.measures.entropy import (
     DEFAULT_WEIGHTS,
     MATRIX_LIMIT,
@@ -33,26 +33,124 @@ from discreet.measures.entropy import (
     r2_terms,
     transition_entropy,
 )
+from discreet.measures.result import change
 from discreet.measures.risk import check_measurable, risk
 from discreet.protect.base import EnumerableMethod, RandomMethod
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.table import Table
 
+Aggregate: TypeAlias = Literal["measure", "transition"]
+HEADER = ["", "risk", "deviation", "MC error", "Hellinger"]
 ENUMERATION_LIMIT = 2**20
-"""The largest number of releases that are enumerated."""
+"""The largest number of releases that are enumerated: a few minutes of work on a small table."""
 FEWEST = 100
-"""Fewer draws do not tell their own error."""
+"""Fewer draws do not tell their own error: the usual size from which a standard error is trusted."""
 BLOCK_CELLS = 2_000_000
-"""Draws are made in blocks of about this many figures; the blocks do not depend on the workers."""
+"""Draws are made in blocks of about this many figures, 16 MB each; the blocks do not depend on the workers."""
 
 
 @dataclass(frozen=True)
-class _View:
-    """One way to look at the table: the whole, or its slices along a dimension."""
+class Expected:
+    """A mean over draws, the deviation of one draw, and the Monte Carlo error of the mean (0 when exact)."""
 
-    groups: Grouping
-    cells: IntArray
+    mean: float
+    sd: float
+    mc_error: float
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return plain data; undefined figures are None."""
+        return {name: None if np.isnan(value) else float(value) for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class ExpectedSlice:
+    """Expected risk and Hellinger distance of one slice."""
+
+    dimension: str
+    category: str
+    risk: Expected
+    hellinger: Expected
+
+
+@dataclass(frozen=True, repr=False)
+class ExpectedRisk:
+    """Expected R2 and information loss of a random method, for the whole table and every slice.
+
+    Attributes:
+        method: the method's name, with its parameters in ``parameters``.
+        risk: R2 over the draws.
+        terms: the means of R2's three weighted terms.
+        hellinger: HD on counts over the draws.
+        utility: 1 − HD/√N over the draws.
+        mean_absolute_error: the mean of |F − G| over the cells, over the draws; ``mean_squared_error`` likewise.
+        before: R1 of the original.
+        draws: the number of draws, or of enumerated releases when ``exact``.
+        exact: whether every release was weighted with its probability.
+        aggregate: ``"measure"`` averages R2 over draws; ``"transition"`` takes the entropy of the averaged
+            transition matrix (Theorem 6).
+        slices: the same figures for every slice.
+    """
+
+    method: str
+    parameters: dict[str, object]
+    risk: Expected
+    terms: dict[str, float]
+    hellinger: Expected
+    utility: Expected
+    mean_absolute_error: Expected
+    mean_squared_error: Expected
+    before: float
+    draws: int
+    exact: bool
+    form: Form
+    aggregate: Aggregate
+    slices: tuple[ExpectedSlice, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What the method does to risk and information, in words."""
+        how = f"all {self.draws:,} releases" if self.exact else f"{self.draws:,} draws"
+        down = "" if self.form == "2014" else f" ({change(self.before, self.risk.mean)})"
+        rising = " The form of 2014 rises with protection." if self.form == "2014" else ""
+        return (
+            f"Over {how}, {self.method} takes the risk from {self.before:.4f} to {self.risk.mean:.4f} "
+            f"on average{down}, at a utility of {self.utility.mean:.4f}; a figure is off by "
+            f"{self.mean_absolute_error.mean:.2f} on average.{rising}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, as ``--json`` prints it."""
+        own = {name: value.to_dict() if isinstance(value, Expected) else value for name, value in vars(self).items()}
+        del own["slices"]
+        slices = [
+            {
+                "dimension": item.dimension,
+                "category": item.category,
+                "value": item.risk.to_dict()["mean"],
+                "risk": item.risk.to_dict(),
+                "hellinger": item.hellinger.to_dict(),
+            }
+            for item in self.slices
+        ]
+        about = {name: own.pop(name) for name in ("method", "parameters")}
+        value, words = {"value": self.risk.mean}, {"sentence": self.sentence, "slices": slices}
+        return {"measure": "R2", "expected": True, **about, **value, **own, **words}
+
+    def rows(self) -> list[list[str]]:
+        """Return whole table and slices, worst first, as rows of text."""
+        worst = sorted(self.slices, key=lambda item: -np.nan_to_num(item.risk.mean, nan=-1.0))
+        lines = [("whole table", self.risk, self.hellinger)]
+        lines += [(f"{item.dimension}={item.category}", item.risk, item.hellinger) for item in worst]
+        return [[name, figure(r.mean), figure(r.sd), figure(r.mc_error, 5), figure(h.mean)] for name, r, h in lines]
+
+    def __str__(self) -> str:
+        return f"{self.sentence}\n{columns(HEADER, self.rows()[:11])}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADER, self.rows()[:21], caption=self.sentence)
 
 
 def expected_risk(
@@ -97,6 +195,7 @@ def expected_risk(
     """
     w = check_weights(weights)
     check_form(form)
+    _check_method(method)
     table = open_original(table, Reading.of(reading)).table()
     check_measurable(table)
     method.check(table)
@@ -110,48 +209,49 @@ def expected_risk(
         raise RequestError("an exact value has no Monte Carlo error; give either precision or exact")
     if precision is not None and aggregate == "transition":
         raise RequestError("the entropy of an averaged matrix has no Monte Carlo error; give draws, not a precision")
-    along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
-    if aggregate == "transition":
+    along = tuple(table.names if slices is None else slices)
+    if aggregate == "transition" or len(table.shape) == 1:
         along = ()
-    support = method.support(table)
-    cells = sorted_union(table.cells, support)
-    views = [_View(WHOLE, np.array([table.possible]))]
-    for name in along:
-        length = len(table.dimensions[table.axis(name)])
-        views.append(_View(Grouping(table.codes(name, cells), length), table.slice_cells(name)))
-    judge = _Judge(table, cells, table.at(cells), views, w, form, aggregate == "transition", support)
-    if exact:
-        summary = _enumerate(table, method, judge, progress)
-    else:
-        summary = _draw(table, method, judge, draws, precision, seed, workers, progress)
-    return _result(table, method, judge, summary, along, aggregate, form, exact)
+    judge = _Judge(table, method, along, w, form, aggregate)
+    found = judge.enumerated(progress) if exact else judge.drawn(draws, precision, seed, workers, progress)
+    return judge.result(*found, exact)
 
 
-@dataclass(frozen=True, eq=False)
-class _Summary:
-    """Moments of every figure, and the averaged transition matrix when it is asked for."""
+def _check_method(method: object) -> None:
+    """Refuse what has no draws, and say how it is measured instead."""
+    if isinstance(method, RandomMethod):
+        return
+    name = getattr(method, "name", None)
+    if not isinstance(name, str):
+        raise RequestError(
+            f"a {type(method).__name__} is no protection; give one, as discreet.protect.RandomRounding(3)"
+        )
+    make = "discreet.suppress(table, rules)" if name == "suppress" else "its apply(table)"
+    raise RequestError(
+        f"{name} leaves nothing to chance, so there are no draws to average over; make its one release with {make}, "
+        "and measure that with discreet.risk(table, release) and discreet.information_loss(table, release)"
+    )
 
-    moments: Moments
-    matrix: FloatArray | None
-    exact: bool = False
 
-
-@dataclass(frozen=True)
 class _Judge:
-    """Turns a block of released counts into one row of figures per release.
+    """Turns a block of released counts into one row of figures per release, and rows into expected figures.
 
     The columns are, view after view and group after group: R2, HD; then the whole table's mean absolute and squared
-    error, and its three terms.
+    error, and its three terms. A view is the whole table or its slices along a dimension: groups, and their cells.
     """
 
-    table: Table
-    cells: IntArray
-    F: IntArray
-    views: list[_View]
-    w: FloatArray
-    form: Form
-    with_matrix: bool
-    support: IntArray
+    def __init__(
+        self, table: Table, method: RandomMethod, along: Sequence[str], w: FloatArray, form: Form, aggregate: Aggregate
+    ) -> None:
+        self.table, self.method, self.along = table, method, along
+        self.w, self.form, self.aggregate = w, form, aggregate
+        self.support = method.support(table)
+        self.cells = sorted_union(table.cells, self.support)
+        self.F = table.at(self.cells)
+        self.views = [(WHOLE, np.array([table.possible]))]
+        for name in along:
+            groups = Grouping(table.codes(name, self.cells), len(table.dimensions[table.axis(name)]))
+            self.views.append((groups, table.slice_cells(name)))
 
     def placed(self, G: IntArray) -> IntArray:
         """Return counts of all cells, given those of the support; the others are released as empty."""
@@ -162,31 +262,28 @@ class _Judge:
         return wide
 
     def figures(self, G: IntArray) -> FloatArray:
+        """Return the figures of a block of releases."""
         F = self.F
-        parts: list[FloatArray] = []
-        whole: FloatArray | None = None
         apart = 0.5 * np.square(np.sqrt(F) - np.sqrt(G))
-        for view in self.views:
-            terms = self.w * r2_terms(F[None], G, view.cells, view.groups, self.form)
-            whole = terms[:, 0] if whole is None else whole
-            parts += [terms.sum(axis=-1), np.sqrt(view.groups.sum(apart))]
-        assert whole is not None
+        terms = [self.w * r2_terms(F[None], G, cells, groups, self.form) for groups, cells in self.views]
+        distances = [np.sqrt(groups.sum(apart)) for groups, _ in self.views]
+        parts = [side for one, far in zip(terms, distances, strict=True) for side in (one.sum(axis=-1), far)]
         away = np.abs(F - G).astype(np.float64)
         errors = np.stack([away.sum(axis=1), np.square(away).sum(axis=1)], axis=1) / self.table.possible
-        return np.concatenate([*parts, errors, whole], axis=1)
+        return np.concatenate([*parts, errors, terms[0][:, 0]], axis=1)
 
     def matrix(self, G: IntArray, chance: FloatArray) -> FloatArray | None:
         """Return Σ T(G)·E(Z^G) over the block; antal2014 Theorem 6. G = F gives the identity, as it says."""
-        if not self.with_matrix:
+        if self.aggregate != "transition":
             return None
         F = self.F
         if F.size > MATRIX_LIMIT:
             raise LimitError(f"{F.size:,} cells need a square matrix; at most {MATRIX_LIMIT:,} are laid out")
         p = F / F.sum()
-        # Nobody leaves a cell in which nobody is.
+        # Nobody leaves an empty cell.
         filled = np.where(p > 0, p, 1.0)
         M = G.sum(axis=1, keepdims=True)
-        # An empty release teaches nothing: it leaves everybody anywhere, in proportion to the original.
+        # An empty release reveals nothing: it leaves everybody anywhere, in proportion to the original.
         q = np.where(M > 0, G / np.maximum(M, 1), p)
         m = np.minimum(p, q)
         R = (p - m).sum(axis=1, keepdims=True)
@@ -196,132 +293,107 @@ class _Judge:
         averaged: FloatArray = moved + np.diag(kept - nothing * (p > 0)) + nothing * p[None, :]
         return averaged
 
+    def enumerated(self, progress: Progress | None) -> tuple[Moments, FloatArray | None]:
+        """Return the moments of the figures over all releases, and the averaged matrix where it is asked for."""
+        method = self.method
+        if not isinstance(method, EnumerableMethod):
+            raise RequestError(f"the releases of {method.name} are not enumerated; use draws")
+        count = method.outcomes(self.table)
+        if count > ENUMERATION_LIMIT:
+            raise LimitError(
+                f"{method.name} has {_roughly(count)} different releases of this table, more than the "
+                f"{ENUMERATION_LIMIT:,} that are enumerated; use draws, or a slice of the table"
+            )
+        weight, total, squares = 0.0, np.zeros(1), np.zeros(1)
+        matrix: FloatArray | None = None
+        done = 0
+        for chance, G in method.law(self.table):
+            G = self.placed(G)
+            figures = self.figures(G)
+            weight += float(chance.sum())
+            total = total + chance @ figures
+            squares = squares + chance @ np.square(figures)
+            matrix = _added(matrix, self.matrix(G, chance))
+            done += chance.size
+            if progress is not None:
+                progress(done, count, "enumerating releases")
+        mean = total / weight
+        variance = np.maximum(squares / weight - np.square(mean), 0.0)
+        return Moments(done, mean, variance * max(done - 1, 1)), matrix
 
-def _enumerate(table: Table, method: RandomMethod, judge: _Judge, progress: Progress | None) -> _Summary:
-    if not isinstance(method, EnumerableMethod):
-        raise RequestError(f"the releases of {method.name} are not enumerated; use draws")
-    count = method.outcomes(table)
-    if count > ENUMERATION_LIMIT:
+    def drawn(
+        self, draws: int, precision: float | None, seed: Seed, workers: int | None, progress: Progress | None
+    ) -> tuple[Moments, FloatArray | None]:
+        """Return the moments of the figures over draws, and the averaged matrix where it is asked for."""
+        block = max(1, min(draws, BLOCK_CELLS // max(self.cells.size, 1)))
+        sizes = [min(block, draws - start) for start in range(0, draws, block)]
+
+        def work(item: tuple[np.random.Generator, int]) -> tuple[Moments, FloatArray | None]:
+            rng, size = item
+            G = self.placed(self.method.draws(self.table, rng, size))
+            return Moments.of(self.figures(G)), self.matrix(G, np.full(size, 1.0))
+
+        moments: Moments | None = None
+        matrix: FloatArray | None = None
+        # Rounds of the same number of draws, each with streams of its own, until the precision is reached.
+        for round_seed in spawn(seed, 1000 if precision is not None else 1):
+            items = zip(round_seed.spawn(len(sizes)), sizes, strict=True)
+            for part, one in run(work, items, workers=workers, progress=progress, label="drawing releases"):
+                moments = part if moments is None else moments.join(part)
+                matrix = _added(matrix, one)
+            assert moments is not None
+            if precision is None or (moments.n >= FEWEST and moments.error[0] <= precision):
+                return moments, None if matrix is None else matrix / moments.n
+        assert moments is not None
         raise LimitError(
-            f"{method.name} has {_roughly(count)} different releases of this table, more than the "
-            f"{ENUMERATION_LIMIT:,} that are enumerated; use draws, or a slice of the table"
+            f"after {moments.n:,} draws the Monte Carlo error is {moments.error[0]:.3g}, above the precision "
+            f"{precision:.3g} asked for; ask for less precision or more draws a round"
         )
-    weight, total, squares = 0.0, np.zeros(1), np.zeros(1)
-    matrix: FloatArray | None = None
-    done = 0
-    for chance, G in method.law(table):
-        G = judge.placed(G)
-        figures = judge.figures(G)
-        weight += float(chance.sum())
-        total = total + chance @ figures
-        squares = squares + chance @ np.square(figures)
-        part = judge.matrix(G, chance)
-        matrix = part if matrix is None or part is None else matrix + part
-        done += chance.size
-        if progress is not None:
-            progress(done, count, "enumerating releases")
-    mean = total / weight
-    variance = np.maximum(squares / weight - np.square(mean), 0.0)
-    return _Summary(Moments(done, mean, variance * max(done - 1, 1)), matrix, exact=True)
+
+    def result(self, moments: Moments, matrix: FloatArray | None, exact: bool) -> ExpectedRisk:
+        """Return what the moments of the figures say of the method."""
+        table = self.table
+        error = np.zeros_like(moments.mean) if exact else moments.error
+        figures = (moments.mean.tolist(), moments.sd.tolist(), error.tolist())
+        expected = [Expected(*values) for values in zip(*figures, strict=True)]
+        terms, whole, hellinger = moments.mean[-3:], expected[0], expected[1]
+        if matrix is not None:
+            H = entropy(self.F)
+            share = float(np.clip(transition_entropy(self.F, matrix) / H[0], 0.0, 1.0)) if H[0] > 0 else 0.0
+            people, filled = np.array([float(table.total)]), np.array([float(np.count_nonzero(self.F))])
+            concentration = r1_terms(people, H, filled, np.array([table.possible]))[0, 1]
+            terms[1] = self.w[1] * concentration * (1 - share if self.form == "2015" else share)
+            # The entropy of an average has no deviation of its own over draws.
+            whole = Expected(float(terms.sum()), float("nan"), float("nan"))
+        slices, column = [], 2
+        for name in self.along:
+            categories = table.dimensions[table.axis(name)].categories
+            risks, distances = expected[column:], expected[column + len(categories) :]
+            slices += [ExpectedSlice(name, *one) for one in zip(categories, risks, distances, strict=False)]
+            column += 2 * len(categories)
+        root = np.sqrt(table.total)
+        return ExpectedRisk(
+            method=self.method.name,
+            parameters=self.method.parameters,
+            risk=whole,
+            terms=dict(zip(("zeros", "concentration", "size"), terms.tolist(), strict=True)),
+            hellinger=hellinger,
+            utility=Expected(1 - hellinger.mean / root, hellinger.sd / root, hellinger.mc_error / root),
+            mean_absolute_error=expected[-5],
+            mean_squared_error=expected[-4],
+            before=risk(table, weights=tuple(self.w.tolist()), slices=()).value,
+            draws=moments.n,
+            exact=exact,
+            form=self.form,
+            aggregate=self.aggregate,
+            slices=tuple(slices),
+        )
+
+
+def _added(total: FloatArray | None, part: FloatArray | None) -> FloatArray | None:
+    return part if total is None or part is None else total + part
 
 
 def _roughly(count: int) -> str:
-    """Return a whole number of any size, short."""
+    """Return an integer of any size, short."""
     return f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"
-
-
-def _draw(
-    table: Table,
-    method: RandomMethod,
-    judge: _Judge,
-    draws: int,
-    precision: float | None,
-    seed: Seed,
-    workers: int | None,
-    progress: Progress | None,
-) -> _Summary:
-    block = max(1, min(draws, BLOCK_CELLS // max(judge.cells.size, 1)))
-    sizes = [min(block, draws - start) for start in range(0, draws, block)]
-
-    def work(item: tuple[np.random.Generator, int]) -> tuple[Moments, FloatArray | None]:
-        rng, size = item
-        G = judge.placed(method.draws(table, rng, size))
-        return Moments.of(judge.figures(G)), judge.matrix(G, np.full(size, 1.0))
-
-    moments: Moments | None = None
-    matrix: FloatArray | None = None
-    most = 1000 if precision is not None else 1
-    # Rounds of the same number of draws, each with streams of its own, until the precision is reached.
-    for round_seed in spawn(seed, most):
-        streams = round_seed.spawn(len(sizes))
-        results = run(
-            work,
-            zip(streams, sizes, strict=True),
-            workers=workers,
-            progress=progress,
-            label="drawing releases",
-        )
-        for part, block_matrix in results:
-            moments = part if moments is None else moments.join(part)
-            matrix = block_matrix if matrix is None or block_matrix is None else matrix + block_matrix
-        assert moments is not None
-        if precision is None or (moments.n >= FEWEST and moments.error[0] <= precision):
-            return _Summary(moments, None if matrix is None else matrix / moments.n)
-    assert moments is not None
-    raise LimitError(
-        f"after {moments.n:,} draws the Monte Carlo error is {moments.error[0]:.3g}, above the precision "
-        f"{precision:.3g} asked for; ask for less precision or more draws a round"
-    )
-
-
-def _result(
-    table: Table,
-    method: RandomMethod,
-    judge: _Judge,
-    summary: _Summary,
-    along: tuple[str, ...],
-    aggregate: Aggregate,
-    form: Form,
-    exact: bool,
-) -> ExpectedRisk:
-    moments = summary.moments
-    error = np.zeros_like(moments.mean) if exact else moments.error
-    expected = [
-        Expected(*values) for values in zip(moments.mean.tolist(), moments.sd.tolist(), error.tolist(), strict=True)
-    ]
-    terms = moments.mean[-3:]
-    whole = expected[0]
-    if summary.matrix is not None:
-        F = judge.F
-        H = entropy(F)
-        share = float(np.clip(transition_entropy(F, summary.matrix) / H[0], 0.0, 1.0)) if H[0] > 0 else 0.0
-        people, filled = np.array([float(table.total)]), np.array([float(np.count_nonzero(F))])
-        concentration = r1_terms(people, H, filled, np.array([table.possible]))[0, 1]
-        terms[1] = judge.w[1] * concentration * (1 - share if form == "2015" else share)
-        # The entropy of an average has no deviation of its own over draws.
-        whole = Expected(float(terms.sum()), float("nan"), float("nan"))
-    slices = []
-    column = 2
-    for name in along:
-        categories = table.dimensions[table.axis(name)].categories
-        for i, category in enumerate(categories):
-            slices.append(ExpectedSlice(name, category, expected[column + i], expected[column + len(categories) + i]))
-        column += 2 * len(categories)
-    root = np.sqrt(table.total)
-    hellinger = expected[1]
-    return ExpectedRisk(
-        method=method.name,
-        parameters=method.parameters,
-        risk=whole,
-        terms=dict(zip(("zeros", "concentration", "size"), terms.tolist(), strict=True)),
-        hellinger=hellinger,
-        utility=Expected(1 - hellinger.mean / root, hellinger.sd / root, hellinger.mc_error / root),
-        mean_absolute_error=expected[-5],
-        mean_squared_error=expected[-4],
-        before=risk(table, weights=tuple(judge.w.tolist()), slices=()).value,
-        draws=moments.n,
-        exact=exact,
-        form=form,
-        aggregate=aggregate,
-        slices=tuple(slices),
-    )

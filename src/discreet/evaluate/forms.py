@@ -1,6 +1,6 @@
-"""What may be published in place of suppressed figures: the intervals that readers could work out, or made-up values.
+"""What may be published in place of suppressed figures: the intervals that readers can work out, or synthetic values.
 
-Both come from the release with its marks alone, so that they say nothing that it does not say.
+Both come from the release with its marks alone, and say nothing that it does not say.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.protect.suppression.completion import fit
-from discreet.table.equations import equations_of
+from discreet.table.equations import Layout, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED, Interval, Simulated, Unshown
 from discreet.table.release import Release
@@ -29,17 +29,14 @@ def check_form(form: str) -> None:
         raise RequestError(f"form is {form!r}; it is {', '.join(map(repr, get_args(Form)))}")
 
 
-def show_as(release: Release, form: Form, *, least: float = 0.0, progress: Progress | None = None) -> Release:
-    """Return a release with its suppressed figures shown as intervals or as made-up values.
+def show_as(
+    release: Release, form: Form, *, least: float = 0.0, layout: Layout | None = None, progress: Progress | None = None
+) -> Release:
+    """Return a release with its suppressed figures shown as intervals or as synthetic values.
 
     An interval goes from the smallest to the largest value that fits everything published; figures that nothing bounds
-    stay marked. Made-up values lie inside the intervals, near their middles, and keep every sum.
-
-    Args:
-        release: figures of which some are suppressed.
-        form: ``"marks"`` leaves the release as it is; ``"intervals"``, ``"synthetic"``.
-        least: what readers know every value to be at least.
-        progress: told how many suppressed figures are bounded.
+    stay marked. Synthetic values lie inside the intervals, near their middles, and keep every sum. The form ``"marks"``
+    leaves the release as it is; ``least`` is what readers know every value to be at least.
 
     >>> both = {"r": [1, 2, 3, "Total"], "c": [1, 2, "Total"]}
     >>> geurts = Figures.from_array([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both)
@@ -51,7 +48,7 @@ def show_as(release: Release, form: Form, *, least: float = 0.0, progress: Progr
     marked = release.parts()
     if form == "marks" or not any(part.hidden.any() for part in marked):
         return release
-    equations = equations_of(marked, least=least, asked={})
+    equations = equations_of(marked, least=least, asked={}, layout=layout)
     found = bounds(equations, np.flatnonzero(equations.hidden), progress=progress)
     if form == "intervals":
         lower, upper = found.lower, found.upper
@@ -76,7 +73,7 @@ def _middle(found: Bounds) -> IntArray:
 def _filled(
     figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, kind: type[Unshown], scale: int
 ) -> Figures:
-    """Return figures with the suppressed ones shown as intervals or made-up values; without an end they stay hidden.
+    """Return figures with the suppressed ones shown as intervals or synthetic values; without an end they stay hidden.
 
     What is shown keeps what the mark in its place says, which readers know.
     """

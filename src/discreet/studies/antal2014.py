@@ -14,8 +14,7 @@ from discreet import datasets
 from discreet.core.numerics import FloatArray, IntArray, xlogy
 from discreet.core.random import spawn
 from discreet.core.statistics import Moments
-from discreet.evaluate.expected import expected_risk
-from discreet.evaluate.result import Expected
+from discreet.evaluate.expected import Expected, expected_risk
 from discreet.measures.entropy import DEFAULT_WEIGHTS, entropy, r1_terms, r2_terms
 from discreet.measures.risk import risk
 from discreet.protect import RandomRounding

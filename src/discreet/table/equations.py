@@ -27,6 +27,28 @@ LARGEST = 30_000_000
 """The most positions that are laid out: a round figure, at which their ranges and sources take about 2 GB."""
 
 
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The positions of linked tables and all sums among them in compressed rows, whatever figures are published."""
+
+    parts: tuple[Figures, ...]
+    space: Space
+    positions: IntArray
+    sums: tuple[IntArray, IntArray, IntArray]
+
+    def serves(self, parts: Sequence[Figures], about: Sequence[str], asked: Asked | None) -> bool:
+        """Say whether it is the layout of these tables too: of the same cells, with all sums that are asked about."""
+        if about or asked is None or len(parts) != len(self.parts):
+            return False
+        for mine, part in zip(self.parts, parts, strict=True):
+            same = (mine.labels, mine.total, mine.hierarchies) == (part.labels, part.total, part.hierarchies)
+            if not same or not np.array_equal(mine.codes, part.codes):
+                return False
+        axes = {axis.name: axis for axis in self.space.axes}
+        wanted = [{name: [axes[name].code(x) for x in found] for name, found in one.items()} for one in asked.values()]
+        return all((locate(self.positions, self.space.cross(codes)) >= 0).all() for codes in wanted)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Equations:
     """Ranges of all positions, and equations Σ sign·value = 0 among them in compressed rows.
@@ -50,6 +72,7 @@ class Equations:
     decimals: int = 0
     sums: tuple[str, ...] = ()
     draws: tuple[int, ...] = ()
+    layout: Layout | None = None
 
     @property
     def exact(self) -> BoolArray:
@@ -228,6 +251,7 @@ def equations_of(
     least: float = 0,
     most: float | None = None,
     asked: Asked | None = None,
+    layout: Layout | None = None,
 ) -> Equations:
     """State what is published about the cells of one or several linked tables.
 
@@ -240,6 +264,7 @@ def equations_of(
         asked: sums that will be asked about, though no table may show them: by the dimensions that they cross, the
             labels along each. Sums that neither a table nor this needs are then left out, which saves much if
             margins are not published, or if tables form a cycle. None for all.
+        layout: that of the same tables with other figures, which is then not laid out again.
 
     >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
     >>> shown = Figures.from_array([[3, None, 5], [4, None, 9], [7, 7, 14]], both)
@@ -247,6 +272,22 @@ def equations_of(
     3 equations over 9 positions, 2 of them not exact
     """
     parts = parts_of(releases)
+    if layout is None or not layout.serves(parts, about, asked):
+        layout = _lay_out(parts, about, asked)
+    space, positions = layout.space, layout.positions
+    decimals = max(part.decimals for part in parts)
+    scale = 10**decimals
+    state = Overlay(
+        space, parts, positions, decimals, round(least * scale), None if most is None else round(most * scale)
+    )
+    for i, part in enumerate(parts):
+        state.add(i, part)
+    known = (state.lower, state.upper, state.source, state.row, state.hidden)
+    return Equations(space, parts, positions, *known, *only_open(*layout.sums, state), decimals=decimals, layout=layout)
+
+
+def _lay_out(parts: tuple[Figures, ...], about: Sequence[str], asked: Asked | None) -> Layout:
+    """Lay out the positions and sums of linked tables."""
     space = space_of(parts)
     require(about, space.names, "what is published has no dimension")
     blocks = lay_blocks(space, parts, about, asked)
@@ -259,13 +300,4 @@ def equations_of(
             )
         grids.append(space.cross({name: axis.stated for name, axis in block.axes.items()}))
     positions = grids[0] if len(grids) == 1 else np.unique(np.concatenate(grids))
-    decimals = max(part.decimals for part in parts)
-    scale = 10**decimals
-    state = Overlay(
-        space, parts, positions, decimals, round(least * scale), None if most is None else round(most * scale)
-    )
-    for i, part in enumerate(parts):
-        state.add(i, part)
-    rows = only_open(*relations_of(blocks, grids, positions), state)
-    known = (state.lower, state.upper, state.source, state.row, state.hidden)
-    return Equations(space, parts, positions, *known, *rows, decimals=decimals)
+    return Layout(parts, space, positions, relations_of(blocks, grids, positions))

@@ -1,16 +1,18 @@
-"""How far a released table is from its original, in the figures of the field."""
+"""How far a released table is from its original, in the figures of the field; antal2014 section 3."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from discreet.core.errors import DataError
-from discreet.core.numerics import FloatArray, NumberArray
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import FloatArray, NumberArray, xlogx
 from discreet.core.text import columns, figure, html_table
 from discreet.reading.original import open_original, open_released
 from discreet.reading.reading import Reading
@@ -18,7 +20,62 @@ from discreet.table import Release, Table
 from discreet.table.coarsen import recoding_of
 from discreet.table.guess import Pair, pair
 from discreet.table.release import published
-from discreet.utility.divergence import f_divergence
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A convex function f with f(1) = 0, and its slope at infinity, the limit of f(x)/x.
+
+    The slope is the price of a cell that is filled in the original and empty in the release: q·f(p/q) tends to p·slope
+    as q tends to 0.
+    """
+
+    function: Callable[[FloatArray], FloatArray]
+    slope: float | None = None
+
+
+DIVERGENCES = {"kl": Divergence(xlogx, math.inf), "hellinger": Divergence(lambda x: 1 - np.sqrt(x), 0.0)}
+"""KL is the relative entropy, f(x) = x log x; Hellinger, f(x) = 1 − √x, gives the square of HD(P, Q)."""
+
+
+def f_divergence(
+    P: npt.ArrayLike, Q: npt.ArrayLike, divergence: str | Divergence | Callable[[FloatArray], FloatArray]
+) -> float:
+    """Return D_f(P‖Q) = Σ qᵢ f(pᵢ/qᵢ), which is 0 for P = Q and grows as they part; antal2014 (3.3).
+
+    Args:
+        P: the original's counts or probabilities; they are scaled to sum to 1.
+        Q: those of the release.
+        divergence: ``"kl"``, ``"hellinger"``, a convex function f with f(1) = 0, or a :class:`Divergence`.
+
+    >>> round(f_divergence([1, 1], [1, 3], "kl"), 6)
+    0.143841
+    """
+    p, q = np.asarray(P, dtype=np.float64).ravel(), np.asarray(Q, dtype=np.float64).ravel()
+    if p.shape != q.shape:
+        raise DataError(f"the original has {p.size} cells, the release {q.size}; give the same cells")
+    for values, which in ((p, "original"), (q, "release")):
+        if not np.isfinite(values).all() or (values < 0).any() or values.sum() <= 0:
+            raise DataError(f"the {which} has negative, missing or no counts; a distribution needs some people")
+    if isinstance(divergence, str):
+        if divergence not in DIVERGENCES:
+            raise RequestError(f"there is no divergence {divergence!r}; {nearest(divergence, list(DIVERGENCES))}")
+        divergence = DIVERGENCES[divergence]
+    elif not isinstance(divergence, Divergence):
+        divergence = Divergence(divergence)
+    p, q = p / p.sum(), q / q.sum()
+    shared = q > 0
+    lost = float(p[~shared].sum())
+    value = float((q[shared] * divergence.function(p[shared] / q[shared])).sum())
+    if lost > 0:
+        if divergence.slope is None:
+            raise RequestError(
+                f"cells with {lost:.3g} of the original are empty in the release, and f gives no limit there; "
+                "pass Divergence(f, slope=limit of f(x)/x as x grows)"
+            )
+        value += lost * divergence.slope
+    # Rounding may leave a trace below 0, which no f-divergence is.
+    return max(value, 0.0)
 
 
 def hellinger_counts(F: NumberArray, G: NumberArray) -> FloatArray:
@@ -34,10 +91,10 @@ def hellinger_counts(F: NumberArray, G: NumberArray) -> FloatArray:
 
 
 def cramers_v(table: Table) -> float:
-    """Return Cramér's V of a two-way table, from 0 (no association) to 1; NaN where a margin stands alone.
+    """Return Cramér's V of a two-way table, from 0 (no association) to 1; NaN where a dimension has one category.
 
-    V = √(χ²/(N·(min(r, c) − 1))), over the r rows and c columns that have anybody in them, with
-    χ² = N·(Σ nᵢⱼ²/(nᵢ.·n.ⱼ) − 1), so that empty cells cost nothing.
+    V = √(χ²/(N·(min(r, c) − 1))), over the r rows and c columns that are not empty, with
+    χ² = N·(Σ nᵢⱼ²/(nᵢ.·n.ⱼ) − 1), to which empty cells add nothing.
 
     >>> cramers_v(Table.from_array([[5, 0], [0, 5]], ["a", "b"]))
     1.0
@@ -100,26 +157,14 @@ class InformationLoss:
         def plain(value: float | None) -> float | None:
             return value if value is not None and math.isfinite(value) else None
 
-        return {
-            "hellinger": self.hellinger,
-            "hellinger_distribution": self.hellinger_distribution,
-            "utility": self.utility,
-            "kl": plain(self.kl),
-            "mean_absolute_error": self.mean_absolute_error,
-            "mean_squared_error": self.mean_squared_error,
-            "reciprocal_mse": plain(self.reciprocal_mse),
-            "cramers_v": [
-                {
-                    "dimensions": list(item.dimensions),
-                    "before": plain(item.before),
-                    "after": plain(item.after),
-                    "change": plain(item.change),
-                }
-                for item in self.associations
-            ],
-            "changed": self.changed,
-            "cells": self.cells,
-        }
+        own = {name: plain(value) for name, value in vars(self).items() if name != "associations"}
+        counts = {name: own.pop(name) for name in ("changed", "cells")}
+        cramers_v = [
+            {"dimensions": list(item.dimensions)}
+            | {name: plain(getattr(item, name)) for name in ("before", "after", "change")}
+            for item in self.associations
+        ]
+        return {**own, "cramers_v": cramers_v, **counts}
 
     def rows(self) -> list[list[str]]:
         """Return the figures as rows of text."""
@@ -146,7 +191,6 @@ class InformationLoss:
         )
 
     def __str__(self) -> str:
-        """Return the figures, one a line."""
         return f"{self.sentence}\n{columns(['information loss', ''], self.rows())}"
 
     __repr__ = __str__
@@ -158,8 +202,8 @@ class InformationLoss:
 def information_loss(table: Any, released: Any, **reading: Any) -> InformationLoss:
     """Measure how far a released table is from its original.
 
-    Where the release does not publish every inner count, those that it hides count as what a reader guesses
-    (:mod:`discreet.table.guess`): as much of the original as can be got back from the release.
+    Where the release does not publish every inner count, hidden ones count as what a reader guesses
+    (:mod:`discreet.table.guess`): as much of the original as the release gives back.
 
     Args:
         table: the original: a table, a tabulation, a file or a frame.
@@ -176,7 +220,7 @@ def information_loss(table: Any, released: Any, **reading: Any) -> InformationLo
     if table.total == 0:
         raise DataError("the original counts nobody (every cell is 0); there is nothing to lose")
     if recoding_of(released):
-        # Of merged categories a reader guesses the parts, as of anything that is not published.
+        # A reader guesses the parts of merged categories, as anything that is not published.
         released = replace(cast(Release, released), inner=None)
     both = pair(table, released)
     F, G = both.original, both.released
@@ -199,7 +243,7 @@ def information_loss(table: Any, released: Any, **reading: Any) -> InformationLo
 
 
 def _shown(both: Pair, released: Table | Release) -> Table:
-    """Return the released counts as a table; guessed ones in thousandths, which no association depends on."""
+    """Return the released counts as a table; guessed ones in thousandths, which changes no association."""
     if isinstance(released, Release) and released.inner is None:
         return both.table.with_counts(both.cells, np.rint(1000 * both.released).astype(np.int64))
     return published(released).aligned_to(both.table)

@@ -117,7 +117,7 @@ class Stated:
 
 
 def stated(case: Case) -> Stated:
-    from discreet.protect.suppression.costs import costs_of
+    from discreet.protect.suppression.primary import costs_of
     from discreet.protect.suppression.suppress import tabulations
 
     method = case.method

@@ -10,11 +10,10 @@ from tests.feasible.oracle import world
 from tests.protect.suppression.oracle import MOST, Case, Stated, best, is_safe, small_case, stated
 
 from discreet.core.errors import InfeasibleError
-from discreet.evaluate.certified import Suppressed, certify, faults, inspect
+from discreet.evaluate.audited_suppression import Suppressed, certify, faults, inspect
 from discreet.protect.suppression import scip
-from discreet.protect.suppression.marking import marked
 from discreet.protect.suppression.primary import Wish
-from discreet.protect.suppression.suppress import Suppression, Zeros
+from discreet.protect.suppression.suppress import Suppression, Zeros, marked
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -107,7 +106,7 @@ def test_the_oracle_against_every_table_that_fits() -> None:
 def test_the_audit_objects_to_a_pattern_that_is_not_enough() -> None:
     case = next(c for c in map(small_case, range(40)) if c is not None and stated(c).demands.sensitive.any())
     found = case.method.pattern(case.tables)
-    alone = replace(found, hidden=found.problem.primary.copy())
+    alone = replace(found, hidden=found.problem.on.primary.copy())
     release = marked(case.method, alone).release
     assert found.counts["secondary"] > 0
     assert inspect(alone, release).verdict == "unsafe"
@@ -117,7 +116,7 @@ def test_the_audit_objects_to_a_pattern_that_is_not_enough() -> None:
 def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the audit is told the tables by which a method proves its pattern."""
     if not request.param:
-        monkeypatch.setattr("discreet.evaluate.certified.candidates_of", lambda pattern: None)
+        monkeypatch.setattr("discreet.evaluate.audited_suppression.candidates_of", lambda pattern: None)
     return bool(request.param)
 
 
@@ -153,7 +152,7 @@ def test_the_audit_against_the_oracle_where_cells_were_published_after_all() -> 
             found = case.method.pattern(case.tables)
         except InfeasibleError:
             continue
-        secondary = np.flatnonzero(found.hidden & ~found.problem.primary & ~found.problem.free)
+        secondary = np.flatnonzero(found.hidden & ~found.problem.on.primary & ~found.problem.free)
         if not secondary.size:
             continue
         rng = np.random.default_rng(seed)

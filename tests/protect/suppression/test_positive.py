@@ -15,9 +15,9 @@ from tests.cli.running import refused, rows_of, run
 import discreet as dc
 from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.evaluate.certified import inspect
+from discreet.evaluate.audited_suppression import inspect
 from discreet.protect import Wish
-from discreet.protect.suppression.marking import marked
+from discreet.protect.suppression.suppress import marked
 from discreet.rules import Threshold
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
@@ -59,7 +59,7 @@ def test_three_ones_are_not_left_alone_behind_their_marks() -> None:
 def test_the_pattern_that_hides_the_ones_alone_is_called_unsafe() -> None:
     method = dc.protect.Suppression(Threshold(3))
     pattern = method.pattern(row())
-    alone = replace(pattern, hidden=pattern.problem.primary.copy())
+    alone = replace(pattern, hidden=pattern.problem.on.primary.copy())
     release = marked(method, alone).release
     assert inspect(alone, release).verdict == "unsafe"
     cells = dc.audit(release).cells
@@ -329,7 +329,7 @@ def test_where_no_pattern_is_safe_the_error_proposes_what_works(tmp_path: Path) 
         dc.suppress(ones, Threshold(2), wishes=total)
     said = str(caught.value)
     assert "cell x=a cannot be protected by +1 while these are published: total" in said
-    assert "let zeros be suppressed, so that a mark may be one (zeros='suppressible', --zeros suppressible)" in said
+    assert "let zeros be suppressed, so a mark may be one (zeros='suppressible', --zeros suppressible)" in said
     assert "allow cells to be suppressed that must be published now" in said
     assert "make the table coarser" in said
     # What is proposed works.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.protect.suppression.completion import fit
-from discreet.protect.suppression.proportional_fit import spread
+from discreet.protect.suppression.completion import fit, spread
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
 

@@ -34,14 +34,14 @@ def problem_of(seed: int, typical: float) -> Problem | None:
 
 
 def matrix_of(problem: Problem) -> csr_array:
-    shape = (problem.starts.size - 1, problem.size)
-    return csr_array((problem.signs, problem.columns, problem.starts), shape=shape)
+    shape = (problem.on.starts.size - 1, problem.size)
+    return csr_array((problem.on.signs, problem.on.columns, problem.on.starts), shape=shape)
 
 
 def exists(problem: Problem, cell: int, size: int, way: int) -> bool:
     """Say whether a table of whole numbers fits in which a cell has moved so far."""
     matrix = matrix_of(problem)
-    down, up = (problem.up, problem.down) if way < 0 else (problem.down, problem.up)
+    down, up = (problem.on.up, problem.on.down) if way < 0 else (problem.on.down, problem.on.up)
     if way == 0:
         down = up = np.minimum(down, up)
     low, high = np.zeros(2 * problem.size), np.concatenate([up, down])
@@ -62,7 +62,7 @@ def check(problem: Problem, cell: int, size: int, way: int, cells: IntArray, mov
     move[cells] = moves
     assert move[cell] >= size
     assert not (matrix_of(problem).astype(np.int64) @ move).any()
-    down, up = (problem.up, problem.down) if way < 0 else (problem.down, problem.up)
+    down, up = (problem.on.up, problem.on.down) if way < 0 else (problem.on.down, problem.on.up)
     if way == 0:
         down = up = np.minimum(down, up)
     assert (move <= up).all()
@@ -78,11 +78,11 @@ def compare(typical: float) -> None:
             continue
         for cell in rng.permutation(problem.size)[:6].tolist():
             way = int(rng.integers(-1, 2))
-            size = int(rng.integers(1, 2 + int(1.2 * min(problem.down[cell], problem.up[cell], 2 * typical))))
-            room = problem.down[cell] if way < 0 else problem.up[cell]
-            if size > (min(problem.down[cell], problem.up[cell]) if way == 0 else room):
+            size = int(rng.integers(1, 2 + int(1.2 * min(problem.on.down[cell], problem.on.up[cell], 2 * typical))))
+            room = problem.on.down[cell] if way < 0 else problem.on.up[cell]
+            if size > (min(problem.on.down[cell], problem.on.up[cell]) if way == 0 else room):
                 continue
-            cost = np.where(rng.random(problem.size) < 0.5, 1e-3, np.maximum(problem.price, 1))
+            cost = np.where(rng.random(problem.size) < 0.5, 1e-3, np.maximum(problem.on.price, 1))
             found = rescue.rescue(problem, cell, size, way, cost, NOBODY, np.zeros(0, np.int64))
             possible = exists(problem, cell, size, way)
             assert (found is not None) == possible, (seed, cell, size, way)

@@ -14,7 +14,7 @@ from tests.protect.suppression.oracle import counts, is_safe, small_case, stated
 import discreet as dc
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.decide.protections import make_method
-from discreet.evaluate.certified import AuditedSuppression, UnsafeError, certify
+from discreet.evaluate.audited_suppression import AuditedSuppression, UnsafeError, certify
 from discreet.protect import METHODS, Suppression, Wish
 from discreet.protect.suppression.pattern import Pattern
 from discreet.rules import PPercent, Threshold
@@ -62,7 +62,7 @@ def test_no_single_cell_can_be_released() -> None:
         except InfeasibleError:
             continue
         s = stated(case)
-        classes = np.flatnonzero(found.hidden & ~found.problem.primary & ~found.problem.free)
+        classes = np.flatnonzero(found.hidden & ~found.problem.on.primary & ~found.problem.free)
         for k in classes.tolist():
             fewer = found.hidden.copy()
             fewer[k] = False

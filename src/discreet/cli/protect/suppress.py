@@ -24,7 +24,7 @@ from discreet.tabulation.argus_tab import write_tab
 
 if TYPE_CHECKING:
     from discreet.core.progress import Progress
-    from discreet.evaluate.certified import Suppressed
+    from discreet.evaluate.audited_suppression import Suppressed
     from discreet.protect.base import Original, Protected
     from discreet.reading.opened import Opened
     from discreet.reading.reading import Reading
@@ -43,7 +43,7 @@ class _Audited:
     tab: Path | None
 
     def apply(self, original: Original, seed: Any = None, *, progress: Progress | None = None) -> Protected:
-        from discreet.evaluate.certified import certify, safe_against
+        from discreet.evaluate.audited_suppression import certify, safe_against
 
         found = certify(self.method, [original, *self.others], form=self.form, progress=progress)
         if self.status is not None:

@@ -2,9 +2,9 @@
 
 A vector d with A·d = 0 that changes one sensitive cell by what its protection level asks for, and other cells by no
 more than their bounds allow, is a second table that fits everything published if all cells that it changes are
-suppressed. The cheapest one solves a linear program: minimise Σ c|d|. It is found by the dual simplex method from the
-empty table; equations enter the tableau when a cell in them first moves, so that only the neighbourhood of the
-sensitive cell is ever looked at, however large the table is.
+suppressed. The cheapest one solves a linear program: minimise Σ c|d|. The dual simplex method finds it from the empty
+table; equations enter the tableau when a cell in them first moves, so a search looks at the neighbourhood of the
+sensitive cell alone, however large the table is.
 """
 
 from __future__ import annotations
@@ -14,40 +14,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.core.compiled import compiled
-from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray
+from discreet.protect.suppression.problem import ClassEquations
 
 ROWS, COLUMNS = 1536, 6152
-"""The largest tableau; a circuit that would need more is looked for otherwise."""
+"""The largest tableau, 75 MB of memory; a circuit that needs more is left to integer programming."""
 EFFORT = 3e7
 """The most changes of a tableau in one search, a count that is the same on any machine. It trades the time of a search
-for that of the integer program which has to find the circuit otherwise."""
-FOUND, NONE, DEAR, LARGE = 0, 1, 2, 3
+for that of the integer program that has to find the circuit otherwise."""
+FOUND, NONE, EXPENSIVE, LARGE = 0, 1, 2, 3
 """A circuit was found, there is none, none is cheap enough, or the tableau is too small."""
 STEPS = 3000
+"""The most exchanges of basic cells in one search, twice the rows of the largest tableau."""
 STRIP = 256
+"""How many columns are cleared at once."""
 TINY = 1e-9
-
-
-class Instance(NamedTuple):
-    """Equations over classes of cells in compressed rows and columns, how far each class can move, and its price.
-
-    ``least`` is the room either way. Circuits of cells up to the price ``base`` are looked for first; ``most`` is the
-    price of the dearest cell. A class that is hidden already costs next to nothing, which is ``slight``.
-    """
-
-    starts: IntArray
-    columns: IntArray
-    signs: FloatArray
-    begins: IntArray
-    rows: IntArray
-    down: FloatArray
-    up: FloatArray
-    least: FloatArray
-    price: IntArray
-    slight: FloatArray
-    primary: BoolArray
-    base: float
-    most: float
+"""What is below this is 0 but for floating-point arithmetic; moves are scaled to about 1."""
 
 
 class Room(NamedTuple):
@@ -58,7 +40,7 @@ class Room(NamedTuple):
 
 
 COLUMN = np.dtype([(name, np.float64) for name in ("value", "slope", "price", "less", "more")] + [("held", np.int64)])
-"""Of a column of the tableau: the value of its cell, the slope of the costs, the price of a whole move, how far it goes
+"""Of a column of the tableau: the value of its cell, the slope of the costs, the price of a full move, how far it goes
 down and up, and the row in which it is basic."""
 ROW = np.dtype([(name, np.float64) for name in ("level", "low", "high", "side")] + [("holds", np.int64)])
 """Of a row: the value of its basic cell, the range of that, its sign, and the column that it holds."""
@@ -73,7 +55,7 @@ class Extent(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """The memory that all searches of one problem share; the cells that a search found and their moves stand in it.
+    """The memory that all searches of one problem share, with the cells that a search found and their moves.
 
     Columns and rows are records, since compiled code counts references to every array that it hands on. ``effort[0]``
     counts the changes of tableaus of all searches.
@@ -93,7 +75,7 @@ class Workspace(NamedTuple):
 
 
 def workspace(cells: int, equations: int) -> Workspace:
-    """Return the memory that searches of one problem share; what enters a tableau is set then."""
+    """Return the memory that searches of one problem share."""
     return Workspace(
         np.zeros((ROWS, COLUMNS)),
         np.zeros(COLUMNS, COLUMN).view(np.recarray),
@@ -110,16 +92,8 @@ def workspace(cells: int, equations: int) -> Workspace:
 
 
 @compiled
-def _each(cell: int, cost: FloatArray, room: Room, size: float) -> float:
-    """Return the cost of a whole move; a cell that can only move a part of it bears its cost all the same."""
-    far = max(room.down[cell], room.up[cell])
-    each: float = cost[cell] if far >= size else cost[cell] * size / max(far, TINY)
-    return each
-
-
-@compiled
 def _enter(
-    work: Workspace, on: Instance, who: int, size: float, cost: FloatArray, room: Room, limit: float, at: Extent
+    work: Workspace, on: ClassEquations, who: int, size: float, cost: FloatArray, room: Room, limit: float, at: Extent
 ) -> tuple[Extent, bool]:
     """Let the equations of a cell that begins to move enter the tableau; say whether it is full."""
     T, columns, rows, column_of, row_of = work.tableau, work.columns, work.rows, work.column_of, work.row_of
@@ -143,8 +117,10 @@ def _enter(
                     continue
                 column_of[j] = nc
                 work.cell_at[nc] = j
-                c = columns[nc]
-                c.value, c.slope, c.held, c.price = 0.0, 0.0, -1, _each(j, cost, room, size)
+                c, far = columns[nc], max(room.down[j], room.up[j])
+                # A cell that can only move a part of the way bears its cost all the same.
+                c.price = cost[j] if far >= size else cost[j] * size / max(far, TINY)
+                c.value, c.slope, c.held = 0.0, 0.0, -1
                 c.less, c.more = room.down[j] / size, room.up[j] / size
                 nc += 1
                 if nc == wide:
@@ -286,7 +262,7 @@ def _circuit(work: Workspace, count: int, size: float) -> int:
 
 @compiled
 def cheapest(
-    on: Instance,
+    on: ClassEquations,
     cell: int,
     size: float,
     cost: FloatArray,
@@ -294,12 +270,12 @@ def cheapest(
     limit: float,
     work: Workspace,
     patience: float = EFFORT,
-) -> tuple[int, int, float]:
+) -> tuple[int, int]:
     """Find the cheapest circuit in which one cell moves up by `size`.
 
-    Cells of infinite cost do not move; others stay within their room. Returns an outcome, the number of cells that
-    move, and the cost; the cells and their moves stand in the workspace. Where there is no circuit, these hold an
-    equation that proves it.
+    Cells of infinite cost do not move; others stay within their room. Returns an outcome and the number of cells that
+    move; the cells and their moves are in the workspace. Where there is no circuit, these hold an equation that proves
+    it.
     """
     columns, rows, at = work.columns, work.rows, Extent(0, 1, STRIP)
     work.cell_at[0], work.column_of[cell] = cell, 0
@@ -331,7 +307,7 @@ def cheapest(
                 break
             total += best * abs(delta)
             if total > limit:
-                outcome = DEAR
+                outcome = EXPENSIVE
             break
         if outcome != LARGE:
             break
@@ -342,4 +318,4 @@ def cheapest(
     for i in range(at.rows):
         work.row_of[work.equation_at[i]] = -1
     work.effort[0] += effort
-    return outcome, count, total
+    return outcome, count

@@ -1,9 +1,12 @@
 """Inequalities that every safe pattern fulfils, from the attacker's problem (Fischetti and Salazar 2000).
 
 Let w be a sum of equations in which the sensitive cell p has the coefficient 1. Then d_p = −Σ w_j·d_j for any table
-that fits, so that d_p can reach the level L only if the suppressed cells among the others can move far enough together:
+that fits, so d_p can reach the level L only if the suppressed cells among the others can move far enough together:
 Σ |w_j|·(how far j can move)·y_j ≥ L, where y_j is 1 if j is suppressed. Coefficients above what is missing are cut down
 to it. Where the attacker's linear program has no solution, its dual gives the w whose inequality is violated.
+
+A sliding level asks how far apart the least and the largest value of a cell can be. Which side gives how much is open,
+so no circuit settles it: linear programs give both ends, and their duals together the cut Σ (a⁺ + a⁻)·y ≥ s.
 """
 
 from __future__ import annotations
@@ -11,12 +14,15 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.core.compiled import compiled
+from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.protect.suppression.circuits import NONE, Instance, Room, Workspace, cheapest
-from discreet.protect.suppression.meeting import Asked
+from discreet.core.sparse import Rows, parts, row_of
+from discreet.protect.suppression.circuits import NONE, Room, Workspace, cheapest
+from discreet.protect.suppression.meeting import Search
+from discreet.protect.suppression.problem import Problem
 
 SHORT = 1e-4
-"""By how much a cut must be violated to be worth while."""
+"""By how much a cut must be violated to be worth adding: well above the tolerances of solvers, 1e-6."""
 
 
 @compiled
@@ -25,7 +31,7 @@ def cut_of(
 ) -> tuple[int, bool]:
     """Turn an equation into an inequality Σ a·y ≥ 1; the cells and coefficients replace the equation.
 
-    Returns how many there are, and false where the cells that are hidden anyhow suffice.
+    Returns the number of cells, and false where those that are hidden in any case suffice.
     """
     found, moves, down, up = work.found, work.moves, room.down, room.up
     own = 0.0
@@ -57,17 +63,17 @@ def cut_of(
 
 @compiled
 def separate(
-    order: IntArray, on: Instance, asked: Asked, y: FloatArray, fixed: BoolArray, sharp: bool, work: Workspace
-) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    order: IntArray, search: Search, y: FloatArray, fixed: BoolArray, sharp: bool
+) -> tuple[IntArray, IntArray, FloatArray]:
     """Find inequalities that a point y violates, one for each demand that it does not meet.
 
-    With ``sharp`` no cell is taken to move further than the demand asks for, which finds more where y is not whole.
-    Returns compressed rows of cells and coefficients, and the demands that they come from.
+    With ``sharp`` no cell is taken to move further than the demand asks for, which finds more where y is fractional.
+    Returns compressed rows of cells and coefficients.
     """
+    on, asked, work = search.on, search.asked, search.work
     down, up, mode, known_cell = on.down, on.up, asked.way, asked.known_cell
     less, more = np.empty(down.size), np.empty(down.size)
     first = np.zeros(order.size + 1, np.int64)
-    source = np.full(order.size, -1, np.int64)
     cells, values = np.empty(4096, np.int64), np.empty(4096)
     coefficient = np.empty(work.found.size)
     lines, end = 0, 0
@@ -82,8 +88,8 @@ def separate(
                 low, high = (min(a[j], amount), min(b[j], amount)) if sharp else (a[j], b[j])
                 less[j], more[j] = low * part, high * part
         begin, stop = asked.known_start[asked.attacker[q]], asked.known_start[asked.attacker[q] + 1]
-        kept_less, kept_more = less[known_cell[begin:stop]], more[known_cell[begin:stop]]
-        kept_a, kept_b = a[known_cell[begin:stop]], b[known_cell[begin:stop]]
+        known = known_cell[begin:stop]
+        kept_less, kept_more, kept_a, kept_b = less[known], more[known], a[known], b[known]
         for i in range(begin, stop):
             j = known_cell[i]
             low, high = asked.known_down[i], asked.known_up[i]
@@ -92,27 +98,69 @@ def separate(
             part = 1.0 if fixed[j] else y[j]
             less[j], more[j] = min(less[j], low * part), min(more[j], high * part)
             a[j], b[j] = min(a[j], low), min(b[j], high)
-        outcome, count, _ = cheapest(on, p, amount, on.slight, Room(less, more), np.inf, work)
+        outcome, count = cheapest(on, p, amount, on.slight, Room(less, more), np.inf, work)
         kept, fine = 0, False
         if outcome == NONE:
             kept, fine = cut_of(p, amount, count, Room(a, b), fixed, work, coefficient)
-        for i in range(begin, stop):
-            j = known_cell[i]
-            less[j], more[j] = kept_less[i - begin], kept_more[i - begin]
-            a[j], b[j] = kept_a[i - begin], kept_b[i - begin]
+        less[known], more[known], a[known], b[known] = kept_less, kept_more, kept_a, kept_b
         covered = 0.0
         for i in range(kept):
             covered += coefficient[i] * y[work.found[i]]
         if not fine or covered > 1.0 - SHORT:
             continue
         if end + kept > cells.size:
-            longer, wider = np.empty(2 * (end + kept), np.int64), np.empty(2 * (end + kept))
-            longer[:end], wider[:end] = cells[:end], values[:end]
-            cells, values = longer, wider
-        for i in range(kept):
-            cells[end + i], values[end + i] = work.found[i], coefficient[i]
+            more_room = end + 2 * kept
+            cells = np.append(cells[:end], np.empty(more_room, np.int64))
+            values = np.append(values[:end], np.empty(more_room))
+        cells[end : end + kept], values[end : end + kept] = work.found[:kept], coefficient[:kept]
         end += kept
-        source[lines] = q
         lines += 1
         first[lines] = end
-    return first[: lines + 1], cells[:end], values[:end], source[:lines]
+    return first[: lines + 1], cells[:end], values[:end]
+
+
+def sliding_cut(
+    problem: Problem, cell: int, wide: int, chosen: BoolArray, fixed: BoolArray
+) -> tuple[IntArray, FloatArray] | None:
+    """Return a cut that a pattern violates because a cell cannot slide far enough; None where it can."""
+    on = problem.on
+    keep = chosen[on.columns]
+    part = parts(row_of(on.starts)[keep], on.columns[keep], on.starts.size - 1, problem.size)[2]
+    linked = np.flatnonzero((part == part[cell]) & chosen)
+    (high, above), (low, below) = (_end(problem, cell, way, linked, wide) for way in (1.0, -1.0))
+    if high + low >= wide - 1e-6:
+        return None
+    room = above + below
+    missing = wide - float(room[fixed].sum())
+    cells = np.flatnonzero(~fixed & (room > 1e-9))
+    return cells, np.minimum(room[cells] / missing, 1.0)
+
+
+def _end(problem: Problem, cell: int, way: float, linked: IntArray, wide: int) -> tuple[float, FloatArray]:
+    """Return how far a cell can go one way, and what each cell would add to that bound if it were suppressed."""
+    matrix = problem.matrix
+    inside = matrix[:, linked].tocsr()
+    rows = np.flatnonzero(np.diff(inside.indptr))
+    inside = inside[rows]
+    cost = np.zeros(linked.size)
+    at = int(np.searchsorted(linked, cell))
+    cost[at] = -way
+    down, up = problem.on.down[linked], problem.on.up[linked]
+    # More than the level asks for is never needed of the cell itself.
+    down[at], up[at] = min(down[at], wide), min(up[at], wide)
+    program = Program(
+        Rows(inside.indptr, inside.indices, inside.data),
+        costs=cost,
+        lower=np.where(down >= 2**52, -np.inf, -down),
+        upper=np.where(up >= 2**52, np.inf, up),
+        sums=(np.zeros(rows.size), np.zeros(rows.size)),
+    )
+    program.run()
+    weight = np.zeros(problem.size)
+    weight[cell] = way
+    if rows.size:
+        weight += matrix[rows].T @ program.multipliers
+    weight[np.abs(weight) < 1e-9] = 0.0
+    room = np.where(weight > 0, weight * problem.on.up, -weight * problem.on.down)
+    room[cell] = np.abs(weight[cell]) * (up[at] if weight[cell] > 0 else down[at])
+    return -program.objective, np.minimum(room, float(wide))

@@ -6,24 +6,24 @@ demand that is met is a circuit of hidden cells.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
-from discreet.core.sparse import distinct_rows, starts_of
-from discreet.protect.suppression.circuits import FOUND, Instance, workspace
+from discreet.core.sparse import distinct_rows, row_of, starts_of
+from discreet.protect.suppression.circuits import workspace
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
-from discreet.protect.suppression.meeting import Asked, Held, pay, probe
+from discreet.protect.suppression.meeting import LOOK, DemandColumns, Held, Search, meet
 from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import Problem
 
 BOTH, UP, DOWN = 0, 1, -1
 FEW = 3
-"""The most insiders who are given a circuit each; more are given one that none of them undoes, if there is one."""
-SLIGHT = 1e-3
-"""The cost of a cell that is suppressed already: enough to prefer short circuits."""
+"""The most insiders who are given a circuit each; more are given one that none of them undoes, if there is one. A round
+choice: a circuit for many at once suppresses fewer cells but is harder to find."""
 
 
 @dataclass
@@ -44,20 +44,9 @@ class Demanded:
     def __post_init__(self) -> None:
         """Hide the sensitive cells and what no table shows."""
         p = self.problem
-        self.hidden: BoolArray = p.primary | p.free
-        # The same small numbers everywhere: a fixed hash of the place.
-        spread = (np.arange(p.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)).astype(
-            np.float64
-        )
-        self.slight: FloatArray = SLIGHT * (1.0 + spread / 2**24)
-        self.cost: FloatArray = np.where(self.hidden, self.slight, p.price.astype(np.float64))
-        dear = p.price[~p.free & ~p.primary]
-        base, most = (float(np.quantile(dear, 0.1)), float(dear.max())) if dear.size else (1.0, 1.0)
-        self.instance = Instance(
-            p.starts, p.columns, p.signs, p.begins, p.rows, p.down, p.up, np.minimum(p.down, p.up), p.price,
-            self.slight, p.primary, base, most,
-        )  # fmt: skip
-        self.work = workspace(p.size, p.starts.size - 1)
+        self.hidden: BoolArray = p.always
+        self.cost: FloatArray = self.costs()
+        self.work = workspace(p.size, p.on.starts.size - 1)
         self.head = np.full(p.size, -1, np.int64)
         self.where = np.zeros((0, 2), np.int64)
         self.pool = np.empty((5, 1024), np.int64)
@@ -72,17 +61,27 @@ class Demanded:
 
     # --- demands ------------------------------------------------------------------------------------------
 
-    def demands(self) -> Asked:
-        """Return the demands as the kernels take them."""
-        return self._asked(self.cell, self.size, self.way, self.attacker)
-
-    def _asked(self, *columns: list[int]) -> Asked:
-        cell, size, way, attacker = (np.array(column, np.int64) for column in columns)
-        return Asked(cell, size, way, attacker, self.known_start, *self.facts[1:])
+    def costs(self, price: FloatArray | IntArray | float | None = None) -> FloatArray:
+        """Return what using each class costs: its price, or another one that is given, unless it is hidden already."""
+        on = self.problem.on
+        return np.where(self.hidden, on.slight, on.price if price is None else price)
 
     def held(self, cost: FloatArray | None = None) -> Held:
-        """Return the pattern as the kernels take it, at other costs than usual if some are given."""
+        """Return the pattern as kernels take it, at other costs than usual if some are given."""
         return Held(self.hidden, self.cost if cost is None else cost, self.where, self.head, self.tried)
+
+    def search(self, cost: FloatArray | None = None, demands: Sequence[Sequence[int]] | None = None) -> Search:
+        """Return what kernels work on; at other costs than usual, or for other demands, where some are given."""
+        columns = demands or (self.cell, self.size, self.way, self.attacker)
+        cell, size, way, attacker = (np.array(column, np.int64) for column in columns)
+        asked = DemandColumns(cell, size, way, attacker, self.known_start, *self.facts[1:])
+        return Search(self.problem.on, asked, self.held(cost), self.work)
+
+    def can_be_met(self, cost: FloatArray, demands: Sequence[Sequence[int]] | None = None) -> BoolArray:
+        """Say for which demands a search finds a circuit at given costs."""
+        search, none = self.search(cost, demands), np.zeros(0, np.int64)
+        alone = meet(np.arange(search.asked.cell.size), (none, none), LOOK, search, self.pool, self.end)[2]
+        return np.isfinite(alone)
 
     def ask(self, cell: int, size: int, way: int, attacker: int) -> None:
         """Add a demand unless it is there."""
@@ -95,7 +94,7 @@ class Demanded:
     def ask_outsider(self) -> None:
         """Demand every level of every sensitive class."""
         p = self.problem
-        for k in np.flatnonzero(p.primary).tolist():
+        for k in np.flatnonzero(p.on.primary).tolist():
             lower, upper = int(p.lower[k]), int(p.upper[k])
             if p.sliding[k] > lower + upper:
                 lower, upper = self._shared(k, lower, upper, int(p.sliding[k]))
@@ -110,9 +109,7 @@ class Demanded:
         reached, beyond = upper, wide - lower + 1
         while reached < beyond - 1:
             middle = wide - lower if beyond > wide - lower else (reached + beyond) // 2
-            asked = self._asked([cell], [middle], [UP], [0])
-            outcome = probe(np.zeros(1, np.int64), self.instance, asked, self.cost, self.work)[1][0]
-            if outcome == FOUND:
+            if self.can_be_met(self.cost, ([cell], [middle], [UP], [0]))[0]:
                 reached = middle
             else:
                 beyond = middle
@@ -121,7 +118,7 @@ class Demanded:
     def ask_insiders(self) -> bool:
         """Demand what insiders would undo: circuits that move a cell beyond what they know of it. False if nothing.
 
-        Who undoes every circuit of a demand needs another one. Several such insiders are given one for all of them.
+        An insider who undoes every circuit of a demand needs another one; several of them are given one together.
         """
         before = len(self.cell)
         if not self.facts[0].size:
@@ -129,33 +126,30 @@ class Demanded:
         for way in (UP, DOWN):
             together = []
             for demand, insiders in self._undone(way).items():
-                own = [self._own(a, self.cell[demand]).size > 0 for a in insiders]
-                others = [a for a, mine in zip(insiders, own, strict=True) if not mine]
+                others = [a for a in insiders if self._own_room(a, self.cell[demand]) is None]
                 if len(others) > FEW:
                     together.append((demand, way, others))
-                    insiders = [a for a, mine in zip(insiders, own, strict=True) if mine]
+                    insiders = [a for a in insiders if a not in others]
                 for attacker in insiders:
                     self._ask_insider(demand, attacker)
             self._ask_together(together)
         return len(self.cell) > before
 
     def _undone(self, way: int) -> dict[int, list[int]]:
-        """Return for demands of one way who undoes all circuits that serve them, and has no circuit of the own."""
+        """Return for demands of one way who undoes all circuits that serve them, and has no circuit of their own."""
         count = int(self.known_start[len(self.known) + 1])
         who, at, down, up = (column[:count] for column in self.facts)
-        ways, attacker = np.array(self.way, np.int64), np.array(self.attacker, np.int64)
-        serves = ((ways == way) | (ways == BOTH)) & ((attacker == 0) | (attacker > len(self.known)))
+        asked = self.search().asked
+        serves = np.isin(asked.way, (way, BOTH)) & ((asked.attacker == 0) | (asked.attacker > len(self.known)))
         # Demands that ask for the same are served by the circuits of all of them.
-        asked = np.stack([np.array(self.cell, np.int64), np.array(self.size, np.int64)])[:, serves]
-        _, alike = distinct_rows(asked.T)
-        group = np.full(ways.size, -1)
-        group[serves] = alike
+        group = np.full(serves.size, -1)
+        group[serves] = distinct_rows(np.stack([asked.cell, asked.size], axis=1)[serves])[1]
         circuits = np.bincount(group[serves])
-        first = np.full(circuits.size, ways.size)
+        first = np.full(circuits.size, serves.size)
         np.minimum.at(first, group[serves], np.flatnonzero(serves))
-        live = self._live()
-        live = live[serves[self.pool[2, live]]]
-        cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64) * way, self.pool[2, live]
+        t, q = np.arange(self.end), self.pool[2, : self.end]
+        live = np.flatnonzero(serves[q] & (self.where[q, 0] <= t) & (t < self.where[q].sum(axis=1)))
+        cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64) * way, q[live]
         order = np.argsort(at, kind="stable")
         begin, end = np.searchsorted(at[order], cell, "left"), np.searchsorted(at[order], cell, "right")
         entry, place = index_ranges(begin, end)
@@ -171,28 +165,27 @@ class Demanded:
         return found
 
     def _served(self, demand: int, way: int, attacker: int) -> bool:
-        """Say whether an insider has demands of the own for what a demand asks for."""
+        """Say whether an insider has demands of their own for what a demand asks for."""
         cell, size = self.cell[demand], self.size[demand]
-        own = self._own(attacker, cell)
-        if own.size:
-            size = min(size, int(self.facts[3 if way == UP else 2][own].min()))
+        room = self._own_room(attacker, cell)
+        size = size if room is None else min(size, room[way == UP])
         return size == 0 or any((cell, size, one, attacker + 1) in self.asked for one in (way, BOTH))
 
-    def _own(self, attacker: int, cell: int) -> IntArray:
-        """Return the facts that an insider knows of a cell."""
+    def _own_room(self, attacker: int, cell: int) -> tuple[int, int] | None:
+        """Return how far a cell that an insider is in can move down and up for them; None for others' cells."""
         start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
-        own: IntArray = start + np.flatnonzero(self.facts[1][start:stop] == cell)
-        return own
+        own = start + np.flatnonzero(self.facts[1][start:stop] == cell)
+        return (int(self.facts[2][own].min()), int(self.facts[3][own].min())) if own.size else None
 
     def insiders_of(self, demand: int) -> list[int]:
-        """Return whom a demand is for, as attackers are numbered in demands: nobody where it is for outsiders."""
+        """Return whom a demand is for, numbered as in demands; nobody where it is for outsiders."""
         who = self.attacker[demand]
         return [a + 1 for a in self.together[who][1]] if who in self.together else [who] if who else []
 
     def _ask_together(self, groups: list[tuple[int, int, list[int]]]) -> None:
-        """Demand, for what a demand asks for one way, a circuit that none of several insiders undoes; for each group.
+        """Demand for each group of insiders a circuit, for a demand one way, that none of them undoes.
 
-        A group knows what its members know, and is numbered behind all of them.
+        A group knows what its members know, and is numbered after all of them.
         """
         rows, start = [np.arange(self.known_start[-1])], [self.known_start]
         for number, (demand, way, insiders) in enumerate(groups, start=self.known_start.size - 1):
@@ -206,23 +199,14 @@ class Demanded:
 
     def _ask_insider(self, demand: int, attacker: int) -> None:
         cell, size, way = self.cell[demand], self.size[demand], self.way[demand]
-        own = self._own(attacker, cell)
-        if not own.size:
+        room = self._own_room(attacker, cell)
+        if room is None:
             self.ask(cell, size, way, attacker + 1)
             return
-        # Of a cell of their own nobody can be kept from knowing what they contributed.
-        down, up = int(self.facts[2][own].min()), int(self.facts[3][own].min())
-        if way != UP:
-            self.ask(cell, min(size, down), DOWN, attacker + 1)
-        if way != DOWN:
-            self.ask(cell, min(size, up), UP, attacker + 1)
-
-    def _live(self) -> IntArray:
-        """Return the entries of the pool that are part of a proof."""
-        t = np.arange(self.end)
-        q = self.pool[2, : self.end]
-        found: IntArray = t[(self.where[q, 0] <= t) & (t < self.where[q, 0] + self.where[q, 1])]
-        return found
+        # Nobody can be kept from knowing what they contributed to a cell of their own.
+        for one, far in zip((DOWN, UP), room, strict=True):
+            if way in (one, BOTH):
+                self.ask(cell, min(size, far), one, attacker + 1)
 
     def _grow(self) -> None:
         """Make room for the proofs of new demands."""
@@ -232,7 +216,7 @@ class Demanded:
     @property
     def total(self) -> int:
         """What the hidden cells cost."""
-        return int(self.problem.price[self.hidden].sum())
+        return int(self.problem.on.price[self.hidden].sum())
 
     def _tick(self, done: int, total: int, label: str) -> None:
         if self.progress is not None and total:
@@ -244,17 +228,10 @@ class Demanded:
         return self.pool[0, start : start + count].copy(), self.pool[1, start : start + count].copy()
 
     def pattern(self, method: str = "fast", bound: int | None = None, limited: bool = False) -> Pattern:
-        """Return what was found, with the circuits that prove it, checked in whole numbers."""
-        circuits = tuple(
-            Circuit(
-                self.cell[q],
-                self.size[q],
-                self.way[q],
-                self.attacker[q] if self.attacker[q] not in self.together else 0,
-                *self.circuit(q),
-            )
-            for q in range(len(self.cell))
-        )
+        """Return what was found, with the circuits that prove it, checked in integers."""
+        whom = (0 if who in self.together else who for who in self.attacker)
+        asked = zip(self.cell, self.size, self.way, whom, strict=True)
+        circuits = tuple(Circuit(*demand, *self.circuit(q)) for q, demand in enumerate(asked))
         proven = lower_bound(self.problem) if bound is None else bound
         found = Pattern(self.problem, self.known, self.hidden.copy(), method, proven, circuits, limited)
         found.check()
@@ -265,8 +242,16 @@ def lower_bound(problem: Problem) -> int:
     """Return a cost that no safe pattern undercuts.
 
     In every equation with one sensitive cell another must be suppressed. Each such equation is given as much as all
-    cells that could serve it can still pay; nobody pays more than the own cost, so that the sum is a lower bound.
+    cells that could serve it can still pay; no cell pays more than its own cost, so the sum is a lower bound.
     """
-    fixed = problem.primary | problem.free
-    left = problem.price.astype(np.int64).copy()
-    return int(problem.price[fixed].sum()) + int(pay(problem.starts, problem.columns, fixed, problem.primary, left))
+    on, fixed, left = problem.on, problem.always, problem.on.price.copy()
+    row, count = row_of(on.starts), on.starts.size - 1
+    hidden, sensitive = (np.bincount(row[which[on.columns]], minlength=count) for which in (fixed, on.primary))
+    total = int(left[fixed].sum())
+    for e in np.flatnonzero((hidden == 1) & (sensitive == 1)).tolist():
+        others = on.columns[on.starts[e] : on.starts[e + 1]]
+        others = others[~fixed[others]]
+        least = int(left[others].min()) if others.size else 0
+        total += least
+        left[others] -= least
+    return total

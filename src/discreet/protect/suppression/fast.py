@@ -1,10 +1,10 @@
 """The fast method: every demand met by its cheapest circuit, then cells released as long as all demands are met.
 
-Demands that cost most alone come first, so that later ones find cells suppressed already. Then every secondary cell,
-the dearest first, is released if the demands that used it can be met more cheaply without it; then groups of cells in
-one equation. Insiders who undo a circuit are given others, until none does, and cells are released once more. What
-remains is minimal: no single cell can be released. All choices depend on whole-number costs and a fixed order, so that
-the same table gives the same pattern on any machine.
+Demands that cost most alone come first; later ones then find cells suppressed already. Next every secondary cell, the
+most expensive first, is released if the demands that used it can be met more cheaply without it; then groups of cells
+in one equation. Insiders who undo a circuit are given others, until none does, and cells are released once more. What
+remains is minimal: no single cell can be released. All choices depend on integer costs and a fixed order, so the same
+table gives the same pattern on any machine.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from discreet.core.progress import Progress
 from discreet.core.sparse import row_of, starts_of
 from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
-from discreet.protect.suppression.meeting import keep, meet, reserve, settle, survey
+from discreet.protect.suppression.meeting import ALL, FREE, keep, meet, reserve, settle
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.releasing import Groups, improve
-from discreet.protect.suppression.rescue import rescue
-from discreet.protect.suppression.unprotectable import cannot
+from discreet.protect.suppression.rescue import explain, rescue
 
 BLOCK = 2000
-"""How many demands are met between two reports of progress."""
+"""How many demands are met between two reports of progress: a round number, for seconds at most."""
 ROUNDS = 6
-"""How often all cells of a small pattern are tried for release."""
+"""How often all cells of a small pattern are tried for release; it mostly stops earlier, when nothing is won."""
 EFFORT = 1e9
-"""The most changes of tableaus while groups of cells are tried."""
+"""The most changes of tableaus while groups of cells are tried: 30 searches as long as one may be."""
 SMALL, LARGE = 2000, 5000
-"""The most secondary cells of a pattern that is gone through again and again, and in groups."""
+"""The most secondary cells of a pattern of which all are tried again and again, and in groups. Round numbers, which
+trade a few per cent of the cost for a time that stays proportional to the size of large patterns."""
+TOGETHER = 12
+"""The most cells that are released together; large groups hardly ever succeed. A round choice."""
 
 
 class FastSearch(Demanded):
@@ -44,39 +46,40 @@ class FastSearch(Demanded):
         """
         self._grow()
         todo = np.flatnonzero(self.where[:, 1] == 0)
-        alone = self._survey(todo)
+        alone = self._meet(todo, FREE, "sensitive cells examined")
         left = self.where[todo, 1] == 0
         todo, alone = todo[left], alone[left]
         found = np.isfinite(alone)
-        hard = self._meet(todo[np.lexsort((todo, -np.where(found, alone, 0.0), ~found))]).tolist()
+        order = todo[np.lexsort((todo, -np.where(found, alone, 0.0), ~found))]
+        hard = order[np.isinf(self._meet(order, ALL, "demands met"))].tolist()
         for k, q in enumerate(hard):
             self._tick(k, len(hard), "cells met that are hard to protect")
             self._insist(q)
 
-    def _meet(self, order: IntArray) -> IntArray:
-        """Meet demands in their order; return those that were not."""
-        demands = self.demands()
-        by_cell = _index(demands.cell, self.problem.size)
-        missed = [np.zeros(0, np.int64)]
+    def _meet(self, order: IntArray, kept: int, label: str = "") -> FloatArray:
+        """Meet demands in their order, all or for nothing; return what each costs alone, infinite if it is not met."""
+        search = self.search()
+        cell = search.asked.cell
+        by_cell = starts_of(np.bincount(cell, minlength=self.problem.size)), np.argsort(cell, kind="stable")
+        alone = np.zeros(order.size)
         for start in range(0, order.size, BLOCK):
-            if order.size > 1:
-                self._tick(start, order.size, "demands met")
-            part = order[start : start + BLOCK]
-            self.pool, self.end, failed = meet(
-                part, by_cell, self.instance, demands, self.held(), self.pool, self.end, self.work
-            )
-            missed.append(failed)
-        return np.concatenate(missed)
+            part = slice(start, start + BLOCK)
+            if label:
+                self._tick(start, order.size, label)
+            self.pool, self.end, alone[part] = meet(order[part], by_cell, kept, search, self.pool, self.end)
+        return alone
 
     def _insist(self, q: int) -> None:
-        """Meet a demand by integer programming; where no circuit leads both ways, by two; or say why it cannot be."""
-        if not self._meet(np.array([q])).size or self._rescue(q):
+        """Meet a demand by integer programming; by two circuits where none leads both ways; or say why it cannot be."""
+        if np.isfinite(self._meet(np.array([q]), ALL)[0]) or self._rescue(q):
             return
         if self.attacker[q] in self.together:
             self._part(q)
             return
         if self.way[q] != BOTH:
-            raise cannot(self.problem, self.cell[q], self.size[q], self.way[q], self._name(q))
+            name = self.known.names[self.attacker[q] - 1] if self.attacker[q] else None
+            at = np.flatnonzero((self.problem.member == self.cell[q]) & self.problem.cells.listed)[0]
+            raise explain(self.problem, int(at), self.size[q], self.way[q], name)
         self.way[q] = UP
         count = len(self.cell)
         self.ask(self.cell[q], self.size[q], DOWN, self.attacker[q])
@@ -89,7 +92,7 @@ class FastSearch(Demanded):
         demand, insiders = self.together[self.attacker[q]]
         # The demand of the group is served by what serves outsiders, and asks for nothing from now on.
         self.attacker[q] = 0
-        self._copy(demand, q)
+        self._keep(q, *self.circuit(demand))
         count, half = len(self.cell), len(insiders) // 2
         parts = [insiders[:half], insiders[half:]]
         self._ask_together([(demand, self.way[q], part) for part in parts if len(part) > FEW])
@@ -99,63 +102,41 @@ class FastSearch(Demanded):
         for part_of in range(count, len(self.cell)):
             self._insist(part_of)
 
-    def _copy(self, q: int, twin: int) -> None:
-        """Let the circuit of a demand be that of another."""
-        self._keep(twin, *self.circuit(q))
-
     def _keep(self, q: int, cells: IntArray, moves: IntArray) -> None:
         """Store a circuit as the proof of a demand."""
         self.pool = reserve(self.pool, self.end, cells.size)
         self.end = keep(q, 1.0, cells, moves.astype(np.float64), self.held(), self.pool, self.end)
-
-    def _survey(self, todo: IntArray) -> FloatArray:
-        """Return what each demand would cost alone, infinite where that is not seen; some are met for nothing."""
-        demands = self.demands()
-        by_cell = _index(demands.cell, self.problem.size)
-        alone = np.zeros(todo.size)
-        for start in range(0, todo.size, BLOCK):
-            self._tick(start, todo.size, "sensitive cells looked at")
-            part = slice(start, start + BLOCK)
-            self.pool, self.end, alone[part] = survey(
-                todo[part], by_cell, self.instance, demands, self.held(), self.pool, self.end, self.work
-            )
-        return alone
 
     def _rescue(self, q: int) -> bool:
         """Meet a demand by integer programming; false where it cannot be met."""
         found = self.rescued(q, self.cost)
         if found is None:
             return False
-        cells, moves = found
-        fresh = cells[~self.hidden[cells]]
-        self.hidden[fresh], self.cost[fresh] = True, self.slight[fresh]
-        self._keep(q, cells, moves)
+        fresh = found[0][~self.hidden[found[0]]]
+        self.hidden[fresh], self.cost[fresh] = True, self.problem.on.slight[fresh]
+        self._keep(q, *found)
         return True
 
     def rescued(self, q: int, cost: FloatArray) -> tuple[IntArray, IntArray] | None:
         """Return a circuit for a demand by integer programming, None where there is none."""
+        mine = slice(*self.known_start[[self.attacker[q], self.attacker[q] + 1]])
         _, at, down, up = self.facts
-        start, stop = self.known_start[self.attacker[q]], self.known_start[self.attacker[q] + 1]
-        known = (at[start:stop], down[start:stop], up[start:stop])
-        count = settle(q, np.inf, self.instance, self.demands(), cost, self.work, 0)[1]
-        hint = self.work.found[:count]
+        known = (at[mine], down[mine], up[mine])
+        hint = self.work.found[: settle(q, np.inf, self.search(cost), 0)[1]]
         return rescue(self.problem, self.cell[q], self.size[q], self.way[q], cost, known, hint)
-
-    def _name(self, q: int) -> str | None:
-        return None if self.attacker[q] == 0 else self.known.names[self.attacker[q] - 1]
 
     # --- releasing ----------------------------------------------------------------------------------------
 
     def secondary(self) -> IntArray:
-        """Return the classes that are hidden for the sake of others, the dearest first."""
-        found = np.flatnonzero(self.hidden & ~self.problem.primary & ~self.problem.free)
-        return found[np.argsort(-self.problem.price[found], kind="stable")]
+        """Return the classes that are hidden for the sake of others, the most expensive first."""
+        found = np.flatnonzero(self.hidden & ~self.problem.always)
+        return found[np.argsort(-self.problem.on.price[found], kind="stable")]
 
     def improve(self, rounds: int = ROUNDS) -> None:
         """Release cells, alone and in groups, as long as that makes the pattern cheaper.
 
-        A large pattern is gone through once, and a very large one cell by cell only. What can be released without
-        suppressing another cell is looked for until there is none.
+        A large pattern is tried once, and a very large one cell by cell only. What can be released without suppressing
+        another cell is looked for until there is none.
         """
         count = self.secondary().size
         self.tried[:] = False
@@ -185,10 +166,7 @@ class FastSearch(Demanded):
                 break
 
     def _stand_alone(self) -> None:
-        """Let circuits that lead both ways, or serve several insiders, stand for two or for each of them.
-
-        They can then be replaced one by one.
-        """
+        """Split circuits that lead both ways, or serve several insiders, into one each, to be replaced one by one."""
         copies = []
         for q in range(len(self.cell)):
             if self.where[q, 1] == 0:
@@ -208,17 +186,17 @@ class FastSearch(Demanded):
                     copies += [(q, twin) for twin in range(count, len(self.cell))]
         self._grow()
         for q, twin in copies:
-            self._copy(q, twin)
+            self._keep(twin, *self.circuit(q))
 
     def _groups(self) -> tuple[IntArray, IntArray]:
-        """Return the secondary cells of every equation that has several, the dearest groups first."""
-        p = self.problem
-        entry = np.flatnonzero((self.hidden & ~p.primary & ~p.free)[p.columns])
-        row = row_of(p.starts)[entry]
-        count = np.bincount(row, minlength=p.starts.size - 1)
-        keep = (count[row] > 1) & (count[row] <= 12)
-        row, cells = row[keep], p.columns[entry[keep]]
-        worth = np.bincount(row, weights=p.price[cells], minlength=p.starts.size - 1)
+        """Return the secondary cells of every equation that has several, the most expensive groups first."""
+        on = self.problem.on
+        entry = np.flatnonzero((self.hidden & ~self.problem.always)[on.columns])
+        row = row_of(on.starts)[entry]
+        count = np.bincount(row, minlength=on.starts.size - 1)
+        keep = (count[row] > 1) & (count[row] <= TOGETHER)
+        row, cells = row[keep], on.columns[entry[keep]]
+        worth = np.bincount(row, weights=on.price[cells], minlength=on.starts.size - 1)
         order = np.lexsort((cells, row, -worth[row]))
         row, cells = row[order], cells[order]
         starts = np.flatnonzero(np.diff(row, prepend=-1))
@@ -227,28 +205,21 @@ class FastSearch(Demanded):
     def _release(self, groups: IntArray, members: IntArray, exchange: bool = True, effort: float = np.inf) -> int:
         """Try to release groups of cells, in exchange for others or for nothing; return how often it succeeded."""
         accepted = 0
-        cost = self.cost if exchange else np.where(self.hidden, self.slight, np.inf)
+        search = self.search(None if exchange else self.costs(np.inf))
         most = float(self.work.effort[0]) + effort
         for start in range(0, groups.size - 1, BLOCK):
             part = groups[start : start + BLOCK + 1]
             self._tick(start, groups.size - 1, f"cells tried for release, cost {self.total:,}")
             block = Groups(part - part[0], members[part[0] : part[-1]], exchange, most)
-            self.pool, self.end, more = improve(
-                block, self.instance, self.demands(), self.held(cost), self.pool, self.end, self.work
-            )
+            self.pool, self.end, more = improve(block, search, self.pool, self.end)
             accepted += int(more)
         if not exchange:
-            self.cost = np.where(self.hidden, self.slight, self.problem.price.astype(np.float64))
+            self.cost = self.costs()
         return accepted
 
 
 def _singles(cells: IntArray) -> tuple[IntArray, IntArray]:
     return np.arange(cells.size + 1), cells
-
-
-def _index(cell: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Return the demands of every class in compressed rows."""
-    return starts_of(np.bincount(cell, minlength=size)), np.argsort(cell, kind="stable")
 
 
 def fast(problem: Problem, known: InsiderKnowledge, *, progress: Progress | None = None) -> FastSearch:
@@ -262,7 +233,7 @@ def fast(problem: Problem, known: InsiderKnowledge, *, progress: Progress | None
         while search.ask_insiders():
             search.meet()
         search.improve(1)
-        # Whoever undoes what the last cells were released for is given circuits again.
+        # Releasing cells may leave circuits that insiders undo; those insiders are given others again.
         while search.ask_insiders():
             search.meet()
             search.tidy()

@@ -1,4 +1,4 @@
-"""What respondents know of suppressed cells: their own contributions, alone or as holdings."""
+"""What respondents know of suppressed cells: their own contributions, as contributors or as holdings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from discreet.table.stakes import contributes, in_one_cell, joint_stakes
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 AT_ONCE = 20_000_000
-"""How many pairs of cells are compared at once."""
+"""How many pairs of cells are compared at once, in 20 MB for each comparison."""
+Rows: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]
+"""Attacker, position, least and largest value, and number of others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,7 @@ class InsiderKnowledge:
 
     The first attackers are respondents. Where the tables name them (``identified``), each has all cells that it
     contributed to; otherwise each is one of one cell with ``others`` in it, and of the sensitive cells that contain it.
-    ``low`` is what they know by themselves, ``least`` that and what everybody knows of the other cells in a sum.
+    ``low`` is what they know on their own, ``least`` that and what everybody knows of the other cells in a sum.
     ``named`` are those who were given, and come last. ``insiders`` says who was considered.
     """
 
@@ -45,7 +47,6 @@ class InsiderKnowledge:
     response: str | None = None
 
     def __len__(self) -> int:
-        """Return how many attackers there are."""
         return len(self.names)
 
 
@@ -54,38 +55,28 @@ def knowledge_of(
 ) -> InsiderKnowledge:
     """Return what respondents know, from the tables' own figures and from attackers that are named.
 
-    A cell with one contributor is known to it; one of several knows that the cell holds at least its own contribution.
+    The only contributor to a cell knows it; one of several knows that the cell holds at least its own contribution.
     Where the tables name their respondents, each of them is one attacker with all that it contributed to any cell of
-    any table. Where they do not, the largest contributor of every cell is taken, and it is recognised in other cells as
-    far as the figures tell. Holdings take the place of contributors where a table knows of them. Counts tell nobody who
-    is counted once more than that, so that by default only respondents of magnitudes, and those with several records,
-    are considered.
+    any table. Where they do not, the largest contributor to every cell is taken, and recognised in other cells as far
+    as the figures tell. Holdings take the place of contributors where a table knows of them. A respondent who is
+    counted once learns nothing more from counts, so by default only respondents of magnitudes, and those with several
+    records, are considered.
     """
     if insiders == "auto":
         insiders = "respondents" if any(contributes(table) for table in cells.tables) else "none"
-    names: list[str] = []
-    rows: list[tuple[IntArray, IntArray, IntArray, IntArray, IntArray]] = []
     identified = all(table.respondents is not None for table in cells.tables)
+    names: list[str] = []
+    rows: list[Rows] = [(np.zeros(0, np.int64),) * 5]
+    if insiders == "none" and not attackers:
+        return InsiderKnowledge((), *rows[0], rows[0][0])
     if insiders != "none" and identified:
-        found = _identified(cells, insiders == "respondents", response)
-        names += found[0]
-        rows.append(found[1])
+        names, rows = _identified(cells, insiders == "respondents", response)
     elif insiders != "none":
-        _told_apart(cells)
-        at, low, high, units, single = _own(cells, insiders == "respondents", response)
-        names += [f"respondent of {cells.equations.describe(int(i))}" for i in at]
-        rows.append((np.arange(at.size), at, low, high, units[at] - 1))
-        who, around = _around(cells, at, low, single, sensitive & (cells.lower >= 0))
-        alone = units[around] == 1
-        least = np.where(alone, cells.values[around], np.maximum(low[who], 0))
-        rows.append((who, around, least, np.where(alone, cells.values[around], UNBOUNDED), units[around] - 1))
+        names, rows = _recognised(cells, insiders == "respondents", response, sensitive)
     for attacker in attackers:
         told = _named(cells, attacker)
         rows.append((np.full(told[0].size, len(names)), *told, np.zeros(told[0].size, np.int64)))
         names.append(attacker.name)
-    if not rows:
-        none = np.zeros(0, np.int64)
-        return InsiderKnowledge((), none, none, none, none, none, none)
     who, at, low, high, others = (np.concatenate(column) for column in zip(*rows, strict=True))
     least = at_least(cells, who, at, low)
     return InsiderKnowledge(
@@ -94,10 +85,10 @@ def knowledge_of(
 
 
 def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArray:
-    """Return what attackers know cells to be at least, given what they know by themselves and what everybody knows.
+    """Return what attackers know cells to be at least, given what they know on their own and what everybody knows.
 
-    A sum holds what they know of its parts, and what everybody knows of its other parts: whoever put 90 into a row of
-    ten cells knows that the row is at least 99 where no hidden cell is 0.
+    A sum holds what they know of its parts, and what everybody knows of its other parts: a contributor of 90 to a row
+    of ten cells knows that the row is at least 99 where no hidden cell is 0.
     """
     from scipy.sparse import coo_array
 
@@ -135,60 +126,54 @@ def _largest(key: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:
     return once, amount[order][where]
 
 
-def _identified(
-    cells: Cells, several: bool, response: str | None
-) -> tuple[list[str], tuple[IntArray, IntArray, IntArray, IntArray, IntArray]]:
+def _identified(cells: Cells, several: bool, response: str | None) -> tuple[list[str], list[Rows]]:
     """Return every respondent who knows more than the outsider and than other respondents, and what each knows."""
     found = joint_stakes(cells.tables, cells.places, response)
-    own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
-    alone = found.others == 0
+    own, alone = cells.units(found.amount), found.others == 0
     # Where values can be negative, an own contribution says nothing about the sum.
     more = (own > 0) & (cells.lower[found.at] >= 0) & (own <= cells.values[found.at])
     found = found.chosen(alone | more if several else alone).strongest()
-    own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
     alone, value = found.others == 0, cells.values[found.at]
+    low, high = np.where(alone, value, cells.units(found.amount)), np.where(alone, value, UNBOUNDED)
     units, who = np.unique(found.unit, return_inverse=True)
-    names = [found.names[unit] for unit in units.tolist()]
-    return names, (who, found.at, np.where(alone, value, own), np.where(alone, value, UNBOUNDED), found.others)
+    return [found.names[unit] for unit in units.tolist()], [(who, found.at, low, high, found.others)]
 
 
-def _told_apart(cells: Cells) -> None:
-    """Refuse tables with respondents in several cells of whom nothing tells in which."""
-    for table in cells.tables:
+def _recognised(
+    cells: Cells, several: bool, response: str | None, sensitive: BoolArray
+) -> tuple[list[str], list[Rows]]:
+    """Return the largest contributor to every cell who knows more than the outsider, and what each knows."""
+    size = cells.values.size
+    units, largest, second = np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, np.inf)
+    for table, place in zip(cells.tables, cells.places, strict=True):
         if table.respondents is None and not in_one_cell(table):
             raise RequestError(
                 f"some respondents are in several cells of {' × '.join(table.names)}, and the table does not say who "
-                "is in which, so that nobody can tell what they work out; tabulate the records with the column that "
-                "says whose they are (contributor=, --contributor), or leave insiders aside knowingly "
-                "(insiders='none', --insiders none)"
+                "is in which, so nobody can tell what they work out; tabulate the records with the column that says "
+                "whose they are (contributor=, --contributor), or leave insiders aside knowingly (insiders='none', "
+                "--insiders none)"
             )
-
-
-def _own(cells: Cells, several: bool, response: str | None) -> tuple[IntArray, IntArray, IntArray, IntArray, BoolArray]:
-    """Return the cells whose largest contributor knows more than the outsider, and what it knows; all cells' units.
-
-    The last array says of those cells whether nobody else in them can have contributed as much.
-    """
-    size = cells.values.size
-    units, largest, second = np.zeros(size), np.zeros(size), np.full(size, np.inf)
-    scale = 10**cells.equations.decimals
-    for table, place in zip(cells.tables, cells.places, strict=True):
         level = table.holdings or table.contributors
         units[place] = level.units
         if several and table.responses:
-            top: FloatArray = np.floor(whole_where_near(level.largest[table.response(response)].top * scale))
+            top = cells.units(level.largest[table.response(response)].top)
             if top.shape[1]:
                 largest[place] = top[:, 0]
             if top.shape[1] > 1:
                 second[place] = top[:, 1]
-    alone = units == 1
+    alone, value = units == 1, cells.values
     # Where values can be negative, an own contribution says nothing about the sum.
-    more = (units > 1) & (largest > 0) & (cells.lower >= 0) & (largest <= cells.values)
+    more = (units > 1) & (largest > 0) & (cells.lower >= 0) & (largest <= value)
     at = np.flatnonzero(cells.listed & (alone | more))
-    low = np.where(alone, cells.values, largest.astype(np.int64))[at]
-    high = np.where(alone, cells.values, UNBOUNDED)[at]
-    single = alone[at] | (np.minimum(second, cells.values - largest)[at] < low)
-    return at, low, high, units.astype(np.int64), single
+    high = np.where(alone, value, UNBOUNDED)
+    own = np.where(alone, value, largest)[at]
+    # Whether nobody else in the cell can have contributed as much.
+    single = alone[at] | (np.minimum(second, value - largest)[at] < own)
+    who, around = _around(cells, at, own, single, sensitive & (cells.lower >= 0))
+    low = np.where(alone[around], value[around], np.maximum(own[who], 0))
+    names = [f"respondent of {cells.equations.describe(int(i))}" for i in at]
+    mine = (np.arange(at.size), at, own, high[at], units[at] - 1)
+    return names, [mine, (who, around, low, high[around], units[around] - 1)]
 
 
 def _around(
@@ -197,8 +182,8 @@ def _around(
     """Return pairs of one of some cells, by its place among them, and another, sensitive one with its respondent in it.
 
     A respondent is in whatever contains its cell. Where the largest contributions to a cell and to one inside it are
-    the same, and nobody else contributed as much, they are those of one respondent; where both cells are as large,
-    they have all respondents in common. So cells in different tables may be known to be those of one respondent.
+    the same, and nobody else contributed as much, both are one respondent's; where both cells are as large, they have
+    all respondents in common. So cells of different tables may be known to be one respondent's.
     """
     space, positions = cells.equations.space, cells.equations.positions
     inside, codes = [], space.grid.decode(positions)

@@ -1,4 +1,4 @@
-"""The covering problem that cuts build up: which cells to suppress so that every cut is covered, at least cost."""
+"""The covering problem that cuts build up: which cells to suppress to cover every cut at least cost."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.sparse import Rows, parts, starts_of
+from discreet.core.sparse import Rows, parts, row_of, starts_of
 
 
 class Master:
     """Cuts Σ a·y ≥ 1 over cells with prices, as a linear program that is solved again after every new cut.
 
-    ``open`` says which cells may still be suppressed in a better pattern; the others are fixed at 0 or 1 (``y``).
+    Cells whose ``low`` equals ``high`` are fixed at 0 or 1; the others are open.
     """
 
     def __init__(self, price: IntArray, candidates: IntArray) -> None:
@@ -53,32 +53,29 @@ class Master:
 
     def fix(self, chosen: IntArray, value: float) -> None:
         """Fix cells at 0 or 1."""
+        if not chosen.size:
+            return
         self.low[chosen] = self.high[chosen] = value
         self.program.set_ranges(chosen, self.low[chosen], self.high[chosen])
 
     def parts(self) -> list[tuple[IntArray, list[int]]]:
         """Return the cells that are still open in groups that share no cut, with the cuts of each."""
-        n = self.columns.size
-        left = np.array([not (self.low[place][values >= 1.0 - 1e-9] == 1).any() for place, values in self.cuts], bool)
-        numbers = np.flatnonzero(left)
-        rows, cells = [], []
-        for r in numbers.tolist():
-            place = self.cuts[r][0]
-            mine = place[self.low[place] < self.high[place]]
-            rows.append(np.full(mine.size, r))
-            cells.append(mine)
-        if not rows:
+        open_ = self.low < self.high
+        left = [
+            r for r, (place, values) in enumerate(self.cuts) if not (self.low[place][values >= 1.0 - 1e-9] == 1).any()
+        ]
+        if not left:
             return []
-        _, of_cut, of_cell = parts(np.concatenate(rows), np.concatenate(cells), len(self.cuts), n)
-        groups: dict[int, tuple[list[int], list[int]]] = {}
-        for cell in np.flatnonzero(self.low < self.high).tolist():
-            groups.setdefault(int(of_cell[cell]), ([], []))[0].append(cell)
-        for r in numbers.tolist():
-            groups.setdefault(int(of_cut[r]), ([], []))[1].append(r)
-        return [(np.array(c, np.int64), r) for c, r in groups.values() if r]
+        cells = [place[open_[place]] for place, _ in (self.cuts[r] for r in left)]
+        row = row_of(starts_of([mine.size for mine in cells]))
+        _, of_cut, of_cell = parts(row, np.concatenate(cells), len(left), open_.size)
+        cuts: dict[int, list[int]] = {}
+        for group, r in zip(of_cut.tolist(), left, strict=True):
+            cuts.setdefault(group, []).append(r)
+        return [(np.flatnonzero(open_ & (of_cell == group)), rows) for group, rows in cuts.items()]
 
-    def whole(self, cells: IntArray, cuts: list[int], seconds: float | None) -> tuple[float, IntArray | None]:
-        """Solve one group in whole numbers; return a proven bound and the cells chosen, None where time ran out.
+    def in_integers(self, cells: IntArray, cuts: list[int], seconds: float | None) -> tuple[float, IntArray | None]:
+        """Solve one group in integers; return a proven bound and the cells chosen, None where time ran out.
 
         The bound is infinite where nothing fits.
         """

@@ -1,4 +1,4 @@
-"""Circuits that meet demands, in whole numbers, each kept as the proof of its demand.
+"""Circuits that meet demands, in integers, each kept as the proof of its demand.
 
 A demand asks that one cell can move by some amount, up, down or both ways, as seen by one attacker. It is met by a
 circuit of suppressed cells.
@@ -12,21 +12,24 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Instance, Room, Workspace, cheapest
+from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Room, Workspace, cheapest
+from discreet.protect.suppression.problem import ClassEquations
 
 TRIES = 24
-"""How often a circuit with broken moves is looked for again without one of its broken cells; integer programming, which
-has to find it otherwise, takes longer than so many searches."""
+"""How often a circuit with fractional moves is looked for again without one of its fractional cells: integer
+programming, which has to find it otherwise, takes longer than this many searches."""
 CLOSE = 0.01
-"""How near to a whole number a move must be to be taken for it; whether all sums stay is then checked exactly."""
+"""How near to an integer a move must be to be taken for it; whether all sums stay is then checked exactly."""
 FINE = 2.0**20
-"""How many units a large amount is moved by."""
+"""The most units that a large amount is moved by: the arithmetic of searches tells integers of 20 bits apart."""
 PARTS = 12
-"""By how much units grow where moves are broken: most parts are halves, thirds, quarters or sixths."""
+"""By how much units grow where moves are fractions: most are halves, thirds, quarters or sixths."""
 HASTE = 30.0
-"""How much less effort goes into moving large amounts: integer programming does it better."""
+"""How much less effort goes into moving large amounts, where integer programming does better."""
 WIDER = 8.0
-"""By how much the largest price that is tried grows: few steps for dear circuits, small tableaus for cheap ones."""
+"""By how much the largest price tried grows: few steps for expensive circuits, small tableaus for cheap ones."""
+LOOK, FREE, ALL = 0, 1, 2
+"""Which circuits are kept once they are found: none, those of hidden cells alone, or all."""
 
 
 class Move(NamedTuple):
@@ -38,10 +41,10 @@ class Move(NamedTuple):
     room: Room
 
 
-class Asked(NamedTuple):
+class DemandColumns(NamedTuple):
     """Demands: the class, the amount, the way (up 1, down -1, both 0) and the attacker of each.
 
-    What attacker a knows stands from ``known_start[a]`` to ``known_start[a + 1]``: how far a class can move for them.
+    What attacker a knows is from ``known_start[a]`` to ``known_start[a + 1]``: how far a class can move for them.
     """
 
     cell: IntArray
@@ -55,7 +58,7 @@ class Asked(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A pattern in the making: which classes are hidden, what each costs now, and where the proof of a demand stands.
+    """A pattern in the making: which classes are hidden, what each costs now, and where the proof of a demand is.
 
     ``where`` has the first entry and the length of each demand's circuit in the pool. The pool holds, for every entry,
     its class, its move, its demand, and the entry before it that uses the same class; ``head`` is the last of those.
@@ -69,21 +72,29 @@ class Held(NamedTuple):
     tried: BoolArray
 
 
-@compiled
-def settle(
-    q: int, limit: float, on: Instance, asked: Asked, cost: FloatArray, work: Workspace, tries: int = TRIES
-) -> tuple[int, int]:
-    """Find the cheapest circuit in whole numbers for a demand; the moves stand in the workspace.
+class Search(NamedTuple):
+    """What kernels work on: the system, the demands, the pattern in the making, and memory."""
 
-    Where it has broken moves, it is looked for again as often as ``tries`` says; the last one stays in the workspace.
+    on: ClassEquations
+    asked: DemandColumns
+    held: Held
+    work: Workspace
+
+
+@compiled
+def settle(q: int, limit: float, search: Search, tries: int = TRIES) -> tuple[int, int]:
+    """Find the cheapest circuit in integers for a demand, and leave its moves in the workspace.
+
+    Where it has fractional moves, it is looked for again as often as ``tries`` says; the last one stays.
     """
+    on, asked = search.on, search.asked
     way = asked.way[q]
     a, b = (on.least, on.least) if way == 0 else (on.down, on.up) if way > 0 else (on.up, on.down)
     first, last = asked.known_start[asked.attacker[q]], asked.known_start[asked.attacker[q] + 1]
-    kept_a, kept_b = np.empty(last - first), np.empty(last - first)
+    known = asked.known_cell[first:last]
+    kept_a, kept_b = a[known], b[known]
     for i in range(first, last):
         j = asked.known_cell[i]
-        kept_a[i - first], kept_b[i - first] = a[j], b[j]
         low, high = asked.known_down[i], asked.known_up[i]
         if way == 0:
             low = high = min(low, high)
@@ -91,23 +102,22 @@ def settle(
             low, high = high, low
         a[j], b[j] = min(a[j], low), min(b[j], high)
     move = Move(asked.cell[q], float(asked.size[q]), way, Room(a, b))
-    outcome, count = circuit(on, move, limit, cost, work, tries)
-    for i in range(last - first - 1, -1, -1):
-        a[asked.known_cell[first + i]], b[asked.known_cell[first + i]] = kept_a[i], kept_b[i]
+    outcome, count = circuit(on, move, limit, search.held.cost, search.work, tries)
+    a[known], b[known] = kept_a, kept_b
     return outcome, count
 
 
 @compiled
 def circuit(
-    on: Instance, move: Move, limit: float, cost: FloatArray, work: Workspace, most_tries: int
+    on: ClassEquations, move: Move, limit: float, cost: FloatArray, work: Workspace, most_tries: int
 ) -> tuple[int, int]:
-    """Find the cheapest circuit in whole numbers that moves a cell by an amount, within its room."""
+    """Find the cheapest circuit in integers that moves a cell by an amount, within its room."""
     p, own, a, b = move.cell, move.amount, move.room.down, move.room.up
     found, moves = work.found, work.moves
     barred, kept_cost = np.empty(most_tries, np.int64), np.empty(most_tries)
     tries = 0
     reach = min(limit, on.base)
-    # Large amounts are moved in steps of a unit, so that floating-point numbers tell whole ones from others.
+    # Large amounts are moved in steps of a unit, in which floating-point numbers tell integers from others.
     amount, unit = own, 1.0
     while amount > unit * FINE:
         unit *= 2.0
@@ -118,9 +128,9 @@ def circuit(
             amount = np.ceil(own / unit) * unit
             a, b = np.floor(a / unit) * unit, np.floor(b / unit) * unit
             stepped = False
-        outcome, count, _ = cheapest(on, p, amount, cost, Room(a, b), reach, work, patience)
+        outcome, count = cheapest(on, p, amount, cost, Room(a, b), reach, work, patience)
         if outcome == LARGE and own >= PARTS and not sifted:
-            # Many cells that can move a little make the search long: it is tried without them.
+            # Many cells that can move a little make the search long; it is tried without them.
             a, b = np.where(a < own / PARTS, 0.0, a), np.where(b < own / PARTS, 0.0, b)
             sifted = True
             continue
@@ -130,10 +140,11 @@ def circuit(
             continue
         if outcome != FOUND:
             break
-        if _whole(move, found[:count], moves[:count], Room(a, b), unit) and _fits(on, found[:count], moves[:count]):
+        whole = _to_integers(move, found[:count], moves[:count], Room(a, b), unit)
+        if whole and _fits(on, found[:count], moves[:count]):
             break
         if most_tries > 0 and own >= PARTS * unit and unit < PARTS:
-            # Halves and thirds of coarser steps are whole.
+            # Halves and thirds of coarser steps are integers.
             unit *= PARTS
             stepped = True
             continue
@@ -157,8 +168,8 @@ def circuit(
 
 
 @compiled
-def _whole(move: Move, found: IntArray, moves: FloatArray, room: Room, unit: float) -> bool:
-    """Make the moves whole, by the smallest factor within bounds if they are not; false where there is none."""
+def _to_integers(move: Move, found: IntArray, moves: FloatArray, room: Room, unit: float) -> bool:
+    """Make the moves integers, by the smallest factor within bounds that does so; false where there is none."""
     p, own = move.cell, move.amount
     for factor in range(1, 7):
         fine = True
@@ -180,8 +191,8 @@ def _whole(move: Move, found: IntArray, moves: FloatArray, room: Room, unit: flo
 
 
 @compiled
-def _fits(on: Instance, found: IntArray, moves: FloatArray) -> bool:
-    """Check in whole numbers that every sum stays."""
+def _fits(on: ClassEquations, found: IntArray, moves: FloatArray) -> bool:
+    """Check in integers that every sum stays."""
     for i in range(found.size):
         for k in range(on.begins[found[i]], on.begins[found[i] + 1]):
             total = 0.0
@@ -218,34 +229,11 @@ def keep(q: int, flip: float, found: IntArray, moves: FloatArray, held: Held, po
 
 
 @compiled
-def probe(
-    order: IntArray, on: Instance, asked: Asked, cost: FloatArray, work: Workspace
-) -> tuple[FloatArray, IntArray]:
-    """Return what meeting each demand alone would cost, infinite where it cannot be met, and the outcomes."""
-    alone, outcomes = np.zeros(order.size), np.zeros(order.size, np.int64)
-    for i in range(order.size):
-        outcome, count = settle(order[i], np.inf, on, asked, cost, work)
-        outcomes[i] = outcome
-        if outcome == FOUND:
-            for k in range(count):
-                alone[i] += cost[work.found[k]]
-        else:
-            alone[i] = np.inf
-    return alone, outcomes
-
-
-@compiled
 def _share(
-    q: int,
-    count: int,
-    by_cell: tuple[IntArray, IntArray],
-    asked: Asked,
-    held: Held,
-    pool: IntArray,
-    end: int,
-    work: Workspace,
+    q: int, count: int, by_cell: tuple[IntArray, IntArray], search: Search, pool: IntArray, end: int
 ) -> tuple[IntArray, int]:
-    """Keep a circuit for a demand, and for others without one that it serves as well."""
+    """Keep a circuit for a demand, and for others without one that it serves too."""
+    asked, held, work = search.asked, search.held, search.work
     found, moves, way, attacker = work.found[:count], work.moves[:count], asked.way, asked.attacker
     pool = reserve(pool, end, count)
     end = keep(q, 1.0, found, moves, held, pool, end)
@@ -262,23 +250,21 @@ def _share(
 
 
 @compiled
-def survey(
-    order: IntArray,
-    by_cell: tuple[IntArray, IntArray],
-    on: Instance,
-    asked: Asked,
-    held: Held,
-    pool: IntArray,
-    end: int,
-    work: Workspace,
+def meet(
+    order: IntArray, by_cell: tuple[IntArray, IntArray], kept: int, search: Search, pool: IntArray, end: int
 ) -> tuple[IntArray, int, FloatArray]:
-    """Meet the demands that need no further cell; return what each of the others would cost alone."""
+    """Look for the cheapest circuits of demands that have none, and keep as many as ``kept`` says (LOOK, FREE, ALL).
+
+    Returns the pool and what each demand costs alone, infinite where no circuit was found. Cells of circuits that are
+    kept are suppressed.
+    """
+    held, work = search.held, search.work
     alone = np.zeros(order.size)
     for i in range(order.size):
         q = order[i]
-        if held.where[q, 1] > 0:
+        if kept != LOOK and held.where[q, 1] > 0:
             continue
-        outcome, count = settle(q, np.inf, on, asked, held.cost, work)
+        outcome, count = settle(q, np.inf, search)
         if outcome != FOUND:
             alone[i] = np.inf
             continue
@@ -286,57 +272,11 @@ def survey(
         for k in range(count):
             alone[i] += held.cost[work.found[k]]
             free = free and held.hidden[work.found[k]]
-        if free:
-            pool, end = _share(q, count, by_cell, asked, held, pool, end, work)
-    return pool, end, alone
-
-
-@compiled
-def meet(
-    order: IntArray,
-    by_cell: tuple[IntArray, IntArray],
-    on: Instance,
-    asked: Asked,
-    held: Held,
-    pool: IntArray,
-    end: int,
-    work: Workspace,
-) -> tuple[IntArray, int, IntArray]:
-    """Meet demands one after another by their cheapest circuits; return the pool and what could not be met."""
-    failed = np.full(order.size, -1, np.int64)
-    lost = 0
-    for q in order:
-        if held.where[q, 1] > 0:
+        if kept == LOOK or (kept == FREE and not free):
             continue
-        outcome, count = settle(q, np.inf, on, asked, held.cost, work)
-        if outcome != FOUND:
-            failed[lost] = q
-            lost += 1
-            continue
-        for i in range(count):
-            j = work.found[i]
+        for k in range(count):
+            j = work.found[k]
             if not held.hidden[j]:
-                held.hidden[j], held.cost[j] = True, on.slight[j]
-        pool, end = _share(q, count, by_cell, asked, held, pool, end, work)
-    return pool, end, failed[:lost]
-
-
-@compiled
-def pay(starts: IntArray, columns: IntArray, fixed: BoolArray, primary: BoolArray, left: IntArray) -> int:
-    """Return what equations with a single sensitive cell must spend on another, no cell paying more than its cost."""
-    total = 0
-    for e in range(starts.size - 1):
-        hidden, sensitive, least = 0, 0, -1
-        for i in range(starts[e], starts[e + 1]):
-            j = columns[i]
-            if fixed[j]:
-                hidden += 1
-                sensitive += primary[j]
-            elif least < 0 or left[j] < least:
-                least = left[j]
-        if hidden == 1 and sensitive == 1 and least > 0:
-            total += least
-            for i in range(starts[e], starts[e + 1]):
-                if not fixed[columns[i]]:
-                    left[columns[i]] -= least
-    return total
+                held.hidden[j], held.cost[j] = True, search.on.slight[j]
+        pool, end = _share(q, count, by_cell, search, pool, end)
+    return pool, end, alone

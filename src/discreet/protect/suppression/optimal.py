@@ -1,9 +1,9 @@
 """The optimal method: cuts from the attacker's problem, until the cheapest pattern that fulfils them all is safe.
 
 Fischetti and Salazar (Mathematical Programming 84, 1999, and 2000): a pattern is safe if it fulfils infinitely many
-inequalities, of which few are needed. A linear program over those found so far gives a lower bound; cells that no
-pattern cheaper than the best one known can suppress are dropped; the rest falls into groups that are solved in whole
-numbers, one by one. The fast method provides the first pattern, and again better ones, led by the linear program.
+inequalities, but few of them are needed. A linear program over those found so far gives a lower bound; cells that no
+pattern cheaper than the best known one can suppress are dropped; the rest falls into groups, each solved in integers.
+The fast method provides the first pattern and, guided by the linear program, better ones.
 """
 
 from __future__ import annotations
@@ -17,18 +17,16 @@ from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.suppression import scip
-from discreet.protect.suppression.circuits import FOUND
-from discreet.protect.suppression.cuts import separate
+from discreet.protect.suppression.cuts import separate, sliding_cut
 from discreet.protect.suppression.demands import BOTH, DOWN, UP
 from discreet.protect.suppression.fast import FastSearch
 from discreet.protect.suppression.master import Master
-from discreet.protect.suppression.meeting import probe
 from discreet.protect.suppression.pattern import Pattern
-from discreet.protect.suppression.sliding import sliding_cut
 
 ROUNDS = 400
-"""Rounds of cuts over real numbers."""
+"""The most rounds of cuts over real numbers; far more than are needed before no cut is found."""
 CLOSE = 1e-6
+"""How far above an integer a bound may be and still prove no more than it: the tolerance of solvers."""
 SMALL = 700
 """The most open cells for which branch-and-cut by SCIP, where it is installed, is faster than rounds of HiGHS."""
 
@@ -45,24 +43,23 @@ class _Proof:
         self.best, self.progress = search, progress
         self.problem = search.problem
         self.clock = Clock.within(time_limit)
-        self.fixed: BoolArray = self.problem.primary | self.problem.free
-        self.base = int(self.problem.price[self.fixed].sum())
-        self.master = Master(self.problem.price, np.flatnonzero(~self.fixed))
+        self.price, self.fixed = self.problem.on.price, self.problem.always
+        self.base = int(self.price[self.fixed].sum())
+        self.master = Master(self.price, np.flatnonzero(~self.fixed))
         self.demands = self._demands()
         self.bound = self.base
-        self.limited = False
 
     def _demands(self) -> FastSearch:
         """Return the demands that no safe pattern can do without, one way at a time."""
         ways = FastSearch(self.problem, self.best.known)
-        for cell in np.flatnonzero(self.problem.primary).tolist():
+        for cell in np.flatnonzero(self.problem.on.primary).tolist():
             ways.ask(cell, int(self.problem.upper[cell]), UP, 0)
             ways.ask(cell, int(self.problem.lower[cell]), DOWN, 0)
         self._insiders(ways, self.best, 0)
         return ways
 
     def _insiders(self, ways: FastSearch, search: FastSearch, first: int) -> None:
-        """Add the demands of insiders that a search met with; of a sliding level each side asks for its own only."""
+        """Add the demands of insiders in a search; of a sliding level each side asks for its own part only."""
         for k in range(first, len(search.cell)):
             cell, size = search.cell[k], search.size[k]
             for who in search.insiders_of(k):
@@ -75,20 +72,20 @@ class _Proof:
         return self.best.total
 
     def run(self) -> Pattern:
-        self._first_cuts()
+        # Every single equation with a sensitive cell is a cut.
+        self._separate(np.zeros(self.problem.size), True)
         while not self._over():
             self._real_numbers()
             if self._over():
                 break
             small = int((self.master.low < self.master.high).sum()) <= SMALL
-            if not (self._branch() if small and scip.available() else self._whole_numbers()):
+            if not (self._branch() if small and scip.available() else self._integers()):
                 break
-        if self.bound < self.total and self.clock.late:
-            self.limited = True
-        return self.best.pattern("optimal", min(self.bound, self.total), self.limited)
+        limited = self.bound < self.total and self.clock.late
+        return self.best.pattern("optimal", min(self.bound, self.total), limited)
 
     def _raise(self, value: float) -> None:
-        """Take over a proven bound; cells were dropped that only dearer patterns have, so it stops at the best one."""
+        """Take over a proven bound; it stops at the best pattern, since cells of more expensive ones were dropped."""
         proven = self.total if np.isinf(value) else min(self.base + int(np.ceil(value - CLOSE)), self.total)
         self.bound = max(self.bound, proven)
         self._tell()
@@ -98,20 +95,13 @@ class _Proof:
 
     # --- real numbers -------------------------------------------------------------------------------------
 
-    def _first_cuts(self) -> None:
-        """Every single equation with a sensitive cell is a cut."""
-        p = self.problem
-        order = np.arange(len(self.demands.cell))
-        y = np.zeros(p.size)
-        self._separate(order, y, True)
-
-    def _separate(self, order: IntArray, y: FloatArray, sharp: bool) -> int:
-        ways = self.demands
-        size, way = np.array(ways.size, np.int64), np.array(ways.way, np.int64)
-        order = order[np.lexsort((order, size[order], way[order]))]
-        starts, cells, values, _ = separate(order, ways.instance, ways.demands(), y, self.fixed, sharp, ways.work)
-        rows = ((cells[a:b], values[a:b]) for a, b in pairwise(starts))
-        return self.master.add(rows)
+    def _separate(self, y: FloatArray, sharp: bool, order: IntArray | None = None) -> int:
+        """Add cuts that shares violate, for all demands or some; return how many are new."""
+        search = self.demands.search()
+        order = np.arange(search.asked.cell.size) if order is None else order
+        order = order[np.lexsort((order, search.asked.size[order], search.asked.way[order]))]
+        starts, cells, values = separate(order, search, y, self.fixed, sharp)
+        return self.master.add((cells[a:b], values[a:b]) for a, b in pairwise(starts))
 
     def _spread(self, y: FloatArray) -> FloatArray:
         """Return shares of all classes from those of the master's columns."""
@@ -121,7 +111,6 @@ class _Proof:
 
     def _real_numbers(self) -> None:
         """Add cuts that the linear program violates until none is found."""
-        asked = np.arange(len(self.demands.cell))
         stale = 0
         for step in range(ROUNDS):
             if self.clock.late:
@@ -134,58 +123,36 @@ class _Proof:
             shares = self._spread(y)
             if step % 8 == 7:
                 self._guided(shares)
-            added = self._separate(asked, shares, True)
-            if not added:
-                stale += 1
-                if stale > 1 or not self._separate(asked, shares, False):
-                    break
-            else:
+            if self._separate(shares, True):
                 stale = 0
+                continue
+            stale += 1
+            if stale > 1 or not self._separate(shares, False):
+                break
         self._guided(self._spread(self.master.solve()[1]))
 
     def _drop(self, value: float, y: FloatArray, dual: FloatArray) -> None:
         """Fix cells that no cheaper pattern can suppress, or leave out."""
         room = self.total - self.base - value - 1.0 + 1e-4
         open_ = self.master.low < self.master.high
-        out = np.flatnonzero(open_ & (y < 1e-9) & (dual > room))
-        if out.size:
-            self.master.fix(out, 0.0)
-        into = np.flatnonzero(open_ & (y > 1.0 - 1e-9) & (-dual > room))
-        if into.size:
-            self.master.fix(into, 1.0)
+        self.master.fix(np.flatnonzero(open_ & (y < 1e-9) & (dual > room)), 0.0)
+        self.master.fix(np.flatnonzero(open_ & (y > 1.0 - 1e-9) & (-dual > room)), 1.0)
 
     # --- patterns -----------------------------------------------------------------------------------------
 
     def _guided(self, shares: FloatArray) -> None:
         """Let the fast method look for a pattern where the linear program points."""
-        p = self.problem
-        self._try(self.fixed, p.price * (1.0 - shares) + 1e-2)
+        self._try(self.fixed, self.price * (1.0 - shares) + 1e-2)
 
-    def _try(self, hidden: BoolArray, cost: FloatArray) -> None:
+    def _try(self, hidden: BoolArray, cost: FloatArray | IntArray) -> None:
         """Complete a pattern at the given costs, release what is not needed, and keep it if it is cheaper."""
         trial = self._again(hidden, cost)
         try:
             trial.meet()
         except InfeasibleError:
             return
-        trial.cost = np.where(trial.hidden, trial.slight, self.problem.price.astype(np.float64))
+        trial.cost = trial.costs()
         trial.improve(2)
-        self._take(trial)
-
-    def _again(self, hidden: BoolArray, cost: FloatArray) -> FastSearch:
-        """Return a search for the same demands with some cells hidden already."""
-        trial = FastSearch(self.problem, self.best.known)
-        trial.hidden = hidden.copy()
-        trial.cost = np.where(hidden, trial.slight, cost)
-        trial.ask_outsider()
-        best = self.best
-        for k, (cell, size, way) in enumerate(zip(best.cell, best.size, best.way, strict=True)):
-            for who in best.insiders_of(k):
-                trial.ask(cell, size, way, who)
-        return trial
-
-    def _take(self, trial: FastSearch) -> None:
-        """Keep a pattern if it is cheaper than the best one."""
         if trial.total < self.total:
             while trial.ask_insiders():
                 trial.meet()
@@ -194,7 +161,19 @@ class _Proof:
                 self.best = trial
                 self._tell()
 
-    # --- whole numbers ------------------------------------------------------------------------------------
+    def _again(self, hidden: BoolArray, cost: FloatArray | IntArray | float) -> FastSearch:
+        """Return a search for the same demands with some cells hidden already."""
+        trial = FastSearch(self.problem, self.best.known)
+        trial.hidden = hidden.copy()
+        trial.cost = trial.costs(cost)
+        trial.ask_outsider()
+        best = self.best
+        for k, (cell, size, way) in enumerate(zip(best.cell, best.size, best.way, strict=True)):
+            for who in best.insiders_of(k):
+                trial.ask(cell, size, way, who)
+        return trial
+
+    # --- integers -----------------------------------------------------------------------------------------
 
     def _branch(self) -> bool:
         """Solve what is left by branch-and-cut; return false if time ran out or SCIP could not say."""
@@ -205,33 +184,34 @@ class _Proof:
         return self.bound >= self.total
 
     def _met(self, shares: FloatArray, whole: bool) -> bool:
-        """Add the cuts that shares of the master's columns violate; true where whole ones meet every demand."""
+        """Add the cuts that shares of the master's columns violate; true where integers meet every demand."""
         spread = self._spread(shares)
         if not whole:
-            return self._separate(np.arange(len(self.demands.cell)), spread, True) == 0
+            return self._separate(spread, True) == 0
         chosen = spread > 0.5
         unmet = self._unmet(chosen)
         if unmet.size:
-            y = chosen.astype(np.float64)
-            if not self._separate(unmet, y, False) + self._separate(unmet, y, True):
-                return not self._short(unmet, chosen)
-            return False
+            return not self._cut(unmet, chosen) and not self._short(unmet, chosen)
         slides = self._slide(chosen)
         self.master.add(slides)
         return not slides
 
+    def _cut(self, unmet: IntArray, chosen: BoolArray) -> int:
+        """Add cuts for demands that a pattern does not meet; return how many are new."""
+        y = chosen.astype(np.float64)
+        return self._separate(y, False, unmet) + self._separate(y, True, unmet)
+
     def _short(self, unmet: IntArray, chosen: BoolArray) -> bool:
-        """Say whether some demand that real numbers would meet is not met in whole numbers, and forbid the pattern."""
-        if all(self._met_in_whole_numbers(q, chosen) for q in unmet.tolist()):
+        """Say whether some demand that real numbers would meet is not met in integers, and forbid the pattern then."""
+        cost = np.where(chosen, self.problem.on.slight, np.inf)
+        if all(self.demands.rescued(q, cost) is not None for q in unmet.tolist()):
             return False
         self._forbid(chosen)
         return True
 
-    def _whole_numbers(self) -> bool:
-        """Solve what is left in whole numbers; return false if nothing more can be done."""
-        found = 0.0
-        chosen = np.zeros(self.problem.size, bool)
-        chosen[self.fixed] = True
+    def _integers(self) -> bool:
+        """Solve what is left in integers; return false if nothing more can be done."""
+        chosen = self.fixed.copy()
         columns = self.master.columns
         inside = self.master.low == 1
         chosen[columns[inside]] = True
@@ -239,7 +219,7 @@ class _Proof:
         for cells, cuts in self.master.parts():
             if self.clock.late:
                 return False
-            bound, part = self.master.whole(cells, cuts, self.clock.left)
+            bound, part = self.master.in_integers(cells, cuts, self.clock.left)
             found += bound
             if part is None:
                 if np.isinf(bound):
@@ -249,31 +229,19 @@ class _Proof:
         self._raise(found)
         if self.bound >= self.total:
             return True
-        y = chosen.astype(np.float64)
         unmet = self._unmet(chosen)
         if not unmet.size:
             slides = self._slide(chosen)
             # A pattern that meets everything and costs what the bound says.
             return self.master.add(slides) > 0 if slides else self._complete(chosen)
-        added = self._separate(unmet, y, False) + self._separate(unmet, y, True)
-        if not added:
-            if not self._short(unmet, chosen):
-                return self._complete(chosen)
-            added = 1
-        self._try(chosen, self.problem.price.astype(np.float64))
-        return added > 0
+        if not self._cut(unmet, chosen) and not self._short(unmet, chosen):
+            return self._complete(chosen)
+        self._try(chosen, self.price)
+        return True
 
     def _unmet(self, chosen: BoolArray) -> IntArray:
-        """Return the demands that suppressing the chosen cells alone does not meet over real numbers or whole ones."""
-        ways = self.demands
-        cost = np.where(chosen, ways.slight, np.inf)
-        asked = np.arange(len(ways.cell))
-        outcome = probe(asked, ways.instance, ways.demands(), cost, ways.work)[1]
-        unmet: IntArray = asked[outcome != FOUND]
-        return unmet
-
-    def _met_in_whole_numbers(self, q: int, chosen: BoolArray) -> bool:
-        return self.demands.rescued(q, np.where(chosen, self.demands.slight, np.inf)) is not None
+        """Return the demands for which a search finds no circuit of the chosen cells alone."""
+        return np.flatnonzero(~self.demands.can_be_met(np.where(chosen, self.problem.on.slight, np.inf)))
 
     def _slide(self, chosen: BoolArray) -> list[tuple[IntArray, FloatArray]]:
         """Return cuts for the sliding levels that a pattern does not keep."""
@@ -289,7 +257,7 @@ class _Proof:
 
     def _complete(self, chosen: BoolArray) -> bool:
         """Take a pattern that meets every demand; more demands of insiders may come of it."""
-        trial = self._again(chosen, np.full(self.problem.size, np.inf))
+        trial = self._again(chosen, np.inf)
         before = len(self.demands.cell)
         try:
             trial.meet()
@@ -300,11 +268,11 @@ class _Proof:
                 trial.meet()
         except InfeasibleError:
             if len(self.demands.cell) == before:
-                # Over whole numbers the pattern falls short where the demands one by one did not show it.
+                # In integers the pattern falls short where the demands one by one did not show it.
                 return self._forbid(chosen) > 0
-            self._try(chosen, self.problem.price.astype(np.float64))
+            self._try(chosen, self.price)
             return True
-        trial.cost = np.where(trial.hidden, trial.slight, self.problem.price.astype(np.float64))
+        trial.cost = trial.costs()
         if trial.total < self.total:
             self.best = trial
         return True

@@ -1,4 +1,4 @@
-"""A pattern of suppressed cells, with the reason of every one and the proof that it is enough."""
+"""A pattern of suppressed cells, with the reason for each one and the proof that it is enough."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.numerics import BoolArray, IntArray, index_ranges
 from discreet.core.sparse import row_of, starts_of
-from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
 from discreet.protect.suppression.problem import Problem
 
 STATUSES = ("published", "primary", "secondary")
 FEW = 3
-"""How many sensitive cells the reason of a secondary suppression names."""
+"""How many sensitive cells the reason for a secondary suppression names, to keep it to a line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Pattern:
     @property
     def cost(self) -> int:
         """What the suppressed cells cost."""
-        return int(self.problem.price[self.hidden].sum())
+        return int(self.problem.on.price[self.hidden].sum())
 
     @property
     def gap(self) -> float:
@@ -77,15 +77,20 @@ class Pattern:
         found = np.bincount(self.status[self.problem.cells.listed], minlength=3)
         return {name: int(count) for name, count in zip(STATUSES, found, strict=True)}
 
+    @property
+    def circuit_cells(self) -> tuple[IntArray, IntArray]:
+        """The classes and moves of all circuits, one after another."""
+        none = np.zeros(0, np.int64)
+        cells = np.concatenate([none, *(one.cells for one in self.circuits)])
+        return cells, np.concatenate([none, *(one.moves for one in self.circuits)])
+
     def check(self) -> None:
-        """Check the proof in whole numbers: every circuit stays within bounds, keeps all sums, and is suppressed."""
+        """Check the proof in integers: every circuit stays within bounds, keeps all sums, and is suppressed."""
         from scipy.sparse import csc_array
 
         if not self.circuits:
             return
-        p = self.problem
-        cells = np.concatenate([one.cells for one in self.circuits])
-        moves = np.concatenate([one.moves for one in self.circuits])
+        p, (cells, moves) = self.problem, self.circuit_cells
         starts = starts_of([one.cells.size for one in self.circuits])
         of = row_of(starts)
         way, asked, size, who = (
@@ -93,18 +98,17 @@ class Pattern:
             for name in ("way", "cell", "size", "attacker")
         )
         signed = np.where(way[of] == -1, -moves, moves)
-        down, up = p.down[cells], p.up[cells]
-        facts = _facts(self)
-        for number in np.flatnonzero(who).tolist():
-            span = slice(starts[number], starts[number + 1])
-            for cell, less, more in facts.get(int(who[number]), ()):
-                mine = np.flatnonzero(cells[span] == cell) + starts[number]
-                down[mine], up[mine] = np.minimum(down[mine], less), np.minimum(up[mine], more)
+        down, up = p.on.down[cells], p.on.up[cells]
+        insider, known, less, more = by_class(p, self.known)
+        fact, entry_of = (insider + 1) * p.size + known, who[of] * p.size + cells
+        order = np.argsort(fact, kind="stable")
+        begin, end = (np.searchsorted(fact[order], entry_of, side) for side in ("left", "right"))
+        entry, place = index_ranges(begin, end)
+        np.minimum.at(down, entry, less[order[place]])
+        np.minimum.at(up, entry, more[order[place]])
         both = way[of] == 0
         fits = (signed >= -down) & (signed <= up) & (~both | ((-signed >= -down) & (-signed <= up)))
-        change = p.system.matrix(p.size) @ csc_array(
-            (moves.astype(np.float64), cells, starts), shape=(p.size, len(self.circuits))
-        )
+        change = p.matrix @ csc_array((moves.astype(np.float64), cells, starts), shape=(p.size, len(self.circuits)))
         reached = np.zeros(len(self.circuits), np.int64)
         own = cells == asked[of]
         reached[of[own]] = moves[own]
@@ -126,7 +130,7 @@ class Pattern:
         found: dict[int, dict[int, None]] = {}
         for one in self.circuits:
             for cell in one.cells.tolist():
-                if not self.problem.primary[cell]:
+                if not self.problem.on.primary[cell]:
                     found.setdefault(cell, {})[one.cell] = None
         return {cell: list(users) for cell, users in found.items()}
 
@@ -174,15 +178,15 @@ class Pattern:
 
     def _shared(self, k: int, users: list[int]) -> str:
         """Return the sum that a secondary class shares with one of the sensitive ones that it protects, if any."""
-        p = self.problem
-        mine = set(p.rows[p.begins[k] : p.begins[k + 1]].tolist())
+        on = self.problem.on
+        mine = set(on.rows[on.begins[k] : on.begins[k + 1]].tolist())
         for user in users:
-            both = mine.intersection(p.rows[p.begins[user] : p.begins[user + 1]].tolist())
+            both = mine.intersection(on.rows[on.begins[user] : on.begins[user + 1]].tolist())
             if both:
                 e = min(both)
-                span = slice(p.starts[e], p.starts[e + 1])
-                above = p.columns[span][p.signs[span] > 0]
-                return p.cell(int(above[0])) if above.size else ""
+                span = slice(on.starts[e], on.starts[e + 1])
+                above = on.columns[span][on.signs[span] > 0]
+                return self.problem.cell(int(above[0])) if above.size else ""
         return ""
 
     @property
@@ -219,16 +223,6 @@ class Pattern:
         }
 
     def __str__(self) -> str:
-        """Say it in words."""
         return self.sentence
 
     __repr__ = __str__
-
-
-def _facts(pattern: Pattern) -> dict[int, list[tuple[int, float, float]]]:
-    from discreet.protect.suppression.insider_knowledge import by_class
-
-    found: dict[int, list[tuple[int, float, float]]] = {}
-    for who, cell, down, up in zip(*(c.tolist() for c in by_class(pattern.problem, pattern.known)), strict=True):
-        found.setdefault(who + 1, []).append((cell, down, up))
-    return found

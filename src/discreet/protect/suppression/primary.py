@@ -1,22 +1,27 @@
-"""Which cells are suppressed in the first place, and how wide the interval of each must stay."""
+"""Which cells are suppressed in the first place, how wide the interval of each must stay, and what every cell costs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, fewest_values
 from discreet.protect.suppression.problem import Cells, Demands
-from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
+from discreet.rules.sensitivity import Combine, sensitivity
+from discreet.table.figures import units_of
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.tabulation import Tabulation
 
 Status: TypeAlias = Literal["publish", "suppress"]
+COSTS = ("value", "cells", "log", "contributors", "records")
+"""The costs that every table has; the name of another magnitude of the table is one too."""
+STEPS = 1000
+"""How finely costs that are not integers are told apart: three decimals, a round choice."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Wish:
     """What is decided about a cell beforehand: that it must be published or suppressed, its levels, its cost.
 
     A cell that must be suppressed keeps an interval that reaches ``lower`` below and ``upper`` above its value and is
-    ``sliding`` wide; where none of these is given, it is enough that nobody can work it out exactly.
+    ``sliding`` wide; where none of these is given, nobody must be able to work it out exactly.
 
     >>> Wish({"region": "North"}, "suppress", lower=5, upper=5).status
     'suppress'
@@ -42,24 +47,19 @@ class Wish:
         object.__setattr__(self, "cell", MappingProxyType({str(k): str(v) for k, v in self.cell.items()}))
         if self.status not in (None, "publish", "suppress"):
             raise RequestError(f"the status of a cell is {self.status!r}; it is 'publish' or 'suppress'")
-        for name in ("lower", "upper", "sliding"):
-            if not getattr(self, name) >= 0:
-                raise RequestError(
-                    f"the {name} level of cell {dict(self.cell)} is {getattr(self, name)}; give 0 or more"
-                )
-        if self.cost is not None and not self.cost >= 0:
-            raise RequestError(f"the cost of cell {dict(self.cell)} is {self.cost}; give 0 or more")
+        given = {f"{name} level": getattr(self, name) for name in ("lower", "upper", "sliding")}
+        for name, number in {**given, "cost": self.cost or 0.0}.items():
+            if not number >= 0:
+                raise RequestError(f"the {name} of cell {dict(self.cell)} is {number}; give 0 or more")
 
 
-@dataclass(frozen=True, eq=False)
-class Primary:
+class Primary(NamedTuple):
     """The sensitive cells of one table, with levels in the unit published."""
 
     sensitive: BoolArray
     lower: FloatArray
     upper: FloatArray
     sliding: FloatArray
-    found: Sensitivity | None
 
 
 def primary(
@@ -74,7 +74,7 @@ def primary(
 
     Publishing X says of every contribution to it that it lies between 0 and X, which leaves log2(X + 1) bits:
     DR = 1/log2(X + 1), domingo2002 (1) and (2), in units of the last decimal. A cell above the bound is sensitive, and
-    its interval must hold as many values as the bound asks for, 2^(1/DR).
+    its interval must hold the number of values that the bound asks for, 2^(1/DR).
     """
     none = np.zeros(len(table))
     found = sensitivity(table, list(rules), response=response, combine=combine) if rules else None
@@ -84,14 +84,12 @@ def primary(
         lower, upper = (np.where(sensitive, level, 0.0) for level in levels)
     sliding = none.copy()
     if risk is not None:
-        from discreet.table.figures import units_of
-
         units, decimals = units_of(table, response)
         values = fewest_values(risk)
         close = (units != 0) & (np.abs(units) + 1 < values)
         sensitive |= close
         sliding[sensitive] = (values - 1) / 10**decimals
-    return Primary(sensitive, lower, upper, sliding, found)
+    return Primary(sensitive, lower, upper, sliding)
 
 
 def demands_of(
@@ -99,12 +97,9 @@ def demands_of(
 ) -> tuple[Demands, BoolArray, dict[int, float]]:
     """Return what must remain possible at every position, what must be published, and the costs that are given."""
     scale = 10**cells.equations.decimals
-    n = cells.values.size
-    sensitive = cells.gather([one.sensitive for one in found]) > 0
-    lower, upper, sliding = (
-        cells.gather([getattr(one, name) for one in found]) for name in ("lower", "upper", "sliding")
-    )
-    published = np.zeros(n, bool)
+    judged, lower, upper, sliding = (cells.gather(columns) for columns in zip(*found, strict=True))
+    sensitive = judged > 0
+    published = np.zeros(cells.values.size, bool)
     costs: dict[int, float] = {}
     for wish in wishes:
         i = cells.equations.find(wish.cell)
@@ -122,7 +117,7 @@ def demands_of(
     if none.size:
         raise RequestError(
             f"cell {cells.equations.describe(int(none[0]))} is 0 and must be suppressed, but zeros are published; let "
-            "zeros be suppressible (zeros=, --zeros), so that a mark can stand for one"
+            "zeros be suppressible (zeros=, --zeros), so a mark can mean one"
         )
 
     def units(level: FloatArray) -> IntArray:
@@ -134,3 +129,35 @@ def demands_of(
     # A sensitive value must not be worked out exactly, whatever its levels are.
     wide = np.where(sensitive, np.maximum(units(sliding), 1), 0)
     return Demands(sensitive, low, high, np.where(wide > low + high, wide, 0)), published, costs
+
+
+def costs_of(cells: Cells, cost: str, response: str | None, given: dict[int, float]) -> IntArray:
+    """Return the cost of every position as an integer, to make sums the same on any machine.
+
+    ``value`` is the size of the figure without its decimals, ``cells`` counts cells, ``log`` is
+    1000·log2(1 + value), ``contributors`` and ``records`` count those in the cell. Every cell costs at least 1.
+    """
+    if cost == "value":
+        whole = np.abs(cells.values) / 10**cells.equations.decimals
+    elif cost == "cells":
+        whole = np.ones(cells.values.size)
+    elif cost == "log":
+        whole = STEPS * np.log2(1.0 + np.abs(cells.values))
+    else:
+        whole = cells.gather([_column(table, cost) for table in cells.tables])
+    found: IntArray = np.maximum(np.rint(whole), 1).astype(np.int64)
+    factor = STEPS if cost == "log" else 1
+    for i, figure in given.items():
+        found[i] = max(round(figure * factor), 1)
+    return found
+
+
+def _column(table: Tabulation, cost: str) -> FloatArray | IntArray:
+    if cost == "contributors":
+        return table.contributors.units
+    if cost == "records":
+        return table.records
+    names = [one.name for one in table.responses]
+    if cost not in names:
+        raise RequestError(f"there is no cost {cost!r}; {nearest(cost, [*COSTS, *names])}")
+    return np.abs(table.responses[names.index(cost)].sums)

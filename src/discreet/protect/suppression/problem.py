@@ -1,28 +1,31 @@
 """The problem of suppression, stated once over all cells of one table or of several linked ones.
 
 Every position of the linked tables is a cell with a value, a cost and bounds; every sum is an equation. Cells that no
-attacker can tell apart, because all that lies between them is zero and published, are one: they are suppressed together
-or not at all. What is left is a sparse system over the classes of such cells.
+attacker can tell apart, because all that lies between them is zero and published, form one class: they are suppressed
+together or not at all. What is left is a sparse system over these classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError, RequestError
-from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_near
 from discreet.core.sparse import Rows, components, digests, row_of
-from discreet.protect.suppression.completion import fit
-from discreet.protect.suppression.proportional_fit import spread
+from discreet.protect.suppression.completion import fit, spread
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.tabulation import Tabulation
+
+SLIGHT = 1e-3
+"""The cost of a cell that is suppressed already: far below any price, which is 1 or more, but enough to prefer short
+circuits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +43,13 @@ class Cells:
     upper: IntArray
     listed: BoolArray
 
-    def gather(self, columns: Sequence[Any], fill: float = 0.0) -> Any:
+    def units(self, amounts: FloatArray) -> IntArray:
+        """Return amounts in units of the last decimal, rounded down."""
+        return np.floor(whole_where_near(amounts * 10.0**self.equations.decimals)).astype(np.int64)
+
+    def gather(self, columns: Sequence[npt.ArrayLike]) -> FloatArray:
         """Return one figure per position from one column per table; the largest where tables share a position."""
-        whole = np.full(self.values.size, fill)
+        whole = np.zeros(self.values.size)
         for place, column in zip(self.places, columns, strict=True):
             whole[place] = np.fmax(whole[place], np.asarray(column, np.float64))
         return whole
@@ -58,27 +65,41 @@ class Demands:
     sliding: IntArray
 
 
+class ClassEquations(NamedTuple):
+    """Equations over classes of cells in compressed rows and columns, how far each class can move, and its price.
+
+    ``least`` is the room in both directions. Circuits of cells up to the price ``base`` are looked for first; ``most``
+    is the price of the most expensive cell. A class that is hidden already costs next to nothing, which is ``slight``.
+    """
+
+    starts: IntArray
+    columns: IntArray
+    signs: FloatArray
+    begins: IntArray
+    rows: IntArray
+    down: FloatArray
+    up: FloatArray
+    least: FloatArray
+    price: IntArray
+    slight: FloatArray
+    primary: BoolArray
+    base: float
+    most: float
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Equations over classes of cells, in compressed rows and columns, with costs and bounds on moves.
+    """Classes of cells, the system of their equations, and what must remain possible.
 
     ``member`` gives the class of every position, -1 where it cannot move. ``free`` classes are in no table, and cost
-    nothing. ``down`` and ``up`` are how far the cells of a class can move; ``price`` is a whole number.
+    nothing. ``lower``, ``upper`` and ``sliding`` are the levels of classes.
     """
 
     cells: Cells
     demands: Demands
     member: IntArray
-    starts: IntArray
-    columns: IntArray
-    signs: npt.NDArray[np.float64]
-    begins: IntArray
-    rows: IntArray
-    price: IntArray
+    on: ClassEquations
     free: BoolArray
-    primary: BoolArray
-    down: npt.NDArray[np.float64]
-    up: npt.NDArray[np.float64]
     lower: IntArray
     upper: IntArray
     sliding: IntArray
@@ -86,12 +107,17 @@ class Problem:
     @property
     def size(self) -> int:
         """The number of classes."""
-        return int(self.price.size)
+        return int(self.on.price.size)
 
     @property
-    def system(self) -> Rows:
-        """The equations as sparse rows."""
-        return Rows(self.starts, self.columns, self.signs)
+    def always(self) -> BoolArray:
+        """The classes that every pattern hides: sensitive ones, and what no table shows."""
+        return self.on.primary | self.free
+
+    @property
+    def matrix(self) -> Any:
+        """The equations as a sparse matrix of SciPy."""
+        return Rows(self.on.starts, self.on.columns, self.on.signs).matrix(self.size)
 
     def positions(self, chosen: BoolArray) -> BoolArray:
         """Return which positions belong to the chosen classes and are shown by some table."""
@@ -108,13 +134,13 @@ class Problem:
 def lay_out(tables: Sequence[Tabulation], response: str | None, least: float, above_zero: bool = False) -> Cells:
     """Lay linked tables over each other and check that they add up and agree.
 
-    ``above_zero`` says that zeros are always published, so that readers know of hidden figures that they are none. A
-    ``least`` above 0 is what they know of hidden figures beyond that.
+    ``above_zero`` says that zeros are always published, so readers know that no hidden figure is 0. A ``least`` above 0
+    is what they know of hidden figures beyond that.
     """
     exact = [Figures.of_tabulation(table, response=response, name=name_of(table, tables)) for table in tables]
     open_ = [replace(part, values=np.zeros_like(part.values), kind=np.ones_like(part.kind)) for part in exact]
     stated = equations_of(exact, least=min(least, 0.0), asked={})
-    equations = equations_of(open_, least=min(least, 0.0), asked={})
+    equations = equations_of(open_, least=min(least, 0.0), asked={}, layout=stated.layout)
     values = fit(stated, spread(stated))
     listed = np.zeros(values.size, bool)
     places = tuple(equations.rows_of(part) for part in exact)
@@ -143,12 +169,8 @@ def name_of(table: Tabulation, tables: Sequence[Tabulation]) -> str:
 def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, zeros: bool) -> Problem:
     """Reduce the equations to the cells that can move.
 
-    Args:
-        cells: all positions.
-        demands: what must remain possible.
-        cost: what suppressing each position costs.
-        published: positions that must be published.
-        zeros: whether zeros may be suppressed; sensitive ones are in any case.
+    Positions that are ``published`` must be; ``zeros`` says whether zeros may be suppressed, as sensitive ones are in
+    any case.
     """
     equations = cells.equations
     clash = np.flatnonzero(published & demands.sensitive)
@@ -168,48 +190,54 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     across = matrix.tocsc()
     across.sort_indices()
     member = np.full(can.size, -1)
-    place = np.full(can.size, -1)
-    place[kept] = np.arange(kept.size)
-    member[can] = place[leader[can]]
+    member[can] = np.searchsorted(kept, leader[can])
     inside = np.flatnonzero(member >= 0)
     of = member[inside]
 
-    def most(column: IntArray) -> IntArray:
+    def most(column: IntArray | BoolArray) -> IntArray:
         found = np.zeros(kept.size, np.int64)
         np.maximum.at(found, of, column[inside])
         return found
 
-    down, up = np.full(kept.size, UNBOUNDED), np.full(kept.size, UNBOUNDED)
-    np.minimum.at(down, of, (cells.values - cells.lower)[inside])
-    np.minimum.at(up, of, np.where(cells.upper >= UNBOUNDED, UNBOUNDED, cells.upper - cells.values)[inside])
+    def room(column: IntArray) -> FloatArray:
+        found = np.full(kept.size, UNBOUNDED)
+        np.minimum.at(found, of, column[inside])
+        far: FloatArray = np.minimum(found, 2**52).astype(np.float64)
+        return far
+
+    down = room(cells.values - cells.lower)
+    up = room(np.where(cells.upper >= UNBOUNDED, UNBOUNDED, cells.upper - cells.values))
     price = np.zeros(kept.size, np.int64)
     np.add.at(price, of, np.where(cells.listed, np.maximum(cost, 1), 0)[inside])
-    primary = most(demands.sensitive.astype(np.int64)) > 0
-    return Problem(
-        cells,
-        demands,
-        member,
-        matrix.indptr.astype(np.int64),
-        matrix.indices.astype(np.int64),
-        matrix.data.astype(np.float64),
-        across.indptr.astype(np.int64),
-        across.indices.astype(np.int64),
-        price,
-        most(cells.listed.astype(np.int64)) == 0,
-        primary,
-        np.minimum(down, 2**52).astype(np.float64),
-        np.minimum(up, 2**52).astype(np.float64),
-        most(demands.lower),
-        most(demands.upper),
-        most(demands.sliding),
+    primary, free = most(demands.sensitive) > 0, most(cells.listed) == 0
+    # A fixed hash of the place makes small costs differ, in the same way on any machine.
+    spread = (np.arange(kept.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)) / 2**24
+    others = price[~free & ~primary]
+    base, highest = (float(np.quantile(others, 0.1)), float(others.max())) if others.size else (1.0, 1.0)
+    system = ClassEquations(
+        starts=matrix.indptr.astype(np.int64),
+        columns=matrix.indices.astype(np.int64),
+        signs=matrix.data.astype(np.float64),
+        begins=across.indptr.astype(np.int64),
+        rows=across.indices.astype(np.int64),
+        down=down,
+        up=up,
+        least=np.minimum(down, up),
+        price=price,
+        slight=SLIGHT * (1.0 + spread),
+        primary=primary,
+        base=base,
+        most=highest,
     )
+    levels = (most(level) for level in (demands.lower, demands.upper, demands.sliding))
+    return Problem(cells, demands, member, system, free, *levels)
 
 
 def _merged(equations: Equations, can: BoolArray) -> tuple[Any, IntArray, BoolArray]:
     """Return the equations over classes of cells that are always equal, each once, and the first cell of each class.
 
     A cell that is alone in an equation cannot move and leaves all others; this is repeated until nothing changes. The
-    last array says which first cells are stuck so.
+    last array says which first cells are stuck.
     """
     from scipy.sparse import coo_array
 

@@ -1,6 +1,6 @@
 """Cells released from a pattern as long as every demand still has a circuit.
 
-All cells of a group are released; demands that used them get new circuits, which may suppress other cells in exchange.
+All cells of a group are released; demands that used them get new circuits, which may suppress other cells instead.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
-from discreet.protect.suppression.circuits import DEAR, FOUND, Instance, Room, Workspace
-from discreet.protect.suppression.meeting import TRIES, Asked, Held, Move, circuit, reserve, settle
+from discreet.protect.suppression.circuits import EXPENSIVE, FOUND, Room
+from discreet.protect.suppression.meeting import TRIES, Held, Move, Search, circuit, reserve, settle
+from discreet.protect.suppression.problem import ClassEquations
 
 
 class Groups(NamedTuple):
@@ -28,17 +29,18 @@ class Groups(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """What the release of one group needs: ``taken`` are its cells, ``fresh`` those suppressed instead.
+    """Memory for the release of one group: ``taken`` are its cells, ``fresh`` those suppressed instead.
 
     ``via`` and ``shift`` are a circuit through the cell that is released: its cells, and the moves of all cells.
-    ``mark`` is the last group that a demand was listed for. ``counts`` has the number of cells taken and of fresh ones,
-    and what those cost.
+    ``todo`` lists demands, and ``mark`` is the last group that each was listed for. ``counts`` has the number of cells
+    taken and of fresh ones, and what those cost.
     """
 
     taken: IntArray
     fresh: IntArray
     via: IntArray
     shift: IntArray
+    todo: IntArray
     mark: IntArray
     counts: IntArray
 
@@ -56,10 +58,7 @@ def compact(held: Held, pool: IntArray, end: int) -> int:
         q = pool[2, t]
         if where[q, 1] == 0 or t < where[q, 0] or t >= where[q, 0] + where[q, 1]:
             continue
-        if t == where[q, 0]:
-            pool[4, live] = 1
-        else:
-            pool[4, live] = 0
+        pool[4, live] = t == where[q, 0]
         for r in range(3):
             pool[r, live] = pool[r, t]
         live += 1
@@ -72,7 +71,7 @@ def compact(held: Held, pool: IntArray, end: int) -> int:
 
 
 @compiled
-def _needed(j: int, exchange: bool, on: Instance, held: Held) -> bool:
+def _needed(j: int, exchange: bool, on: ClassEquations, held: Held) -> bool:
     """Say whether a sum shows at once that a cell cannot be released: a sensitive one would be alone in it."""
     for k in range(on.begins[j], on.begins[j + 1]):
         e = on.rows[k]
@@ -92,7 +91,7 @@ def _needed(j: int, exchange: bool, on: Instance, held: Held) -> bool:
 
 
 @compiled
-def _take_out(g: int, groups: Groups, on: Instance, held: Held, trial: _Trial) -> int:
+def _take_out(g: int, groups: Groups, on: ClassEquations, held: Held, trial: _Trial) -> int:
     """Release the cells of a group; return what that saves."""
     trial.counts[:] = 0
     gain = 0
@@ -113,32 +112,28 @@ def _take_out(g: int, groups: Groups, on: Instance, held: Held, trial: _Trial) -
 
 
 @compiled
-def _users(g: int, groups: Groups, held: Held, pool: IntArray, mark: IntArray) -> IntArray:
+def _users(g: int, groups: Groups, held: Held, pool: IntArray, trial: _Trial) -> IntArray:
     """Return the demands whose circuits need a cell of a group, in order."""
-    todo = np.empty(64, np.int64)
     count = 0
     for t in range(groups.starts[g], groups.starts[g + 1]):
         k = held.head[groups.members[t]]
         while k >= 0:
             q = pool[2, k]
-            if held.where[q, 0] <= k < held.where[q, 0] + held.where[q, 1] and mark[q] != g:
-                mark[q] = g
-                if count == todo.size:
-                    longer = np.empty(2 * todo.size, np.int64)
-                    longer[:count] = todo
-                    todo = longer
-                todo[count] = q
+            if held.where[q, 0] <= k < held.where[q, 0] + held.where[q, 1] and trial.mark[q] != g:
+                trial.mark[q] = g
+                trial.todo[count] = q
                 count += 1
             k = pool[3, k]
-    return np.sort(todo[:count])
+    return np.sort(trial.todo[:count])
 
 
 @compiled
-def _nearest_first(todo: IntArray, cell: int, on: Instance, asked: Asked, held: Held) -> IntArray:
+def _nearest_first(todo: IntArray, cell: int, search: Search) -> IntArray:
     """Sort demands: neighbours of a cell and those with short circuits depend on it most.
 
-    Where one cannot do without the cell, the rest need no look.
+    Where one cannot do without the cell, the rest need not be tried.
     """
+    on, asked, held = search.on, search.asked, search.held
     far = np.empty(todo.size, np.int64)
     for i in range(todo.size):
         near = False
@@ -151,7 +146,7 @@ def _nearest_first(todo: IntArray, cell: int, on: Instance, asked: Asked, held: 
 
 
 @compiled
-def _hide(j: int, on: Instance, held: Held, trial: _Trial) -> None:
+def _hide(j: int, on: ClassEquations, held: Held, trial: _Trial) -> None:
     """Suppress a cell in exchange for what was released."""
     held.hidden[j], held.cost[j] = True, on.slight[j]
     trial.fresh[trial.counts[FRESH]] = j
@@ -160,11 +155,9 @@ def _hide(j: int, on: Instance, held: Held, trial: _Trial) -> None:
 
 
 @compiled
-def _bypass(
-    todo: IntArray, limit: float, on: Instance, held: Held, pool: IntArray, trial: _Trial, work: Workspace
-) -> int:
+def _bypass(todo: IntArray, limit: float, search: Search, pool: IntArray, trial: _Trial) -> int:
     """Find one circuit through a cell, which shows what leading all others past it costs; return its length or -1."""
-    cell = trial.taken[0]
+    on, held, work, cell = search.on, search.held, search.work, trial.taken[0]
     amount = 1
     for i in range(todo.size):
         for k in range(held.where[todo[i], 0], held.where[todo[i], 0] + held.where[todo[i], 1]):
@@ -182,26 +175,28 @@ def _bypass(
 
 
 @compiled
-def _dearest_first(
-    todo: IntArray, gain: int, on: Instance, asked: Asked, held: Held, work: Workspace
-) -> tuple[bool, IntArray]:
-    """Sort demands by what they would cost alone, since the others often find their cells in place; false if dear."""
+def _most_expensive_first(todo: IntArray, gain: int, search: Search) -> tuple[bool, IntArray]:
+    """Sort demands by what they would cost alone, since the others often find their cells hidden by then.
+
+    False where one of them alone costs more than is gained.
+    """
     alone = np.zeros(todo.size)
     for i in range(todo.size):
-        outcome, count = settle(todo[i], float(gain), on, asked, held.cost, work)
-        if outcome == DEAR:
+        outcome, count = settle(todo[i], float(gain), search)
+        if outcome == EXPENSIVE:
             return False, todo
         for k in range(count):
-            alone[i] -= held.cost[work.found[k]]
+            alone[i] -= search.held.cost[search.work.found[k]]
     return True, todo[np.argsort(alone, kind="mergesort")]
 
 
 @compiled
-def _detour(q: int, steps: int, on: Instance, asked: Asked, held: Held, pool: IntArray, end: int, trial: _Trial) -> int:
+def _detour(q: int, steps: int, search: Search, pool: IntArray, end: int, trial: _Trial) -> int:
     """Lead the circuit of a demand past a cell, along a circuit through it; return its length, 0 where it fails.
 
     The new circuit is written to the end of the pool.
     """
+    on, asked, held = search.on, search.asked, search.held
     shift, j = trial.shift, trial.taken[0]
     for i in range(asked.known_start[asked.attacker[q]], asked.known_start[asked.attacker[q] + 1]):
         if shift[asked.known_cell[i]] != 0:
@@ -243,22 +238,21 @@ def _detour(q: int, steps: int, on: Instance, asked: Asked, held: Held, pool: In
 
 
 @compiled
-def _write(
-    q: int, count: int, on: Instance, held: Held, pool: IntArray, end: int, trial: _Trial, work: Workspace
-) -> None:
+def _write(q: int, count: int, search: Search, pool: IntArray, end: int, trial: _Trial) -> None:
     """Write the circuit that was found for a demand to the end of the pool, and suppress what it needs."""
     for k in range(count):
-        j = work.found[k]
-        if not held.hidden[j]:
-            _hide(j, on, held, trial)
-        pool[0, end + k], pool[1, end + k], pool[2, end + k] = j, int(work.moves[k]), q
+        j = search.work.found[k]
+        if not search.held.hidden[j]:
+            _hide(j, search.on, search.held, trial)
+        pool[0, end + k], pool[1, end + k], pool[2, end + k] = j, int(search.work.moves[k]), q
 
 
 @compiled
 def _accept(
-    todo: IntArray, where_new: IntArray, begin: int, end: int, on: Instance, held: Held, pool: IntArray, trial: _Trial
+    todo: IntArray, where_new: IntArray, begin: int, end: int, search: Search, pool: IntArray, trial: _Trial
 ) -> None:
-    """Keep new circuits; what stands near a cell that was suppressed instead may be released again."""
+    """Keep new circuits; what is near a cell that was suppressed instead may be released again."""
+    on, held = search.on, search.held
     for i in range(trial.counts[FRESH]):
         for k in range(on.begins[trial.fresh[i]], on.begins[trial.fresh[i] + 1]):
             e = on.rows[k]
@@ -271,7 +265,7 @@ def _accept(
 
 
 @compiled
-def _undo(on: Instance, held: Held, trial: _Trial) -> None:
+def _undo(on: ClassEquations, held: Held, trial: _Trial) -> None:
     """Hide again what was released, and publish what was suppressed instead."""
     for i in range(trial.counts[FRESH]):
         held.hidden[trial.fresh[i]], held.cost[trial.fresh[i]] = False, float(on.price[trial.fresh[i]])
@@ -282,13 +276,12 @@ def _undo(on: Instance, held: Held, trial: _Trial) -> None:
 
 
 @compiled
-def improve(
-    groups: Groups, on: Instance, asked: Asked, held: Held, pool: IntArray, end: int, work: Workspace
-) -> tuple[IntArray, int, int]:
+def improve(groups: Groups, search: Search, pool: IntArray, end: int) -> tuple[IntArray, int, int]:
     """Release groups of cells one after another where the demands that need them can be met more cheaply.
 
     A release is kept if the price of all suppressed cells falls. Returns the pool and how many were kept.
     """
+    on, held = search.on, search.held
     n = held.hidden.size
     accepted = 0
     trial = _Trial(
@@ -296,11 +289,12 @@ def improve(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.zeros(n, np.int64),
+        np.empty(held.where.shape[0], np.int64),
         np.full(held.where.shape[0], -1, np.int64),
         np.zeros(3, np.int64),
     )
     for g in range(groups.starts.size - 1):
-        if work.effort[0] > groups.most:
+        if search.work.effort[0] > groups.most:
             break
         gain = _take_out(g, groups, on, held, trial)
         if trial.counts[TAKEN] == 0:
@@ -308,31 +302,31 @@ def improve(
         single, cell = trial.counts[TAKEN] == 1, trial.taken[0]
         if end > pool.shape[1] // 2:
             end = compact(held, pool, end)
-        todo = _users(g, groups, held, pool, trial.mark)
+        todo = _users(g, groups, held, pool, trial)
         if single:
             held.cost[cell] = np.inf
-        todo = _nearest_first(todo, cell, on, asked, held)
+        todo = _nearest_first(todo, cell, search)
         begin, steps, fine = end, 0, True
         if single and todo.size > 0:
-            steps = _bypass(todo, gain - 0.5 if groups.exchange else np.inf, on, held, pool, trial, work)
+            steps = _bypass(todo, gain - 0.5 if groups.exchange else np.inf, search, pool, trial)
             fine = steps >= 0 and trial.counts[SPENT] < gain
             steps = max(steps, 0)
         elif not single and todo.size > 1:
-            fine, todo = _dearest_first(todo, gain, on, asked, held, work)
+            fine, todo = _most_expensive_first(todo, gain, search)
         where_new = np.empty((todo.size, 2), np.int64)
         for i in range(todo.size if fine else 0):
             q, count = todo[i], 0
             if steps > 0:
                 pool = reserve(pool, end, steps + held.where[q, 1])
-                count = _detour(q, steps, on, asked, held, pool, end, trial)
+                count = _detour(q, steps, search, pool, end, trial)
             if count == 0:
                 limit = gain - trial.counts[SPENT] - 0.5 if groups.exchange else np.inf
-                outcome, count = settle(q, limit, on, asked, held.cost, work)
+                outcome, count = settle(q, limit, search)
                 if outcome != FOUND:
                     fine = False
                     break
                 pool = reserve(pool, end, count)
-                _write(q, count, on, held, pool, end, trial, work)
+                _write(q, count, search, pool, end, trial)
                 fine = trial.counts[SPENT] < gain
             where_new[i, 0], where_new[i, 1] = end, count
             end += count
@@ -343,7 +337,7 @@ def improve(
             accepted += 1
             if single and groups.exchange:
                 held.cost[cell] = float(on.price[cell])
-            _accept(todo, where_new, begin, end, on, held, pool, trial)
+            _accept(todo, where_new, begin, end, search, pool, trial)
             continue
         _undo(on, held, trial)
         end = begin

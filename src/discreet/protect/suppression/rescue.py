@@ -1,31 +1,52 @@
-"""Circuits in whole numbers by linear and integer programming, for demands that take other searches too long."""
+"""Circuits in integers by linear and integer programming, for demands that take other searches too long.
+
+Where there is none, the error says which cells would have to be suppressed that must not be.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import LimitError
+from discreet.core.errors import InfeasibleError, LimitError
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, row_of
-from discreet.protect.suppression.problem import Problem
+from discreet.protect.suppression.problem import Problem, state
 
 STEPS = (4, 6, 1_000_000)
-"""How many equations away from the cell circuits may lead, one attempt after another."""
+"""How many equations away from the cell circuits may lead, one attempt after another: most are found among a few
+thousand cells near by, where integer programs are fast, and the last attempt has the whole table."""
 NODES = 2_000
-"""The effort of one attempt, counted in nodes so that it is the same on any machine."""
+"""The effort of one attempt, counted in nodes to be the same on any machine."""
 FINE = 1024
-"""The most steps by which an amount is moved in the first attempt."""
+"""The most steps by which an amount is moved in the first attempt: integers of few digits keep programs short."""
 PARTS = 12
-"""What steps of large amounts are multiples of: moves by halves, thirds, quarters or sixths of a step are whole."""
+"""What steps of large amounts are multiples of: halves, thirds, quarters and sixths of a step are then integers."""
 TRIES = 3
-"""How often a circuit is replaced by a cheaper one."""
+"""How often a circuit is replaced by a cheaper one. Like the gap, it trades a little cost for much time."""
 GAP = 0.05
 """How far from the cheapest a circuit may be."""
 CLOSE = 1e-5
-"""How near to a whole number a move must be to be taken for it; whether all sums stay is then checked exactly."""
+"""How near to an integer a move must be to be taken for it; whether all sums stay is then checked exactly."""
+FEW = 5
+"""How many conflicting cells a message names, to keep it readable."""
+Moves: TypeAlias = tuple[IntArray, IntArray]
+"""A circuit: the classes that move, and by how much."""
+
+
+class _Wanted(NamedTuple):
+    """A circuit that is looked for: ``cell`` moves up by ``size`` steps of ``step`` units, others within their room."""
+
+    problem: Problem
+    cell: int
+    size: int
+    step: int
+    cost: FloatArray
+    down: FloatArray
+    up: FloatArray
 
 
 def rescue(
@@ -36,68 +57,54 @@ def rescue(
     cost: FloatArray,
     known: tuple[IntArray, FloatArray, FloatArray],
     hint: IntArray,
-) -> tuple[IntArray, IntArray] | None:
-    """Return a circuit of whole numbers that moves a class by at least `size`, or None where there is none.
+) -> Moves | None:
+    """Return a circuit of integers that moves a class by at least `size`, or None where there is none.
 
-    Moves are given as the demand counts them: up for a demand that asks for down, too. It is looked for among the
-    cells of ``hint`` first: those of a circuit with broken moves.
+    Moves are counted as the demand counts them: up even where it asks for down. The cells of ``hint``, those of a
+    circuit with fractional moves, are tried first.
     """
-    down, up = problem.down.copy(), problem.up.copy()
+    down, up = problem.on.down.copy(), problem.on.up.copy()
     at, less, more = known
     down[at], up[at] = np.minimum(down[at], less), np.minimum(up[at], more)
     if way == 0:
         down = up = np.minimum(down, up)
     elif way < 0:
         down, up = up, down
-    # Large amounts are moved in coarse steps: parts of them are whole, and integer programming, which comes last, is
-    # lost among whole numbers of many digits.
+    # Large amounts are moved in coarse steps: parts of them are integers, and integer programming, which comes last, is
+    # lost among integers of many digits.
     unit = PARTS if size >= PARTS * PARTS else 1
     while size > unit * FINE:
         unit *= 2
     coarser = [(unit * more, False) for more in (1, 5, 35) if 1 < unit * more <= size // PARTS]
-    for step, whole in (*coarser, (unit, True), *([(1, True)] if unit > 1 else [])):
+    for step, integers in (*coarser, (unit, True), *([(1, True)] if unit > 1 else [])):
         steps = -(-size // step)
         if step == 1 or steps * step <= min(up[cell], down[cell] if way == 0 else np.inf):
-            bounds = (_steps(down, step), _steps(up, step))
-            found = _search(problem, cell, steps, cost, bounds, hint, step, whole)
+            # What has no bound stays without.
+            room = (np.where(side >= 2**52, side, np.floor(side / step)) for side in (down, up))
+            found = _search(_Wanted(problem, cell, steps, step, cost, *room), hint, integers)
             if found is not None:
                 return found
     return None
 
 
-def _steps(room: FloatArray, step: int) -> FloatArray:
-    """Return how many steps cells can move; what has no bound stays without."""
-    return np.where(room >= 2**52, room, np.floor(room / step))
-
-
-def _search(
-    problem: Problem,
-    cell: int,
-    size: int,
-    cost: FloatArray,
-    bounds: tuple[FloatArray, FloatArray],
-    hint: IntArray,
-    step: int,
-    whole: bool,
-) -> tuple[IntArray, IntArray] | None:
+def _search(wanted: _Wanted, hint: IntArray, integers: bool) -> Moves | None:
     """Look for a circuit among the cells of the hint, those suppressed already, and then further and further away.
 
     Once there is one, integer programs are not asked for another further away: they take long there.
     """
+    problem, cell, cost = wanted.problem, wanted.cell, wanted.cost
 
-    def within(region: BoolArray) -> tuple[IntArray, IntArray] | None:
+    def within(region: BoolArray) -> Moves | None:
         region[cell] = True
-        return _solve(problem, np.flatnonzero(region), cell, size, cost, bounds, step, whole and best is None)
+        return _solve(wanted, np.flatnonzero(region), integers and best is None)
 
-    def price(found: tuple[IntArray, IntArray]) -> int:
-        return int(problem.price[found[0][~hidden[found[0]]]].sum())
+    def price(found: Moves) -> int:
+        return int(problem.on.price[found[0][~hidden[found[0]]]].sum())
 
-    hidden = (cost < problem.price) | (problem.free & np.isfinite(cost))
-    best: tuple[IntArray, IntArray] | None = None
+    hidden = (cost < problem.on.price) | (problem.free & np.isfinite(cost))
+    best: Moves | None = None
     if hint.size:
-        near = np.zeros(problem.size, bool)
-        near[hint] = True
-        best = within(near)
+        best = within(np.isin(np.arange(problem.size), hint))
     if best is None or price(best) > 0:
         best = within(hidden.copy()) or best
     region = np.zeros(problem.size, bool)
@@ -105,7 +112,7 @@ def _search(
     done, before = 0, 0
     for steps in STEPS:
         # More than the sensitive cell itself is much to pay: it may be had for less further away.
-        if best is not None and price(best) <= max(problem.price[cell], 1):
+        if best is not None and price(best) <= max(problem.on.price[cell], 1):
             break
         while done < steps:
             grown = _wider(problem, region, np.isfinite(cost))
@@ -124,74 +131,114 @@ def _search(
 
 def _wider(problem: Problem, region: BoolArray, usable: BoolArray) -> BoolArray:
     """Return a region with all usable classes that share an equation with it."""
-    row = row_of(problem.starts)
-    touched = np.zeros(problem.starts.size - 1, bool)
-    touched[row[region[problem.columns]]] = True
+    on = problem.on
+    row = row_of(on.starts)
+    touched = np.zeros(on.starts.size - 1, bool)
+    touched[row[region[on.columns]]] = True
     grown = region.copy()
-    grown[problem.columns[touched[row]]] = True
+    grown[on.columns[touched[row]]] = True
     return grown & (usable | region)
 
 
-def _solve(
-    problem: Problem,
-    cells: IntArray,
-    cell: int,
-    size: int,
-    cost: FloatArray,
-    bounds: tuple[FloatArray, FloatArray],
-    step: int,
-    whole: bool,
-) -> tuple[IntArray, IntArray] | None:
+def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
     """Return a cheap circuit within some cells, None where there is none.
 
-    It is one over real numbers if its moves are whole; integer programming is asked only where ``whole`` says so.
+    It is one over real numbers if its moves are integers; integer programming is used only where ``integers`` says so.
     """
     from scipy.sparse import hstack
 
-    down, up = bounds
-    matrix = problem.system.matrix(problem.size)[:, cells]
+    size, down, up = wanted.size, wanted.down[cells], wanted.up[cells]
+    matrix = wanted.problem.matrix[:, cells]
     matrix = matrix[np.diff(matrix.indptr) > 0]
     both = hstack([matrix, -matrix]).tocsr()
     n = cells.size
-    at = int(np.searchsorted(cells, cell))
+    at = int(np.searchsorted(cells, wanted.cell))
     # A cell that can only move a part of the way bears its cost all the same.
-    each = cost[cells] / np.clip(np.maximum(down[cells], up[cells]), 1.0, float(size))
-    # A solver tells costs apart that are not too different: what is next to nothing costs a billionth of the dearest.
+    each = wanted.cost[cells] / np.clip(np.maximum(down, up), 1.0, float(size))
+    # A solver tells costs apart that are not too different: next to nothing is a billionth of the most expensive.
     each = np.maximum(each / each.max() * 1e6, 1e-3)
-    lower, upper = np.zeros(2 * n), np.concatenate([up[cells], down[cells]])
     # Nothing has to move a thousand times as far as the sensitive cell, and solvers lose their way in large ranges.
-    upper = np.minimum(upper, 1000.0 * size)
+    lower, upper = np.zeros(2 * n), np.minimum(np.concatenate([up, down]), 1000.0 * size)
     lower[at], upper[at], upper[n + at] = size, max(size, upper[at]), 0.0
-    move = None
-    for integers in (False, True) if whole else (False,):
-        zero = np.zeros(both.shape[0])
+    zero = np.zeros(both.shape[0])
+    for whole in (False, True) if integers else (False,):
         program = Program(
             Rows(both.indptr, both.indices, both.data),
             costs=np.concatenate([each, each]),
             lower=lower,
             upper=upper,
             sums=(zero, zero),
-            whole=integers,
+            whole=whole,
             options={"mip_max_nodes": NODES, "mip_max_improving_sols": TRIES, "mip_rel_gap": GAP},
         )
         if program.run() == "infeasible":
             return None
         if program.found:
             moves = program.point[:n] - program.point[n:]
-            move = _whole((np.rint(moves) if integers else moves) * step, matrix)
-        if move is not None:
-            return cells[move != 0], move[move != 0]
-    if whole:
+            move = _as_integers((np.rint(moves) if whole else moves) * wanted.step, matrix)
+            if move is not None:
+                return cells[move != 0], move[move != 0]
+    if integers:
         raise LimitError(
-            f"no table of whole numbers was found in which cell {problem.cell(cell)} moves by {size * step}; lower its "
-            "protection level, or let zeros be suppressed"
+            f"no table of integers was found in which cell {wanted.problem.cell(wanted.cell)} moves by "
+            f"{size * wanted.step}; lower its protection level, or let zeros be suppressed"
         )
     return None
 
 
-def _whole(moves: FloatArray, matrix: Any) -> IntArray | None:
-    """Return moves as whole numbers if they are, and all sums stay."""
+def _as_integers(moves: FloatArray, matrix: Any) -> IntArray | None:
+    """Return moves as integers if they are, and all sums stay."""
     move = np.rint(moves).astype(np.int64)
     if np.abs(moves - move).max(initial=0.0) > CLOSE * max(1.0, float(np.abs(moves).max(initial=0.0)) / 1000):
         return None
     return move if not (matrix.astype(np.int64) @ move).any() else None
+
+
+class UnprotectableError(InfeasibleError):
+    """A sensitive cell cannot be protected as asked: ``why`` not, and what helps ``anyway``, whatever was asked."""
+
+    why: str
+    anyway: str
+
+    @classmethod
+    def of(cls, why: str, anyway: str, remedies: Sequence[str] = ()) -> UnprotectableError:
+        """Say why not, and what to do about it; remedies are changes of the request that were tried and work."""
+        error = cls("; ".join([why, "; or ".join([*remedies, anyway])]))
+        error.why, error.anyway = why, anyway
+        return error
+
+
+def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None = None) -> UnprotectableError:
+    """Return the error that says what prevents moving the value at a position.
+
+    The problem is stated again with every figure open to suppression; the cells that a circuit needs then, and that the
+    request keeps published, are the conflict.
+    """
+    cells, equations = problem.cells, problem.cells.equations
+    none = np.zeros(cells.values.size, bool)
+    wide = state(cells, problem.demands, np.ones(cells.values.size, np.int64), none, True)
+    against = f" against the {attacker}" if attacker else ""
+    anyway = "make the table coarser, or publish fewer totals or fewer tables together"
+    if size > 1:
+        # One unit is the least that keeps a value from being exact.
+        anyway += "; or lower the level"
+    if attacker:
+        anyway += "; or leave insiders aside knowingly (insiders='none', --insiders none)"
+    sign = "±" if way == 0 else "+" if way > 0 else "−"
+    head = f"cell {equations.describe(at)} cannot be protected by {sign}{equations.text(size)}{against}"
+    k = int(wide.member[at])
+    if k >= 0:
+        barred = np.zeros(wide.size, bool)
+        barred[wide.member[(wide.member >= 0) & (problem.member < 0) & cells.listed]] = True
+        cost = np.where(barred, 1.0, 1e-4)
+        nothing = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+        found = rescue(wide, k, max(size, 1), way, cost, nothing, nothing[0])
+        if found is not None:
+            need = found[0][barred[found[0]]]
+            names = [wide.cell(int(j)) for j in need[:FEW]]
+            if names:
+                more = f" and {need.size - FEW} more" if need.size > FEW else ""
+                return UnprotectableError.of(f"{head} while these are published: {'; '.join(names)}{more}", anyway)
+    return UnprotectableError.of(
+        f"{head}: whatever is suppressed, what remains published or known determines it more closely", anyway
+    )

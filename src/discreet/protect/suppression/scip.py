@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray
 from discreet.protect.suppression.master import Master
 
 Separate: TypeAlias = Callable[[FloatArray, bool], bool]
-"""Given shares of the master's columns, and whether they are whole, adds violated cuts; true where all is met."""
+"""Given shares of the master's columns, and whether they are integers, adds violated cuts; true where all is met."""
 DEPTH = 4
-"""Nodes below this depth are cut only where their shares are whole."""
+"""Nodes below this depth are cut only where their shares are integers: a round choice, since cuts near the root serve
+most nodes."""
 
 
 def available() -> bool:
@@ -25,98 +26,95 @@ def available() -> bool:
 def branch_and_cut(
     master: Master, separate: Separate, seconds: float | None, above: float
 ) -> tuple[float, FloatArray | None]:
-    """Solve a covering problem whose cuts are found on the way.
+    """Solve a covering problem whose cuts are found on the way, for solutions that cost less than ``above``.
 
-    Args:
-        master: the cells that are open and the cuts so far.
-        separate: finds cuts that a point violates.
-        seconds: when to stop.
-        above: what a solution is known to cost; only cheaper ones are looked for.
-
-    Returns:
-        A proven bound, infinite where nothing is cheaper, and the shares of the best solution found.
+    Returns a proven bound, infinite where nothing is cheaper, and the shares of the best solution found.
     """
-    from pyscipopt import Conshdlr, Model, quicksum
-    from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
-
-    model = Model()
-    model.hideOutput()
-    model.setParam("parallel/maxnthreads", 1)
-    model.setParam("misc/allowstrongdualreds", False)
-    model.setParam("misc/allowweakdualreds", False)
-    if seconds is not None:
-        model.setParam("limits/time", max(seconds, 0.05))
-    model.setObjlimit(above - 0.5)
-    open_ = np.flatnonzero(master.low < master.high)
-    variables = {int(c): model.addVar(vtype="B", obj=float(master.price[c])) for c in open_}
-    inside = master.low.copy()
-
-    def row(place: IntArray, values: FloatArray) -> tuple[Any, float]:
-        terms = [float(v) * variables[int(c)] for c, v in zip(place, values, strict=True) if int(c) in variables]
-        return quicksum(terms), 1.0 - float((values * inside[place])[master.low[place] == master.high[place]].sum())
-
-    sent = 0
-
-    def send(target: Any) -> int:
-        """Hand over the cuts that were found since the last time."""
-        nonlocal sent
-        fresh = master.cuts[sent:]
-        for place, values in fresh:
-            left, right = row(place, values)
-            if right > 1e-9:
-                target.addCons(left >= right)
-        sent = len(master.cuts)
-        return len(fresh)
-
-    send(model)
-
-    class Safe(Conshdlr):
-        """Accepts a solution only if every demand is met."""
-
-        def shares(self, solution: Any = None) -> FloatArray:
-            found = inside.copy()
-            for c, variable in variables.items():
-                found[c] = self.model.getSolVal(solution, self.model.getTransformedVar(variable))
-            return np.clip(found, 0.0, 1.0)
-
-        def enforce(self) -> dict[str, Any]:
-            met = separate(np.rint(self.shares()), True)
-            added = send(self.model)
-            result = SCIP_RESULT.CONSADDED if added else SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE
-            return {"result": result}
-
-        def consenfolp(self, constraints: Any, n: int, infeasible: bool) -> dict[str, Any]:
-            return self.enforce()
-
-        def consenfops(self, constraints: Any, n: int, infeasible: bool, objective: bool) -> dict[str, Any]:
-            return self.enforce()
-
-        def conscheck(
-            self, constraints: Any, solution: Any, integrality: bool, rows: bool, reason: bool, completely: bool
-        ) -> dict[str, Any]:
-            met = separate(np.rint(self.shares(solution)), True)
-            return {"result": SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE}
-
-        def conssepalp(self, constraints: Any, n: int) -> dict[str, Any]:
-            if self.model.getDepth() > DEPTH:
-                return {"result": SCIP_RESULT.DIDNOTRUN}
-            separate(self.shares(), False)
-            return {"result": SCIP_RESULT.CONSADDED if send(self.model) else SCIP_RESULT.DIDNOTFIND}
-
-        def conslock(self, constraint: Any, kind: Any, positive: int, negative: int) -> None:
-            for variable in variables.values():
-                self.model.addVarLocksType(self.model.getTransformedVar(variable), kind, positive, negative)
-
+    covering = _Covering(master, separate, seconds, above)
+    model = covering.model
+    covering.send(model)
     model.includeConshdlr(
-        Safe(), "safe", "every demand is met", sepapriority=100, enfopriority=-10, chckpriority=-10, sepafreq=1,
-        eagerfreq=-1, maxprerounds=0, needscons=False,
+        _handler(covering), "safe", "every demand is met", sepapriority=100, enfopriority=-10, chckpriority=-10,
+        sepafreq=1, eagerfreq=-1, maxprerounds=0, needscons=False,
     )  # fmt: skip
     model.optimize()
     fixed = float(master.price[master.low == 1].sum())
     if model.getNSols() == 0:
         return (np.inf if model.getStatus() == "infeasible" else fixed + model.getDualbound()), None
     best = model.getBestSol()
-    found = inside.copy()
-    for c, variable in variables.items():
+    found = master.low.copy()
+    for c, variable in covering.variables.items():
         found[c] = round(model.getSolVal(best, variable))
     return fixed + float(model.getDualbound()), found
+
+
+class _Covering:
+    """A model of SCIP over the cells of a master that are open, and how many of its cuts the model has."""
+
+    def __init__(self, master: Master, separate: Separate, seconds: float | None, above: float) -> None:
+        from pyscipopt import Model
+
+        self.master, self.separate, self.sent = master, separate, 0
+        self.model = Model()
+        self.model.hideOutput()
+        self.model.setParam("parallel/maxnthreads", 1)
+        self.model.setParam("misc/allowstrongdualreds", False)
+        self.model.setParam("misc/allowweakdualreds", False)
+        if seconds is not None:
+            self.model.setParam("limits/time", max(seconds, 0.05))
+        self.model.setObjlimit(above - 0.5)
+        self.open = np.flatnonzero(master.low < master.high)
+        self.variables = {int(c): self.model.addVar(vtype="B", obj=float(master.price[c])) for c in self.open}
+
+    def send(self, target: Any) -> int:
+        """Hand over the cuts that were found since the last time; return how many."""
+        from pyscipopt import quicksum
+
+        fresh = self.master.cuts[self.sent :]
+        for place, values in fresh:
+            inside = np.isin(place, self.open)
+            right = 1.0 - float((values * self.master.low[place])[~inside].sum())
+            if right > 1e-9:
+                terms = zip(place[inside].tolist(), values[inside].tolist(), strict=True)
+                target.addCons(quicksum(v * self.variables[c] for c, v in terms) >= right)
+        self.sent = len(self.master.cuts)
+        return len(fresh)
+
+    def shares(self, model: Any, solution: Any = None) -> FloatArray:
+        """Return the shares of all columns in a solution; in that of the node's linear program by default."""
+        found = self.master.low.copy()
+        for c, variable in self.variables.items():
+            found[c] = model.getSolVal(solution, model.getTransformedVar(variable))
+        return np.clip(found, 0.0, 1.0)
+
+
+def _handler(covering: _Covering) -> Any:
+    """Return the constraint by which SCIP accepts a solution only if every demand is met."""
+    from pyscipopt import Conshdlr
+    from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
+
+    class Safe(Conshdlr):
+        def consenfops(self, *state: Any) -> dict[str, Any]:
+            return self.consenfolp()
+
+        def consenfolp(self, *state: Any) -> dict[str, Any]:
+            met = covering.separate(np.rint(covering.shares(self.model)), True)
+            added = covering.send(self.model)
+            result = SCIP_RESULT.CONSADDED if added else SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE
+            return {"result": result}
+
+        def conscheck(self, constraints: Any, solution: Any, *state: Any) -> dict[str, Any]:
+            met = covering.separate(np.rint(covering.shares(self.model, solution)), True)
+            return {"result": SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE}
+
+        def conssepalp(self, *state: Any) -> dict[str, Any]:
+            if self.model.getDepth() > DEPTH:
+                return {"result": SCIP_RESULT.DIDNOTRUN}
+            covering.separate(covering.shares(self.model), False)
+            return {"result": SCIP_RESULT.CONSADDED if covering.send(self.model) else SCIP_RESULT.DIDNOTFIND}
+
+        def conslock(self, constraint: Any, kind: Any, positive: int, negative: int) -> None:
+            for variable in covering.variables.values():
+                self.model.addVarLocksType(self.model.getTransformedVar(variable), kind, positive, negative)
+
+    return Safe()

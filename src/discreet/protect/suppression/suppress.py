@@ -1,10 +1,11 @@
-"""Cell suppression: sensitive cells are not published, nor are as many others as it takes to keep them unknown."""
+"""Cell suppression: sensitive cells are not published, nor are others from which they could be worked out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -12,52 +13,50 @@ from discreet.core.clock import Clock
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.protect.base import Original, Protected
-from discreet.protect.suppression.costs import COSTS, costs_of
+from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.suppression.fast import fast
 from discreet.protect.suppression.insider_knowledge import Insiders, knowledge_of
 from discreet.protect.suppression.pattern import Pattern
-from discreet.protect.suppression.primary import Wish, demands_of, primary
-from discreet.protect.suppression.problem import lay_out, state
-from discreet.protect.suppression.unprotectable import UnprotectableError, explain
+from discreet.protect.suppression.primary import COSTS, Wish, costs_of, demands_of, primary
+from discreet.protect.suppression.problem import lay_out, name_of, state
+from discreet.protect.suppression.rescue import UnprotectableError, explain
 from discreet.protect.usage import UNLISTED, Usage, option
 from discreet.rules.sensitivity import Combine
 from discreet.table import Table
 from discreet.table.attacker import Attacker
+from discreet.table.figures import Figures, units_of
+from discreet.table.kinds import Marked
+from discreet.table.release import Release
 from discreet.table.tabulation import Tabulation
 
-Search: TypeAlias = Literal["fast", "optimal"]
+Effort: TypeAlias = Literal["fast", "optimal"]
 Zeros: TypeAlias = Literal["published", "suppressible"]
 SENSITIVE, SECONDARY, WHO = "Which cells are sensitive", "What is suppressed with them", "Who looks"
-CHOICES = {
-    "method": ("fast", "optimal"),
-    "zeros": ("published", "suppressible"),
-    "insiders": ("auto", "none", "singletons", "respondents"),
-    "combine": ("any", "all"),
-}
+CHOICES = {"method": Effort, "zeros": Zeros, "insiders": Insiders, "combine": Combine}
+MOST_BITS = 40
+"""The widest intervals that a bound on the risk may ask for: a million times a million values. A round choice."""
 
 
 @dataclass(frozen=True)
 class Suppression:
     """Suppress the sensitive cells of a table, or of linked tables, and what could be used to work them out.
 
-    Every sensitive cell keeps its protection levels: tables of whole numbers that fit everything published have it as
-    low as its value less the lower level, as high as its value plus the upper level, and as far apart as the sliding
-    level, for outsiders and for every insider considered. Cells in several linked tables are one: all tables are
+    Every sensitive cell keeps its protection levels: tables of integers that fit everything published have it as low as
+    its value less the lower level, as high as its value plus the upper level, and as far apart as the sliding level,
+    for outsiders and for every insider considered. A cell of several linked tables is one cell: all tables are
     protected in one problem.
 
     Args:
         rules: sensitivity rules; cells that any of them calls sensitive are primary suppressions, with its levels.
         wishes: cells that must be suppressed, with levels, or published, and costs of single cells.
-        risk: cells whose disclosure risk 1/H is above this are sensitive, and so wide that it is not.
+        risk: cells whose disclosure risk 1/H is above this are sensitive, and kept so wide that it is not.
         levels: lower and upper level of every sensitive cell, in the unit published, instead of the rules' own.
         method: ``"fast"``, or ``"optimal"`` for a pattern with a proven gap.
         cost: ``"value"``, ``"cells"``, ``"log"``, ``"contributors"``, ``"records"``, or another magnitude of the table.
         zeros: whether cells of the value 0 are always ``"published"`` or ``"suppressible"``. Where they are published,
             every reader knows that a hidden value is not 0, and patterns are safe against that.
         insiders: whose own contributions are allowed for: ``"none"``, ``"singletons"`` alone in a cell,
-            ``"respondents"`` of any suppressed cell; ``"auto"`` takes the respondents of magnitudes and nobody of
-            counts.
+            ``"respondents"`` of any suppressed cell; ``"auto"`` takes respondents for magnitudes, nobody for counts.
         attackers: further insiders, coalitions and holdings by name.
         combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
         response: the magnitude that is published; the only one by default.
@@ -74,7 +73,7 @@ class Suppression:
         default=None,
         metadata=option("LOWER,UPPER: levels of all sensitive cells, not the rules' own.", panel=SENSITIVE),
     )
-    method: Search = field(default="fast", metadata=option("fast or optimal.", panel=SECONDARY))
+    method: Effort = field(default="fast", metadata=option("fast or optimal.", panel=SECONDARY))
     cost: str = field(
         default="value",
         metadata=option("value, cells, log, contributors, records, or another magnitude.", panel=SECONDARY),
@@ -121,14 +120,15 @@ class Suppression:
         for name in ("rules", "wishes", "attackers"):
             given = getattr(self, name)
             object.__setattr__(self, name, tuple(given) if isinstance(given, Sequence) else (given,))
-        for name, known in CHOICES.items():
-            if getattr(self, name) not in known:
-                raise RequestError(f"{name} is {getattr(self, name)!r}; it is {', '.join(map(repr, known))}")
+        for name, choice in CHOICES.items():
+            given, known = getattr(self, name), get_args(choice)
+            if given not in known:
+                raise RequestError(f"{name} is {given!r}; it is {', '.join(map(repr, known))}")
         if not self.rules and not self.wishes and self.risk is None:
             raise RequestError("nothing says which cells are sensitive; give rules, cells, or a bound on the risk")
         if self.risk is not None and not self.risk > 0:
             raise RequestError(f"the bound on the risk is {self.risk}; give a number above 0")
-        if self.risk is not None and 1 / self.risk > 40:
+        if self.risk is not None and 1 / self.risk > MOST_BITS:
             raise RequestError(f"a risk of at most {self.risk} asks for intervals of 2^{1 / self.risk:.0f} values")
         if self.levels is not None and not min(self.levels) >= 0:
             raise RequestError(f"the protection levels are {self.levels}; give two numbers of 0 or more")
@@ -142,13 +142,18 @@ class Suppression:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made; how sensitive cells are found is for the agency to tell."""
+        """What the release says about how it was made; how sensitive cells are found is the agency's to tell."""
         return {"method": self.method, "cost": self.cost if self.cost in COSTS else "column", "form": "marks"}
 
     @property
     def above_zero(self) -> bool:
-        """Whether zeros are always published, so that no hidden value is 0; values below 0 say nothing of the kind."""
-        return self.zeros == "published" and self.least >= 0 and not any(_zeros(rule) for rule in self.rules)
+        """Whether zeros are always published, so no hidden value is 0; not where values can be negative."""
+        return self.least >= 0 and not self._hides_zeros
+
+    @property
+    def _hides_zeros(self) -> bool:
+        """Whether zeros can be suppressed, because they may be or because a rule calls them unsafe."""
+        return self.zeros == "suppressible" or any(getattr(rule, "zeros", "") == "unsafe" for rule in self.rules)
 
     def pattern(self, originals: Original | Sequence[Original], *, progress: Progress | None = None) -> Pattern:
         """Return what is suppressed and why, without publishing anything.
@@ -165,7 +170,7 @@ class Suppression:
         """Return changes of the request that protect every sensitive cell, each tried on the tables."""
         tried: list[tuple[str, Suppression]] = []
         if self.zeros == "published":
-            text = "let zeros be suppressed, so that a mark may be one (zeros='suppressible', --zeros suppressible)"
+            text = "let zeros be suppressed, so a mark may be one (zeros='suppressible', --zeros suppressible)"
             tried.append((text, replace(self, zeros="suppressible", least=min(self.least, 0.0), method="fast")))
         others = tuple(wish for wish in self.wishes if wish.status != "publish")
         if len(others) < len(self.wishes):
@@ -182,17 +187,12 @@ class Suppression:
 
     def _found(self, originals: Original | Sequence[Original], progress: Progress | None) -> Pattern:
         clock = Clock.within(self.time_limit)
-        tables = tabulations(originals, self.zeros == "suppressible" or any(_zeros(rule) for rule in self.rules))
+        tables = tabulations(originals, self._hides_zeros)
         cells = lay_out(tables, self.response, self.least, self.above_zero)
         found = [primary(table, self.rules, self.combine, self.response, self.risk, self.levels) for table in tables]
         demands, published, given = demands_of(cells, found, self.wishes, above_zero=self.above_zero)
-        problem = state(
-            cells,
-            demands,
-            costs_of(cells, self.cost, self.response, given),
-            published,
-            self.zeros == "suppressible",
-        )
+        costs = costs_of(cells, self.cost, self.response, given)
+        problem = state(cells, demands, costs, published, self.zeros == "suppressible")
         stuck = np.flatnonzero(demands.sensitive & (problem.member < 0))
         if stuck.size:
             i = int(stuck[0])
@@ -203,7 +203,7 @@ class Suppression:
             return search.pattern()
         from discreet.protect.suppression.optimal import optimal
 
-        # What the first pattern took counts, too.
+        # The time for the first pattern counts too.
         return optimal(search, time_limit=clock.left, progress=progress)
 
     def apply(
@@ -212,13 +212,13 @@ class Suppression:
         """Refuse to publish what nobody has audited."""
         raise RequestError(
             "suppression publishes nothing that was not audited: call discreet.suppress(table, rules, …), or make the "
-            "method with discreet.evaluate.certified.AuditedSuppression; Suppression.pattern(table) says what would be "
-            "suppressed"
+            "method with discreet.evaluate.audited_suppression.AuditedSuppression; Suppression.pattern(table) says "
+            "what would be suppressed"
         )
 
 
 def tabulations(originals: Original | Sequence[Original], empty: bool = False) -> tuple[Tabulation, ...]:
-    """Return originals as tabulations, with the cells that hold nothing if asked for."""
+    """Return originals as tabulations, with their empty cells if asked for."""
     several = [originals] if isinstance(originals, Table | Tabulation) else list(originals)
     if not several:
         raise RequestError("there is no table to protect; give at least one")
@@ -231,5 +231,27 @@ def tabulations(originals: Original | Sequence[Original], empty: bool = False) -
     return tuple(made)
 
 
-def _zeros(rule: Any) -> bool:
-    return getattr(rule, "zeros", "safe") == "unsafe"
+def marked(method: Suppression, pattern: Pattern) -> Protected:
+    """Return the release of a pattern, with marks in place of what it hides: no value of those cells enters it.
+
+    Nobody has audited it: this is for the audit itself (:func:`discreet.evaluate.audited_suppression.certify`).
+    """
+    cells, figures = pattern.problem.cells, []
+    for table, place in zip(cells.tables, cells.places, strict=True):
+        decimals = units_of(table, method.response)[1]
+        floor = max(math.ceil(method.least * 10**decimals), int(method.above_zero)) if method.least >= 0 else None
+        hidden, mark, name = pattern.positions[place], Marked(least=floor), name_of(table, cells.tables)
+        figures.append(Figures.of_tabulation(table, response=method.response, hidden=hidden, mark=mark, name=name))
+    values, total = cells.values[cells.listed], int(cells.values[0])
+    changes = Changes.between(
+        values, values, pattern.positions[cells.listed], total=(total, total), decimals=cells.equations.decimals
+    )
+    late = "The time limit ended the search; the pattern is safe, and its gap is what was proved by then."
+    details = pattern.to_dict()
+    details["search"] = details.pop("method")
+    return Protected(
+        Release(None, method.name, method.parameters, tuple(figures)),
+        changes,
+        (pattern.sentence, *([late] if pattern.limited else [])),
+        details,
+    )

@@ -2,14 +2,15 @@
 
 The method proves its pattern by tables that it found itself. The audit takes the release as a reader would, and works
 out whether every sensitive cell can still be as low and as high as it must, for the outsider and for every insider. It
-is told the method's tables and believes none of them: one that keeps all that is published, and all that an insider
-knows, by the audit's own equations shows what can be; where none does, the audit searches itself.
+is given the method's tables and trusts none of them: a table counts only if it keeps everything that is published, and
+everything that an insider knows, in the equations of the release; where none does, the audit searches on its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +19,16 @@ from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, LimitError
-from discreet.core.numerics import index_ranges, whole_where_near
+from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
+from discreet.core.sparse import starts_of
 from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
 from discreet.protect.suppression.insider_knowledge import at_least
-from discreet.protect.suppression.marking import marked
+from discreet.protect.suppression.suppress import marked
 from discreet.reading.original import open_originals
 from discreet.reading.reading import Reading
 from discreet.table.attacker import Attacker, Contribution, Fact
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class UnsafeError(DiscreetError):
-    """The audit found a pattern unsafe that the method took for safe: nothing is returned."""
+    """The audit finds a pattern unsafe that the method took for safe: nothing is returned."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +77,6 @@ class Suppressed:
         return f"{self.pattern.sentence} {safe_against(self.pattern)}"
 
     def __str__(self) -> str:
-        """Say what was done."""
         return self.sentence
 
     __repr__ = __str__
@@ -85,7 +86,7 @@ class Suppressed:
 
 
 def safe_against(pattern: Pattern) -> str:
-    """Say against whom the audit found a pattern safe, and who was left aside."""
+    """Say against whom the audit finds a pattern safe, and who was left aside."""
     known = pattern.known
     many = len(known) - len(known.named)
     who = f" and {len(known):,} insider{'' if len(known) == 1 else 's'}" if len(known) else ""
@@ -93,7 +94,7 @@ def safe_against(pattern: Pattern) -> str:
     if many and not known.identified:
         return f"{said} {ONE_CELL.capitalize()}."
     cells = pattern.problem.cells
-    # Whoever is counted in a cell knows that it is not 0, which is news where zeros may be hidden.
+    # A respondent counted in a cell knows that it is not 0, which is news where zeros may be hidden.
     news = any(contributes(table) for table in cells.tables) or bool((cells.lower[pattern.positions] < 1).any())
     if many or not news:
         return said
@@ -112,7 +113,7 @@ def suppress(
     """Suppress the sensitive cells of a table, or of linked tables, and have the result audited.
 
     Args:
-        originals: one table, tabulation, file or frame, or several that are linked by the dimensions that they share.
+        originals: one table, tabulation, file or frame, or several that are linked by the dimensions they share.
         rules: what makes a cell sensitive; see :class:`~discreet.protect.suppression.Suppression` for all options.
         form: suppressed cells are published as ``"marks"``, ``"intervals"`` or ``"synthetic"`` values.
         workers: threads of the audit.
@@ -149,7 +150,7 @@ class AuditedSuppression(Suppression):
     def apply(
         self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
     ) -> Protected:
-        """Protect a table, or several linked ones in one problem; the method draws nothing, and takes no seed."""
+        """Protect a table, or several linked ones in one problem; nothing is drawn, and the seed plays no part."""
         found = certify(self, original, progress=progress)
         details = {**found.protected.details, "audit": "safe"}
         return replace(found.protected, details=details, candidates=candidates_of(found.pattern))
@@ -167,7 +168,8 @@ def certify(
     check_form(form)
     pattern = method.pattern(originals, progress=progress)
     protected = marked(method, pattern)
-    release = show_as(protected.release, form, least=method.least, progress=progress)
+    layout = pattern.problem.cells.equations.layout
+    release = show_as(protected.release, form, least=method.least, layout=layout, progress=progress)
     found = inspect(pattern, release, least=method.least, workers=workers, progress=progress)
     wrong = faults(pattern, found)
     if wrong:
@@ -198,45 +200,45 @@ def inspect(
         wide = int(demands.sliding[i]) / scale
         levels[tuple(sorted(cells.equations.cell(i).items()))] = (*ends, wide) if wide else ends
     known = pattern.known
-    given: dict[str, Any] = {
-        "limits": Limits(levels=levels),
-        "attackers": known.named if known.identified else attackers_of(pattern),
-        # The audit finds out for itself who the respondents are and what they know.
-        "contributions": cells.tables if known.identified and known.insiders != "none" else None,
-        "insiders": known.insiders if known.identified else "auto",
-        "response": known.response,
-        "least": least,
-        "proofs": 0,
-        "workers": workers,
-        "progress": progress,
-    }
-    quick = audit(release, verdict_only=True, candidates=candidates_of(pattern), **given)
-    # What the short way leaves undecided is worked out in full.
-    return audit(release, **given) if (quick.findings.rank == RANK["incomplete"]).any() else quick
+    judge = partial(
+        audit,
+        release,
+        limits=Limits(levels=levels),
+        attackers=known.named if known.identified else attackers_of(pattern),
+        # The audit finds out on its own who the respondents are and what they know.
+        contributions=cells.tables if known.identified and known.insiders != "none" else None,
+        insiders=known.insiders if known.identified else "auto",
+        response=known.response,
+        layout=cells.equations.layout,
+        least=least,
+        proofs=0,
+        workers=workers,
+        progress=progress,
+    )
+    quick = judge(verdict_only=True, candidates=candidates_of(pattern))
+    # What that leaves undecided is worked out in full.
+    return judge() if (quick.findings.rank == RANK["incomplete"]).any() else quick
 
 
 def candidates_of(pattern: Pattern) -> Candidates:
     """Return the true table and those by which the method proves its pattern, for the audit to check."""
     problem, circuits = pattern.problem, pattern.circuits
-    inside = np.flatnonzero(problem.member >= 0)
-    inside = inside[np.argsort(problem.member[inside], kind="stable")]
+    inside = np.argsort(problem.member, kind="stable")
     first = np.searchsorted(problem.member[inside], np.arange(problem.size + 1))
-    none = np.zeros(0, np.int64)
-    cells = np.concatenate([none, *(circuit.cells for circuit in circuits)])
-    moves = np.concatenate([none, *(circuit.moves for circuit in circuits)])
+    cells, moves = pattern.circuit_cells
     way = np.array([circuit.way for circuit in circuits], np.int64)
-    # All cells of a class move alike.
+    # All cells of a class move together.
     which, k = index_ranges(first[cells], first[cells + 1])
     table = np.repeat(np.arange(way.size), [circuit.cells.size for circuit in circuits])[which]
     at, by = inside[k], moves[which]
-    # What leads both ways is two tables.
+    # A circuit that leads both ways is two tables.
     up, down = way[table] >= 0, way[table] <= 0
     count = np.bincount(table, minlength=way.size)
     equations = problem.cells.equations
     return Candidates(
         equations.positions,
         problem.cells.values,
-        np.cumsum(np.concatenate([[0], count[way >= 0], count[way <= 0]])),
+        starts_of(np.concatenate([count[way >= 0], count[way <= 0]])),
         np.concatenate([at[up], at[down]]),
         np.concatenate([by[up], -by[down]]),
         equations.decimals,
@@ -246,8 +248,8 @@ def candidates_of(pattern: Pattern) -> Candidates:
 def attackers_of(pattern: Pattern) -> list[Attacker]:
     """Return everybody the pattern was protected against as the audit knows them: by what they contributed.
 
-    Whose cells are all published learns nothing from suppressed ones, and is left out. A respondent of a cell is one of
-    every cell that equals it.
+    Respondents whose cells are all published learn nothing from suppressed ones, and are left out. A respondent of a
+    cell is one of every cell that equals it.
     """
     cells, known, member = pattern.problem.cells, pattern.known, pattern.problem.member
     scale = 10**cells.equations.decimals
@@ -259,15 +261,15 @@ def attackers_of(pattern: Pattern) -> list[Attacker]:
     knows: dict[int, list[Fact]] = {}
     for k in np.flatnonzero(known.attacker < first).tolist():
         who, i, own = int(known.attacker[k]), int(known.position[k]), int(known.low[k]) / scale
-        # The cell that a respondent is one of comes first, then those that contain it.
+        # A respondent's own cell comes first, then those that contain it.
         if not pattern.positions[i] or (known.position[who] != i and who not in put):
             continue
         mine, others = put.setdefault(who, {}), int(known.others[k])
         for j in equal[int(member[i])]:
             cell = cells.equations.cell(j)
             if own < 0 or not pattern.problem.demands.sensitive[j]:
-                # A loss is no amount that one adds to a cell. Of a cell that is not sensitive, what others contributed
-                # is no secret.
+                # A loss is no amount that one adds to a cell, and what others contributed to a cell that is not
+                # sensitive is no secret.
                 knows.setdefault(who, []).append(Fact(cell, own, None if others else own))
             elif j not in mine or mine[j].value < own:
                 mine[j] = Contribution(cell, own, others)
@@ -280,8 +282,8 @@ def attackers_of(pattern: Pattern) -> list[Attacker]:
 def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
     """Return what the audit objects to, and whether each is only unfinished.
 
-    Only sensitive cells count. Of a cell that an insider contributed to, the own contribution is known to it whatever
-    is published: levels hold there as far as that leaves room.
+    Only sensitive cells count. Insiders know their own contribution to a cell whatever is published: levels hold there
+    as far as that leaves room.
     """
     cells, demands = pattern.problem.cells, pattern.problem.demands
     entries = found.findings
@@ -307,16 +309,14 @@ def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
             high = min(value + int(demands.upper[i]), mine[1])
             if round(entries.lower[entry] * scale) <= low and round(entries.upper[entry] * scale) >= high:
                 continue
-        name = entries.attackers[who]
-        state = "not finished" if entries.rank[entry] == RANK["incomplete"] else "unsafe"
-        wrong.append(
-            (f"{cells.equations.describe(i)} is {state} against the {name}", entries.rank[entry] == RANK["incomplete"])
-        )
+        open_ = bool(entries.rank[entry] == RANK["incomplete"])
+        state = "not finished" if open_ else "unsafe"
+        wrong.append((f"{cells.equations.describe(i)} is {state} against the {entries.attackers[who]}", open_))
     return wrong
 
 
 def _facts(pattern: Pattern, names: set[str]) -> Iterator[tuple[str, int, int, int]]:
-    """Go through what some insiders know by their own contributions: name, position, least and largest value."""
+    """Return what some insiders know by their own contributions: name, position, least and largest value."""
     known, cells = pattern.known, pattern.problem.cells
     for who, i, low, high in zip(known.attacker, known.position, known.least, known.high, strict=True):
         if known.names[int(who)] in names:
@@ -324,8 +324,7 @@ def _facts(pattern: Pattern, names: set[str]) -> Iterator[tuple[str, int, int, i
     if known.identified and known.insiders != "none":
         found = joint_stakes(cells.tables, cells.places, known.response)
         found = found.chosen(np.isin(found.unit, [i for i, name in enumerate(found.names) if name in names]))
-        own = np.floor(whole_where_near(found.amount * 10.0**cells.equations.decimals)).astype(np.int64)
-        value = cells.values[found.at]
+        own, value = cells.units(found.amount), cells.values[found.at]
         least = at_least(cells, found.unit, found.at, np.where(found.others == 0, value, own))
         for k in range(found.at.size):
             ends = (int(value[k]),) * 2 if found.others[k] == 0 else (int(least[k]), UNBOUNDED)
