@@ -15,6 +15,7 @@ from discreet.evaluate.audited_suppression import AuditedSuppression, UnsafeErro
 from discreet.protect import METHODS
 from discreet.rules import Threshold
 from discreet.table import equations
+from discreet.table.blocks import lay_blocks
 
 
 def row() -> dc.Table:
@@ -52,7 +53,6 @@ def test_where_suppression_has_no_draws_and_no_rules_of_its_own_the_errors_say_w
 @pytest.mark.parametrize("form", ["marks", "intervals", "synthetic"])
 def test_the_positions_and_sums_of_a_table_are_laid_out_once(form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stated: list[object] = []
-    lay_blocks = equations.lay_blocks
 
     def counted(*given: Any) -> Any:
         stated.append(given)
