@@ -129,7 +129,9 @@ class Judge:
         single = np.isin(targets, self.singles)
         wrong = self._faults(targets, ends, judged.bits, self.reach.at(targets), single)
         finished = self._finished(found.finished[targets], judged, wrong)
-        findings = self._findings(targets, ends, judged, wrong, finished, subject=np.where(single, 2, 0), alone=alone)
+        findings = self._findings(targets, ends, judged, wrong, finished, subject=np.where(single, 2, 0))
+        if alone is not None:
+            findings = replace(findings, alone=alone[:, targets] / self.scale)
         return Sheet(findings, found, targets, np.full(targets.size, -1), judged.tables, judged.note)
 
     def verdict_only(self, equations: Equations, targets: IntArray) -> Sheet:
@@ -306,7 +308,6 @@ class Judge:
         finished: BoolArray,
         who: IntArray | None = None,
         subject: IntArray | None = None,
-        alone: FloatArray | None = None,
     ) -> Findings:
         """Put findings into columns; by default they are an outsider's, about values."""
         none = np.zeros(at.size, np.int64)
@@ -325,6 +326,6 @@ class Judge:
             faults=wrong,
             finished=finished,
             subject=none if subject is None else subject,
-            alone=np.full((2, at.size), np.nan) if alone is None else alone[:, at] / self.scale,
+            alone=np.full((2, at.size), np.nan),
             bound=np.zeros(at.size, bool) if judged.bound is None else judged.bound,
         )
