@@ -19,7 +19,7 @@ from discreet.models import LogLinear, PolyaUrn
 from discreet.models.population import Population
 from discreet.protect import RandomSample
 from discreet.studies.antal2015 import Setting, lookup_values, replay
-from discreet.studies.comparison import Effort
+from discreet.studies.comparison import StudyEffort
 
 RELIGION = datasets.religion()
 N, K = RELIGION.total, RELIGION.possible
@@ -159,7 +159,7 @@ def main() -> str:
         )
     linear = linearity()
     start = time.perf_counter()
-    study = replay(Effort(seed=1))
+    study = replay(StudyEffort(seed=1))
     seconds = time.perf_counter() - start
     return "\n\n".join(
         [

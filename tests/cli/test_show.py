@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def drawn(clock: list[float], stream: io.StringIO, seconds: float, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return what a bar draws for work that has been half done after some seconds."""
     monkeypatch.setattr("sys.stderr", stream)
-    with show.Bar() as bar:
+    with show.ProgressBar() as bar:
         bar(0, 10, "drawing")
         clock[0] += seconds
         bar(5, 10, "drawing")
@@ -50,7 +50,7 @@ def test_files_and_pipes_get_no_bar(clock: list[float], monkeypatch: pytest.Monk
 
 def test_a_bar_is_taken_away_when_work_fails(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", Terminal())
-    bar = show.Bar()
+    bar = show.ProgressBar()
 
     def work() -> None:
         with bar:

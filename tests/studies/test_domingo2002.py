@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from discreet.studies import domingo2002
-from discreet.studies.comparison import Effort, Study
+from discreet.studies.comparison import Study, StudyEffort
 
 STORED = Path(__file__).parents[2] / "validation" / "domingo2002"
 
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    return domingo2002.replay(Effort())
+    return domingo2002.replay(StudyEffort())
 
 
 def test_every_printed_number(study: Study) -> None:

@@ -13,17 +13,17 @@ import pytest
 import discreet
 from discreet.core.errors import RequestError
 from discreet.studies import antal2014, antal2015, get
-from discreet.studies.comparison import Comparison, Effort, Study, published
+from discreet.studies.comparison import PaperComparison, Study, StudyEffort, published
 
 
 @pytest.fixture(scope="module")
 def study2014() -> Study:
-    return antal2014.replay(Effort(draws=2000))
+    return antal2014.replay(StudyEffort(draws=2000))
 
 
 @pytest.fixture(scope="module")
 def study2015() -> Study:
-    return antal2015.replay(Effort(samples=60, draws=40))
+    return antal2015.replay(StudyEffort(samples=60, draws=40))
 
 
 def test_all_83_printed_r1_to_four_decimals(study2014: Study) -> None:
@@ -82,16 +82,18 @@ def test_samples_and_populations_of_table_2() -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads() -> None:
-    faces = [json.dumps(antal2015.replay(Effort(30, 20, seed=3, workers=workers)).to_dict()) for workers in (1, 2, 3)]
+    faces = [
+        json.dumps(antal2015.replay(StudyEffort(30, 20, seed=3, workers=workers)).to_dict()) for workers in (1, 2, 3)
+    ]
     assert faces[0] == faces[1] == faces[2]
-    assert json.dumps(antal2015.replay(Effort(30, 20, seed=4)).to_dict()) != faces[0]
+    assert json.dumps(antal2015.replay(StudyEffort(30, 20, seed=4)).to_dict()) != faces[0]
 
 
 def test_a_wrong_number_is_called_different() -> None:
-    good, wrong = Comparison("a", "x", 0.1234, 0.12344), Comparison("a", "y", 0.1234, 0.12346)
-    noisy = Comparison("a", "z", 0.12, 0.13, error=0.0026)
-    explained = Comparison("a", "v", 0.12, 0.13, variant=0.12004)
-    missed = Comparison("a", "w", 0.12, 0.13, variant=0.1203, variant_error=0.00005)
+    good, wrong = PaperComparison("a", "x", 0.1234, 0.12344), PaperComparison("a", "y", 0.1234, 0.12346)
+    noisy = PaperComparison("a", "z", 0.12, 0.13, error=0.0026)
+    explained = PaperComparison("a", "v", 0.12, 0.13, variant=0.12004)
+    missed = PaperComparison("a", "w", 0.12, 0.13, variant=0.1203, variant_error=0.00005)
     assert [row.verdict for row in (good, wrong, noisy, explained, missed)] == [
         "reproduced",
         "differs",
@@ -117,7 +119,7 @@ def test_unknown_papers_and_sizes_are_refused() -> None:
     with pytest.raises(RequestError, match="did you mean 'antal201"):
         get("antal201")
     with pytest.raises(RequestError, match="samples is 1"):
-        antal2015.replay(Effort(samples=1))
+        antal2015.replay(StudyEffort(samples=1))
 
 
 STORED = Path(__file__).parents[2] / "validation"

@@ -133,7 +133,7 @@ def assess(
     kept = written.check(read.name, read.file, asked.release, read.impossible)
     policy = Policy.load(asked.policy)
     source = read.judged(policy.top)
-    with show.Bar() as bar, options.about(read.source):
+    with show.ProgressBar() as bar, options.about(read.source):
         protection, others = asked.protection(read)
         found = work(
             source.with_files(others),

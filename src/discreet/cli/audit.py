@@ -13,7 +13,7 @@ from discreet.cli import options, show
 from discreet.cli.audit_texts import fact_of, insider_of, kind_of, merged_of
 from discreet.cli.compose import argument, command, option, panel
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import ReleaseOptions, in_published
+from discreet.cli.reading_options import ReleaseFileOptions, in_published
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
@@ -29,7 +29,7 @@ in_known, in_limits = panel("Who looks, and what they know"), panel("What counts
 
 
 @dataclass(frozen=True)
-class Published(ReleaseOptions):
+class PublishedOptions(ReleaseFileOptions):
     """How the figures were published, and how their files are read."""
 
     rounded: Annotated[str | None, in_published("conventional, random or controlled.")] = None
@@ -47,7 +47,7 @@ class Published(ReleaseOptions):
 
 
 @dataclass(frozen=True)
-class Known:
+class KnowledgeOptions:
     """Who looks, and what they know."""
 
     insider: Annotated[list[str] | None, in_known("CELL:VALUE, as 'size=7:400', or CELL:VALUE:OTHERS.")] = None
@@ -83,7 +83,7 @@ class Known:
             who.append(Attacker.coalition([insider_of(text, "member") for text in self.coalition]))
         return who
 
-    def firms(self, published: Published) -> Contributions | None:
+    def firms(self, published: PublishedOptions) -> Contributions | None:
         """Return the contributions in a file, which is written as the releases are."""
         from discreet.table.contributions import read_contributions
 
@@ -106,7 +106,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Safe:
+class SafetyOptions:
     """What counts as safe."""
 
     min_width: Annotated[float | None, in_limits("The least width of an interval.")] = None
@@ -181,9 +181,9 @@ def audit(
     about: Annotated[str | None, option("Dimensions whose finest crossing is asked about, comma-separated.")] = None,
     law: Annotated[str, option("interval, tables or method.")] = "interval",
     *,
-    published: Published,
-    known: Known,
-    safe: Safe,
+    published: PublishedOptions,
+    known: KnowledgeOptions,
+    safe: SafetyOptions,
     work: Work,
     shown: Shown,
 ) -> None:
@@ -210,7 +210,7 @@ def audit(
     figures = published.releases(releases, least, **published.made())
     truth, sensitive = _truth(original, published.reading(least), rules_of(safe.rule))
     counted = not isinstance(truth, Tabulation) or not truth.responses
-    with show.Bar() as bar, options.about(*releases):
+    with show.ProgressBar() as bar, options.about(*releases):
         result = run(
             figures,
             about=options.names(about) or (),

@@ -63,7 +63,7 @@ def compare(
         raise RequestError("give either --method or --grid, not both")
     asked = Policy.load(policy)
     source = read.judged(asked.top)
-    with show.Bar() as bar, options.about(read.source):
+    with show.ProgressBar() as bar, options.about(read.source):
         found = work(source, method or grid, policy=asked, progress=bar, **vars(tried))
     found.write_record(kept)
     if report is not None:

@@ -45,7 +45,7 @@ def estimate(
     table = opened.table()
     from discreet.measures.estimate import estimate as run
 
-    with show.Bar() as bar, options.about(sample):
+    with show.ProgressBar() as bar, options.about(sample):
         chosen = _model(model, fit, zeros, theta)
         how = {**measuring.measure(), **measuring.draw()}
         result = run(table, population, model=chosen, draws=draws, progress=bar, **how)

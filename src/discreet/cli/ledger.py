@@ -11,7 +11,7 @@ import typer
 from discreet.cli import options, show
 from discreet.cli.compose import argument, command, option, panel
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import ReleaseOptions, in_published
+from discreet.cli.reading_options import ReleaseFileOptions, in_published
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Stated:
 
 
 @dataclass(frozen=True)
-class Published(ReleaseOptions):
+class EntryOptions(ReleaseFileOptions):
     """How the figures were published, and how their file is read."""
 
     published_as: Annotated[
@@ -87,7 +87,7 @@ class Published(ReleaseOptions):
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenOptions:
     """What counts as given away, and beside what."""
 
     policy: Annotated[str | None, in_limits("A profile or a .toml file, for its threshold, limits and zeros.")] = None
@@ -116,7 +116,7 @@ def add(
     release: File,
     *,
     stated: Stated,
-    how: Published,
+    how: EntryOptions,
     published: Annotated[str | None, option("The day, as 2024-05-31; today by default.")] = None,
     original: Annotated[Path | None, option("The true table: kept beside the ledger, readable by you alone.")] = None,
     kept: Kept,
@@ -163,8 +163,8 @@ def check(
     release: File,
     *,
     stated: Stated,
-    given: Given,
-    how: Published,
+    given: GivenOptions,
+    how: EntryOptions,
     workers: options.Workers = None,
     kept: Kept,
     output: Annotated[Path | None, in_output("Also write the result: .json or .txt.")] = None,
@@ -186,7 +186,7 @@ def check(
     from discreet.decide.ledger.findings import HEADER
 
     shown = how.release(release)
-    with kept.opened() as book, show.Bar() as bar:
+    with kept.opened() as book, show.ProgressBar() as bar:
         result = book.check(shown, **stated.about(release), **given.limits(), workers=workers, progress=bar)
 
     def face(console: show.Console) -> None:

@@ -29,7 +29,7 @@ Delimiter = Annotated[str | None, in_reading("Separator of CSV files; detected b
 
 
 @dataclass(frozen=True)
-class TableOptions:
+class TableFileOptions:
     """How any table is laid out in a file."""
 
     dimensions: Dimensions = None
@@ -40,7 +40,7 @@ class TableOptions:
 
 
 @dataclass(frozen=True)
-class OriginalOptions(TableOptions):
+class OriginalOptions(TableFileOptions):
     """How an original is read: a table, records, or a file that describes itself."""
 
     hierarchy: Annotated[list[str] | None, in_reading("DIMENSION=FILE; its groups are published too.")] = None
@@ -76,7 +76,7 @@ def opened(file: Path | None, reading: Reading, *, name: str | None = None, rele
     """Read an original while a bar shows how far."""
     from discreet.reading.original import open_original
 
-    with show.Bar() as bar:
+    with show.ProgressBar() as bar:
         return open_original(file, reading, name=name, released=released, progress=bar)
 
 
@@ -106,7 +106,7 @@ class NamedOriginal(OriginalOptions):
 
 
 @dataclass(frozen=True)
-class ReleaseOptions(TableOptions):
+class ReleaseFileOptions(TableFileOptions):
     """How what is published is read."""
 
     hierarchy: Annotated[list[str] | None, in_published("DIMENSION=FILE; repeat it for several files.")] = None

@@ -31,7 +31,7 @@ def replay(
     from discreet.decide.replay import replay as work
 
     show.check_output(output, record, original, endings=(".json", ".txt"))
-    with show.Bar() as bar:
+    with show.ProgressBar() as bar:
         found = work(record, original, workers=workers, progress=bar)
 
     def face(console: show.Console) -> None:

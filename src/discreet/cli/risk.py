@@ -122,7 +122,7 @@ def risk(
     opened = read.opened(table, example=example)
     original = opened.table()
     if drawn:
-        with show.Bar() as bar, options.about(table or example):
+        with show.ProgressBar() as bar, options.about(table or example):
             expected = over.expected(original, method, measuring, bar)
 
         def face_of_draws(console: show.Console) -> None:
@@ -134,7 +134,7 @@ def risk(
 
         show.deliver("risk", expected, measuring.json, measuring.output, face_of_draws)
         return
-    with show.Bar() as bar, options.about(table or example, released):
+    with show.ProgressBar() as bar, options.about(table or example, released):
         if method is None:
             from discreet.reading.original import open_released
 
@@ -154,7 +154,7 @@ def risk(
             console.print(f"\n{loss.sentence}")
             show.table(console, ["information loss", ""], loss.rows())
 
-    told: show.Result = result
+    told: show.Showable = result
     if loss is not None:
         told = show.Assembled({**result.to_dict(), "loss": loss.to_dict()}, f"{result}\n\n{loss}")
     show.deliver("risk", told, measuring.json, measuring.output, face)

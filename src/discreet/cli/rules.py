@@ -74,7 +74,7 @@ def rules(
         found = sensitivity(cells, chosen, response=value, combine=combine) if chosen else None  # type: ignore[arg-type]
         lines = group_disclosure(cells, coalition=group) if group is not None else None
         told = explained(found, cell_of(explain)) if found is not None and explain is not None else None
-    result = _Result(found, lines, told)
+    result = _RulesResult(found, lines, told)
     if output is not None and output.suffix.lower() == ".tab":
         from discreet.tabulation.argus_tab import write_tab
 
@@ -86,7 +86,7 @@ def rules(
 
 
 @dataclass(frozen=True)
-class _Result:
+class _RulesResult:
     """Sensitive cells, disclosing lines and an explanation, whichever were asked for."""
 
     found: Sensitivity | None

@@ -37,7 +37,7 @@ COLOURS = {
 """The colours of verdicts."""
 
 
-class Result(Protocol):
+class Showable(Protocol):
     """What every result offers."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Assembled:
         return self.text
 
 
-Told: TypeAlias = Result | Mapping[str, Any]
+Told: TypeAlias = Showable | Mapping[str, Any]
 """What programs are told: a result, or plain data put together by a command."""
 Face: TypeAlias = "Callable[[Console], None]"
 """What shows a result to a person."""
@@ -94,7 +94,7 @@ def write_result(command: str, result: Told, output: Path) -> None:
         text = f"{result}\n"
     else:
         to_csv = getattr(result, "to_csv", None)
-        text = to_csv() if to_csv is not None else _slices_csv(cast("Result", result).to_dict())
+        text = to_csv() if to_csv is not None else _slices_csv(cast("Showable", result).to_dict())
     write_text(output, text)
 
 
@@ -199,7 +199,7 @@ LISTENERS: list[Progress] = []
 """Who is told of progress instead of the terminal."""
 
 
-class Bar:
+class ProgressBar:
     """A progress bar with the time left, drawn on the error stream once work takes over two seconds."""
 
     def __init__(self) -> None:
@@ -207,7 +207,7 @@ class Bar:
         self._bar: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __call__(self, done: int, total: int, label: str) -> None:

@@ -37,7 +37,7 @@ def study(
     studies.check_folder(output)
     if samples is not None and paper not in studies.SAMPLED:
         typer.echo(f"discreet: {paper} draws no samples; --samples is not used", err=True)
-    with show.Bar() as bar:
+    with show.ProgressBar() as bar:
         result = replay(samples=samples, draws=draws, seed=seed, workers=workers, progress=bar)
     if output is not None:
         result.write(output)

@@ -18,7 +18,7 @@ in_records, in_reading = panel("What the records hold"), panel("Reading the reco
 
 
 @dataclass(frozen=True)
-class Held:
+class HoldingOptions:
     """What the records hold."""
 
     value: Annotated[str | None, in_records("Magnitudes to add up, comma-separated.")] = None
@@ -54,7 +54,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Source:
+class MicrodataOptions:
     """How the records are read."""
 
     table: Annotated[str | None, in_reading("The table of a DuckDB database.")] = None
@@ -88,8 +88,8 @@ def tabulate(
     top: Annotated[int, option("How many of the largest contributions to keep.")] = 2,
     total: Annotated[str, option("The code of the totals.")] = "Total",
     *,
-    held: Held,
-    source: Source,
+    held: HoldingOptions,
+    source: MicrodataOptions,
     workers: options.Workers = None,
     json: options.Json = False,
 ) -> None:
@@ -112,7 +112,7 @@ def tabulate(
     said = held.said(total)
     where, dimensions = source.opened(records, _dimensions(by), total)
     how = {name: one for name, one in vars(source).items() if name != "rda"} | {"top": top, "total": total}
-    with show.Bar() as bar:
+    with show.ProgressBar() as bar:
         result = run(where, dimensions, margins=_margins(margins), workers=workers, progress=bar, **said, **how)
     if output.suffix.lower() == ".tab":
         from discreet.tabulation.argus_tab import write_tab

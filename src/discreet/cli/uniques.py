@@ -109,7 +109,7 @@ def sample(
     data = open_sample(path, read.reading())
     from discreet.uniques.population_uniques import population_uniques
 
-    with show.Bar() as bar, options.about(path):
+    with show.ProgressBar() as bar, options.about(path):
         result = population_uniques(data, population, seed=seed, workers=workers, progress=bar, **estimated.said())
     if records is not None:
         risks = ([f"{value:.10g}" for value in row] for row in result.record_risk().tolist())

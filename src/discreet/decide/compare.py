@@ -20,7 +20,7 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import drawn_seed
 from discreet.core.text import columns, figure
-from discreet.decide.compared_methods import ERRORS, NONE, GridPoint, Measured, Plan, grid_of, measure
+from discreet.decide.compared_methods import ERRORS, NONE, ComparisonPlan, GridPoint, Measured, grid_of, measure
 from discreet.decide.json_data import plain, sensitive_data
 from discreet.decide.policy import Policy
 from discreet.decide.record import SCHEMA, Recorded, digest, versions
@@ -227,7 +227,7 @@ def compare(
     how = Reading.of({"top": rules.top, "response": response, **reading})
     source = open_original(original, how, name=name)
     points = grid_of(grid, rules, Subject.opened(source).magnitudes)
-    plan = Plan(draws, audits, drawn_seed() if seed is None else seed, time_limit)
+    plan = ComparisonPlan(draws, audits, drawn_seed() if seed is None else seed, time_limit)
     return compare_points(source, rules, points, plan, resume=resume, workers=workers, progress=progress)
 
 
@@ -235,7 +235,7 @@ def compare_points(
     source: Opened,
     policy: Policy,
     points: Sequence[GridPoint],
-    plan: Plan,
+    plan: ComparisonPlan,
     *,
     resume: str | Path | None = None,
     workers: int | None = None,
@@ -266,7 +266,7 @@ def compare_points(
 class _Kept:
     """Finished points in a folder, one file each, named by the hash of all that the point depends on."""
 
-    def __init__(self, folder: Path, case: Case, plan: Plan) -> None:
+    def __init__(self, folder: Path, case: Case, plan: ComparisonPlan) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

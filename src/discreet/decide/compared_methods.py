@@ -225,7 +225,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ComparisonPlan:
     """How methods are compared: the draws of each, how many are audited, the seed, and the seconds of each audit."""
 
     draws: int
@@ -234,7 +234,7 @@ class Plan:
     time_limit: float | None = None
 
 
-def measure(case: Case, point: GridPoint, plan: Plan) -> Measured:
+def measure(case: Case, point: GridPoint, plan: ComparisonPlan) -> Measured:
     """Measure one method on one table; what cannot be applied says why."""
     try:
         if point.name == "none":
@@ -245,7 +245,7 @@ def measure(case: Case, point: GridPoint, plan: Plan) -> Measured:
         return Measured(point, faults=(str(error),), error=str(error))
 
 
-def _released(case: Case, point: GridPoint, method: Method | None, plan: Plan) -> Measured:
+def _released(case: Case, point: GridPoint, method: Method | None, plan: ComparisonPlan) -> Measured:
     # A stream of its own for every point: its result does not depend on which others are compared.
     root = np.random.SeedSequence([plan.seed, int(digest(point.to_dict())[:15], 16)])
     *streams, last = root.spawn(plan.audits + 1)
@@ -269,14 +269,14 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Plan) -
     return Measured(point, figures, worst, plan.draws, plan.audits, faults=tuple(faults.values()))
 
 
-def _evidence(case: Case, method: Method | None, stream: np.random.SeedSequence, plan: Plan) -> Evidence:
+def _evidence(case: Case, method: Method | None, stream: np.random.SeedSequence, plan: ComparisonPlan) -> Evidence:
     made = None if method is None else method.apply(case.subject.original, stream)
     release, proof = (case.subject.as_is(), None) if made is None else (made.release, made.candidates)
     return gather(case, release, Effort(plan.time_limit, workers=1), candidates=proof, proofs=0)
 
 
 def _drawn(
-    case: Case, method: Method | None, plan: Plan, seed: np.random.SeedSequence, evidences: list[Evidence]
+    case: Case, method: Method | None, plan: ComparisonPlan, seed: np.random.SeedSequence, evidences: list[Evidence]
 ) -> dict[str, Figure | None]:
     """Return risk, utility and errors, over many draws where the method has a law of its own."""
     table = case.subject.table

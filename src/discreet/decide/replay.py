@@ -13,7 +13,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
 from discreet.decide.compare import Comparison, compare_points
-from discreet.decide.compared_methods import GridPoint, Plan
+from discreet.decide.compared_methods import ComparisonPlan, GridPoint
 from discreet.decide.policy import Policy
 from discreet.decide.record import canonical, read_record, versions
 from discreet.decide.result import Assessment, Request
@@ -83,7 +83,7 @@ def replay(
         workers: threads; results do not depend on them.
         progress: told how far the work is.
     """
-    kept = _Kept(Path(record))
+    kept = _KeptFiles(Path(record))
     differences = kept.differences
     source = kept.source(original)
     if (found := Subject.opened(source).sha256()) != (stated := kept.input["original_sha256"]):
@@ -106,7 +106,7 @@ def replay(
     return Replay(str(kept.path), same and not differences, identical, tuple(differences), tuple(notes), *verdicts)
 
 
-class _Kept:
+class _KeptFiles:
     """A record, and what differs from it."""
 
     def __init__(self, path: Path) -> None:
@@ -140,7 +140,7 @@ class _Kept:
         policy, request = Policy.model_validate(self.data["policy"]), dict(self.data["request"])
         if self.data["kind"] == "comparison":
             points = [GridPoint(**one) for one in request.pop("points")]
-            return compare_points(source, policy, points, Plan(**request), workers=workers, progress=progress)
+            return compare_points(source, policy, points, ComparisonPlan(**request), workers=workers, progress=progress)
         asked = Request(policy, **{**request, "protection": self._protection(request["protection"])})
         return assess_subject(Subject.opened(source), asked, source=source, workers=workers, progress=progress)
 

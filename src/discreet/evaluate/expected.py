@@ -212,7 +212,7 @@ def expected_risk(
     along = tuple(table.names if slices is None else slices)
     if aggregate == "transition" or len(table.shape) == 1:
         along = ()
-    judge = _Judge(table, method, along, w, form, aggregate)
+    judge = _DrawJudge(table, method, along, w, form, aggregate)
     found = judge.enumerated(progress) if exact else judge.drawn(draws, precision, seed, workers, progress)
     return judge.result(*found, exact)
 
@@ -233,7 +233,7 @@ def _check_method(method: object) -> None:
     )
 
 
-class _Judge:
+class _DrawJudge:
     """Turns a block of released counts into one row of figures per release, and rows into expected figures.
 
     The columns are, view after view and group after group: R2, HD; then the whole table's mean absolute and squared

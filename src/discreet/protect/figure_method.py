@@ -12,7 +12,7 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Changes, MethodBase, Original, Protected
 from discreet.protect.checks import check_integer
-from discreet.protect.layout import Layout, check_counts
+from discreet.protect.layout import FullTable, check_counts
 from discreet.protect.linked import link
 from discreet.protect.usage import option
 from discreet.table import Release, Table
@@ -68,7 +68,7 @@ class FigureMethod(MethodBase):
         """Return the release of figures that are each changed on their own; of a table without ``margins`` if so."""
         if isinstance(original, Table) and not margins:
             return self.inner_changed(original, change(original.counts), kind)
-        layout = Layout.of(original)
+        layout = FullTable.of(original)
         values = np.zeros(len(layout.full), np.int64)
         values[layout.kept] = change(layout.full.records[layout.kept])
         return layout.released(self, values, (kind,))

@@ -21,7 +21,7 @@ from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.checks import check_integer
 from discreet.protect.conventional_rounding import round_nearest
 from discreet.protect.figure_method import FigureMethod
-from discreet.protect.layout import Layout
+from discreet.protect.layout import FullTable
 from discreet.protect.usage import in_one_call, option
 from discreet.table import Release
 from discreet.table.kinds import EXACT, INTERVAL, Conventional
@@ -59,7 +59,7 @@ class HideAndRound(FigureMethod):
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Hide and round the figures of an original."""
-        layout = Layout.of(original)
+        layout = FullTable.of(original)
         counts = layout.full.records[layout.kept]
         small = (counts > 0) & (counts <= self.limit)
         rounded = round_nearest(counts, self.base)

@@ -12,7 +12,7 @@ from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
 from discreet.protect.base import MethodBase, Original, Protected, check_anybody
-from discreet.protect.layout import Layout
+from discreet.protect.layout import FullTable
 from discreet.table import Table
 from discreet.table.grid import look_up
 from discreet.table.kinds import EXACT, Kind
@@ -63,7 +63,7 @@ class InnerMethod(MethodBase):
         inner cell's kind, by position, the first by default. Margins that are ``kept`` are published as exact, as are
         sums of them; ``more`` are notes and details.
         """
-        layout = Layout.of(original)
+        layout = FullTable.of(original)
         full, at_leaves = layout.full, layout.inner
         found = Tabulation.from_table(inner, hierarchies={axis.name: axis.hierarchies for axis in full.axes})
         values = look_up(found.cells, found.records, full.cells)

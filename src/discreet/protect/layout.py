@@ -30,7 +30,7 @@ def check_counts(original: Original) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class FullTable:
     """An original, its cells with all margins and empty ones among them, and the rows of those that can occur.
 
     A count of 0 is published like any other: if empty cells were left out, a published 0 would give away that it is
@@ -42,7 +42,7 @@ class Layout:
     kept: IntArray
 
     @classmethod
-    def of(cls, original: Original) -> Layout:
+    def of(cls, original: Original) -> FullTable:
         """Lay an original out."""
         full = (Tabulation.from_table(original) if isinstance(original, Table) else original).with_empty_cells()
         if not isinstance(original, Table) or not original.impossible.size:

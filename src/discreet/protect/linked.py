@@ -16,7 +16,7 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.protect.base import Original
-from discreet.protect.layout import Layout, check_counts
+from discreet.protect.layout import FullTable, check_counts
 from discreet.table import Table
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures
@@ -38,7 +38,7 @@ class LinkedTables:
     """Linked tables as one tabulation, with the positions in it of the figures that each of them publishes."""
 
     whole: Tabulation
-    layouts: tuple[Layout, ...]
+    layouts: tuple[FullTable, ...]
     places: tuple[IntArray, ...]
 
     def split(self, shown: Figures) -> tuple[Figures, ...]:
@@ -69,7 +69,7 @@ def link(originals: Sequence[Original], *, margins: bool = True) -> LinkedTables
         raise RequestError("there is no table to protect; give at least one")
     for one in several:
         check_linkable(one)
-    layouts = [Layout.of(one) for one in several]
+    layouts = [FullTable.of(one) for one in several]
     axes: dict[str, Axis] = {}
     for layout in layouts:
         for axis in layout.full.axes:

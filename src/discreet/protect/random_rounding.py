@@ -21,7 +21,7 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
 from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import WITH_MARGINS, Rounding
-from discreet.protect.layout import Layout
+from discreet.protect.layout import FullTable
 from discreet.protect.usage import in_one_call, option
 from discreet.table import Table
 from discreet.table.kinds import Random
@@ -104,7 +104,7 @@ class RandomRounding(Rounding):
             return round_once(counts, self.base, seed)
 
         if self.additive and isinstance(original, Tabulation):
-            layout = Layout.of(original)
+            layout = FullTable.of(original)
             return layout.added_up(self, lambda rows: rounded(layout.full.records[rows]), kind)
         return self.each_changed(original, rounded, kind, margins=self.margins)
 

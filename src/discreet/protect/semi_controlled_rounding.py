@@ -25,7 +25,7 @@ from discreet.core.random import Seed, generator
 from discreet.core.sparse import starts_of
 from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import Rounding
-from discreet.protect.layout import Layout
+from discreet.protect.layout import FullTable
 from discreet.protect.random_rounding import round_randomly
 from discreet.protect.usage import in_one_call, option
 from discreet.table import Table
@@ -93,7 +93,7 @@ class SemiControlledRounding(Rounding):
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the figures of an original once."""
-        layout = Layout.of(original)
+        layout = FullTable.of(original)
         layout.check_finest(
             "so nothing adds up to totals; tabulate them, or round every figure (controlled-rounding, random-rounding)"
         )

@@ -19,7 +19,7 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import Rounding
-from discreet.protect.layout import Layout, inner_sums
+from discreet.protect.layout import FullTable, inner_sums
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.usage import in_one_call
 from discreet.table.kinds import EXACT, Perturbed, Small
@@ -44,7 +44,7 @@ class SmallCountRounding(Rounding):
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the small inner counts of an original, and add its margins up."""
-        layout, base = Layout.of(original), int(self.base)
+        layout, base = FullTable.of(original), int(self.base)
         layout.check_finest(
             "but only they are rounded; tabulate them, or round every figure (controlled-rounding, random-rounding)"
         )

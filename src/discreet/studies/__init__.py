@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from discreet.core.errors import RequestError, nearest
-from discreet.studies.comparison import Effort, Study
+from discreet.studies.comparison import Study, StudyEffort
 
 PAPERS = ("antal2014", "antal2015", "cohen2009", "domingo2002")
 SAMPLED = ("antal2015",)
@@ -22,8 +22,8 @@ def get(paper: str) -> Callable[..., Study]:
     """
     if paper not in PAPERS:
         raise RequestError(f"there is no study {paper!r}; {nearest(paper, PAPERS)}")
-    replay: Callable[[Effort], Study] = import_module(f"discreet.studies.{paper}").replay
-    return lambda **effort: replay(Effort(**effort))
+    replay: Callable[[StudyEffort], Study] = import_module(f"discreet.studies.{paper}").replay
+    return lambda **effort: replay(StudyEffort(**effort))
 
 
 def check_folder(folder: Path | None) -> None:

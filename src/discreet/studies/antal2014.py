@@ -18,7 +18,7 @@ from discreet.evaluate.expected import Expected, expected_risk
 from discreet.measures.entropy import DEFAULT_WEIGHTS, entropy, r1_terms, r2_terms
 from discreet.measures.risk import risk
 from discreet.protect import RandomRounding
-from discreet.studies.comparison import Comparison, Effort, Section, Study, published
+from discreet.studies.comparison import PaperComparison, Section, Study, StudyEffort, published
 from discreet.table import Table
 
 TABLES = datasets.CENSUS
@@ -27,7 +27,7 @@ ROUNDING = RandomRounding(3)
 R2, HD = "R2, form 2014, random rounding to base 3", "HD, random rounding to base 3"
 
 
-def replay(effort: Effort) -> Study:
+def replay(effort: StudyEffort) -> Study:
     """Compute every number of antal2014 Tables 1 to 4 and compare it with print.
 
     By default each table is rounded 10,000 times, ten times as often as in the paper.
@@ -37,7 +37,7 @@ def replay(effort: Effort) -> Study:
     """
     rounds = 10_000 if effort.draws is None else effort.draws
     streams = spawn(effort.seed, 2 * len(TABLES))
-    rows: list[Comparison] = []
+    rows: list[PaperComparison] = []
     for i, name in enumerate(TABLES):
         rows += _table(i + 1, datasets.load(name), rounds, (streams[i], streams[len(TABLES) + i]), effort)
     ordered = tuple(sorted(rows, key=lambda row: row.group))
@@ -68,8 +68,12 @@ REMARKS = (
 
 
 def _table(
-    number: int, table: Table, rounds: int, streams: tuple[np.random.Generator, np.random.Generator], effort: Effort
-) -> list[Comparison]:
+    number: int,
+    table: Table,
+    rounds: int,
+    streams: tuple[np.random.Generator, np.random.Generator],
+    effort: StudyEffort,
+) -> list[PaperComparison]:
     """Return R1, the Hellinger distance and R2 of every slice of a table, beside print."""
     before = risk(table)
     w, told = effort.workers, effort.progress
@@ -89,9 +93,9 @@ def _table(
         other = printed_r2(*_part(table, rounded, dimension, category))
         printed = {name: float(line[name]) for name in ("R1", "HD", "R2")}
         rows += [
-            Comparison("R1", f"R1, {where}", printed["R1"], float(r1 or 0.0)),
-            Comparison(HD, f"HD, {where}", printed["HD"], distance.mean, distance.sd * share),
-            Comparison(
+            PaperComparison("R1", f"R1, {where}", printed["R1"], float(r1 or 0.0)),
+            PaperComparison(HD, f"HD, {where}", printed["HD"], distance.mean, distance.sd * share),
+            PaperComparison(
                 R2,
                 f"R2, {where}",
                 printed["R2"],
@@ -141,7 +145,7 @@ def _part(table: Table, rounded: IntArray, dimension: str, category: str) -> tup
     return table.to_array().ravel()[mine], wide[:, mine]
 
 
-def _both(rows: list[Comparison]) -> Section:
+def _both(rows: list[PaperComparison]) -> Section:
     """Return the whole tables by (3.6) and by the printed variant, and χ² of each over all printed R2."""
     members = [row for row in rows if row.group == R2]
     whole = [row for row in members if row.label.endswith("whole table")]

@@ -18,7 +18,7 @@ from discreet.measures.lookup import SampleLookup
 from discreet.models import LogLinear, PolyaUrn
 from discreet.models.population import Population
 from discreet.protect import RandomSample
-from discreet.studies.comparison import Comparison, Effort, Section, Study, published
+from discreet.studies.comparison import PaperComparison, Section, Study, StudyEffort, published
 from discreet.table import Table
 
 FRACTIONS = (0.1, 0.05)
@@ -31,7 +31,7 @@ LOGLINEAR, POLYA, REAL = "generated, log-linear", "generated, Polya urn", "real"
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class Printed:
     """One line of Table 2: a population, a sampling fraction and a model that estimates.
 
     ``noise`` is how much more the estimates vary for having other than the paper's 1,000 draws, as a variance.
@@ -109,7 +109,7 @@ def fitted_population(model: str, source: str, setting: Setting, f: IntArray, kn
     return PolyaUrn(population_zeros=true_zeros if source == POLYA else None).population(sample, N)
 
 
-def replay(effort: Effort) -> Study:
+def replay(effort: StudyEffort) -> Study:
     """Compute all eight model columns of antal2015 Table 2 and compare them with print.
 
     By default there are 1,000 samples and 1,000 population tables per sample, as in the paper.
@@ -155,7 +155,7 @@ def replay(effort: Effort) -> Study:
         source, fraction = line["population"], float(line["sampling_fraction"])
         setting, f = kept[source, fraction]
         noise = float(found[:, 1].mean()) * (1 / draws - 1 / PRINTED_DRAWS)
-        columns.append(Column(source, fraction, line["model"], original_risk(setting.table, f), found[:, 0], noise))
+        columns.append(Printed(source, fraction, line["model"], original_risk(setting.table, f), found[:, 0], noise))
     spread = {
         fraction: population_spread(religion, known, lookup, min(samples, 100), four, effort)
         for fraction, lookup in lookups.items()
@@ -171,7 +171,7 @@ def replay(effort: Effort) -> Study:
 
 
 def population_spread(
-    table: Table, known: FloatArray, lookup: SampleLookup, samples: int, rng: np.random.Generator, effort: Effort
+    table: Table, known: FloatArray, lookup: SampleLookup, samples: int, rng: np.random.Generator, effort: StudyEffort
 ) -> Spread:
     """Return how much the figures of the generated log-linear rows vary between generated populations.
 
@@ -199,7 +199,7 @@ def population_spread(
     return Spread(tuple(between_means.tolist()), tuple(between_sds.tolist()))
 
 
-def compare(line: dict[str, str], column: Column, spread: Spread) -> list[Comparison]:
+def compare(line: dict[str, str], column: Printed, spread: Spread) -> list[PaperComparison]:
     """Return mean and deviation of original and estimated risk beside print.
 
     An error combines those of the printed and the computed figure; for the generated log-linear population also
@@ -219,12 +219,12 @@ def compare(line: dict[str, str], column: Column, spread: Spread) -> list[Compar
         error = math.sqrt(printed_sd**2 / PRINTED_SAMPLES + raw / values.size + 2 * between**2)
         own = raw / max(sd, 1e-12) / math.sqrt(2 * values.size - 2)
         sd_error = math.sqrt(printed_sd**2 / (2 * PRINTED_SAMPLES - 2) + own**2 + 2 * between_sd**2)
-        rows.append(Comparison("mean of R2", f"{what}, mean", printed_mean, mean, error))
-        rows.append(Comparison("deviation of R2", f"{what}, st. dev.", printed_sd, sd, sd_error))
+        rows.append(PaperComparison("mean of R2", f"{what}, mean", printed_mean, mean, error))
+        rows.append(PaperComparison("deviation of R2", f"{what}, st. dev.", printed_sd, sd, sd_error))
     return rows
 
 
-def generated_section(columns: list[Column], spread: dict[float, Spread]) -> Section:
+def generated_section(columns: list[Printed], spread: dict[float, Spread]) -> Section:
     """Return the table that sets the generated log-linear estimate against its own population."""
     rows = []
     for column in columns:

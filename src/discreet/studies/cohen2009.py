@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet import datasets
 from discreet.core.random import generator
-from discreet.studies.comparison import Comparison, Effort, Section, Study
+from discreet.studies.comparison import PaperComparison, Section, Study, StudyEffort
 from discreet.uniques.bayes_test import bayes_test
 from discreet.uniques.exact_posterior import q_multinomial, q_uniform
 from discreet.uniques.population_uniques import population_uniques
@@ -21,7 +21,7 @@ N, SIZE, CELLS, UNIQUES = 46228, 8399, 1108, 108
 PRINTED_TAU = 4.36
 
 
-def replay(effort: Effort) -> Study:
+def replay(effort: StudyEffort) -> Study:
     """Compute the printed estimate of cohen2009, and what its formulas give on its own examples.
 
     By default 2,000 populations are drawn from each posterior to check the exact law.
@@ -33,7 +33,7 @@ def replay(effort: Effort) -> Study:
     # Under both priors the other counts do not matter.
     sample = Sample.from_counts([1] * UNIQUES + [SIZE - UNIQUES], N, possible=CELLS)
     estimate = tau(sample, Uniform())
-    row = Comparison("τ̃, uniform prior", "Dutch municipality, 108·Q", PRINTED_TAU, estimate.mean, decimals=2)
+    row = PaperComparison("τ̃, uniform prior", "Dutch municipality, 108·Q", PRINTED_TAU, estimate.mean, decimals=2)
     extra = (dutch_section(sample), drawn_section(sample, times, generator(effort.seed)), cholesterol_section())
     return Study("cohen2009", *TITLE, {"draws": times, "seed": effort.seed}, (row,), REMARKS, extra)
 

@@ -23,7 +23,7 @@ STANDARD_ERRORS = 4.0
 
 
 @dataclass(frozen=True)
-class Effort:
+class StudyEffort:
     """How much a replay draws; what a paper does not need is not used.
 
     Attributes:
@@ -48,7 +48,7 @@ def published(name: str) -> list[dict[str, str]]:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PaperComparison:
     """One printed number and its computed twin.
 
     Attributes:
@@ -128,7 +128,7 @@ class Study:
     title: str
     citation: str
     settings: dict[str, Any]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[PaperComparison, ...]
     remarks: tuple[str, ...] = ()
     extra: tuple[Section, ...] = ()
 
@@ -137,7 +137,7 @@ class Study:
         """Whether every number is reproduced or explained."""
         return all(row.verdict != "differs" for row in self.comparisons)
 
-    def differing(self) -> list[Comparison]:
+    def differing(self) -> list[PaperComparison]:
         """Return the numbers that do not agree, unexpected ones first."""
         wrong = [row for row in self.comparisons if not row.agrees]
         return sorted(wrong, key=lambda row: row.verdict != "differs")
@@ -226,7 +226,7 @@ def _apart(difference: float, error: float) -> str:
     return f"{difference / error:+.1f}" if error and math.isfinite(error) else "–"
 
 
-def _variant(row: Comparison) -> list[str]:
+def _variant(row: PaperComparison) -> list[str]:
     if row.variant is None:
         return ["–", "–"]
     return [f"{row.variant:.4f}", _apart(row.variant - row.printed, row.variant_error)]

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.auditing.audit import audit
 from discreet.auditing.result import Audit
 from discreet.core.errors import DataError
-from discreet.studies.comparison import Comparison, Effort, Section, Study, published
+from discreet.studies.comparison import PaperComparison, Section, Study, StudyEffort, published
 from discreet.table.attacker import Attacker
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
@@ -30,13 +30,13 @@ PRINTED_MARGIN = 1148
 BASE = 10
 
 
-def replay(effort: Effort) -> Study:
+def replay(effort: StudyEffort) -> Study:
     """Audit every example of domingo2002 section 4, and compare what the paper prints with what comes out; exactly.
 
     >>> replay(Effort()).reproduced
     True
     """
-    rows: list[Comparison] = []
+    rows: list[PaperComparison] = []
     suppressed = audit(table_1(), workers=effort.workers, progress=effort.progress)
     for name, (activity, size, lower, upper) in PRINTED_INTERVALS.items():
         cell = suppressed.cell(activity=activity, size=size)
@@ -47,13 +47,13 @@ def replay(effort: Effort) -> Study:
             ("values", PRINTED_VALUES, cell.values, 0),
             ("DR = 1/log2 m", PRINTED_DR, cell.dr, 3),
         ):
-            rows.append(Comparison("Suppression, Table 1", f"{where}, {what}", printed, found, decimals=decimals))
+            rows.append(PaperComparison("Suppression, Table 1", f"{where}, {what}", printed, found, decimals=decimals))
     merged = audit(table_2(), about=["activity", "size"], workers=effort.workers)
     for size, value in PRINTED_MERGED.items():
         for activity in ("5", "6"):
             found = _row_total(activity) if size == "Total" else merged.cell(activity=activity, size=size).upper
             label = f"activity {activity}, size {size}, largest value"
-            rows.append(Comparison("Redesign, Table 2", label, value, found, decimals=0))
+            rows.append(PaperComparison("Redesign, Table 2", label, value, found, decimals=0))
     rows += _insider()
     remarks, extra = (*REMARKS, _misprint()), (_proofs(suppressed), _rounding(), _linked(), _others())
     return Study("domingo2002", *TITLE, {"seed": effort.seed}, tuple(rows), remarks, extra)
@@ -95,17 +95,17 @@ def _row_total(activity: str) -> float:
     return next(cell.upper for cell in result.cells if cell.cell.get("sum") == name)
 
 
-def _insider() -> list[Comparison]:
+def _insider() -> list[PaperComparison]:
     """Return what an outsider and the second largest contributor know of 995 ≤ z ≤ 1004."""
     shown = Figures.from_array([1000], {"cell": ["z"]}, kind=Conventional(base=BASE), name="z")
     result = audit(shown, attackers=[Attacker.insider({"cell": "z"}, 400, name="company A")])
     outside, inside = result.cell("outsider", cell="z"), result.cell("company A", cell="z")
     group = "Insider, section 4.4"
     return [
-        Comparison(group, "outsider, least value of z", 995, outside.lower, decimals=0),
-        Comparison(group, "outsider, largest value of z", 1004, outside.upper, decimals=0),
-        Comparison(group, "company A (400), least of the largest other", 595, inside.lower, decimals=0),
-        Comparison(group, "company A (400), most of the largest other", 604, inside.upper, decimals=0),
+        PaperComparison(group, "outsider, least value of z", 995, outside.lower, decimals=0),
+        PaperComparison(group, "outsider, largest value of z", 1004, outside.upper, decimals=0),
+        PaperComparison(group, "company A (400), least of the largest other", 595, inside.lower, decimals=0),
+        PaperComparison(group, "company A (400), most of the largest other", 604, inside.upper, decimals=0),
     ]
 
 

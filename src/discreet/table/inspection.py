@@ -28,7 +28,7 @@ SHOWN = 8
 """How many labels of a column are listed: a round choice that fills one line."""
 
 
-class Column(NamedTuple):
+class InspectedColumn(NamedTuple):
     """One column: whether it holds numbers, how many distinct entries, the first of them, and how many marks."""
 
     name: str
@@ -45,7 +45,7 @@ class Inspection:
     name: str
     content: Content
     rows: int
-    columns: tuple[Column, ...]
+    columns: tuple[InspectedColumn, ...]
     options: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, Any] | None = None
     method: str = ""
@@ -116,20 +116,20 @@ def _names(listed: str | None) -> list[str] | None:
     return [name.strip() for name in listed.split(",")] if listed else None
 
 
-def _column(name: str, column: pa.ChunkedArray) -> Column:
+def _column(name: str, column: pa.ChunkedArray) -> InspectedColumn:
     values = pc.unique(column.combine_chunks() if column.num_chunks != 1 else column)
     texts = pc.utf8_trim_whitespace(pc.cast(values, pa.string()))
     listed = tuple("" if text is None else str(text) for text in texts.slice(0, SHOWN).to_pylist())
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return Column(name, True, len(values), listed)
+        return InspectedColumn(name, True, len(values), listed)
     number = pc.match_substring_regex(pc.fill_null(texts, ""), r"^[+-]?[0-9]+([.,][0-9]+)?$")
     marked = pc.is_in(pc.fill_null(texts, ""), value_set=pa.array(MARKS))
     marks = int(pc.sum(marked).as_py() or 0)
     numeric = int(pc.sum(number).as_py() or 0)
-    return Column(name, numeric > 0 and numeric + marks == len(values), len(values), listed, marks)
+    return InspectedColumn(name, numeric > 0 and numeric + marks == len(values), len(values), listed, marks)
 
 
-def _recognise(arrow: pa.Table, found: Sequence[Column]) -> tuple[Content, dict[str, str]]:
+def _recognise(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[Content, dict[str, str]]:
     """Tell what rows are, and where the figures are."""
     if is_tabulated(arrow.schema.metadata):
         return "tabulation", {}
@@ -161,7 +161,7 @@ def _recognise(arrow: pa.Table, found: Sequence[Column]) -> tuple[Content, dict[
     return ("release" if any(one.marks for one in numeric) else "table"), options
 
 
-def _unique(arrow: pa.Table, chosen: Sequence[Column]) -> bool:
+def _unique(arrow: pa.Table, chosen: Sequence[InspectedColumn]) -> bool:
     if not chosen:
         return False
     groups = arrow.select([one.name for one in chosen]).group_by([one.name for one in chosen]).aggregate([])

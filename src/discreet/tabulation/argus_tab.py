@@ -15,7 +15,7 @@ from discreet.table.axis import Axis
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, locate, recode
 from discreet.table.hierarchy import Hierarchy, Prefixes
-from discreet.table.inspection import SHOWN, Column, Inspection, figures_dict
+from discreet.table.inspection import SHOWN, InspectedColumn, Inspection, figures_dict
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Largest, Level, Response
 from discreet.tabulation.rda import Metadata, Variable, read_rda, text_of
@@ -156,8 +156,8 @@ def inspect_tab(
     found = read_tab(file, rda, encoding=encoding)
     table = found.tabulation
     hidden = np.array([status.upper() in HIDDEN for status in found.status or ()], bool)
-    columns = [Column(axis.name, False, len(axis), tuple(axis.codes[:SHOWN])) for axis in table.axes]
-    columns += [Column(response.name, True, len(np.unique(response.sums)), ()) for response in table.responses]
+    columns = [InspectedColumn(axis.name, False, len(axis), tuple(axis.codes[:SHOWN])) for axis in table.axes]
+    columns += [InspectedColumn(response.name, True, len(np.unique(response.sums)), ()) for response in table.responses]
     shown = None
     if cells:
         shown = figures_dict(Figures.of_tabulation(table, hidden=hidden if hidden.any() else None, name=file.name))

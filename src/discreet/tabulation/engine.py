@@ -25,7 +25,7 @@ class Run(NamedTuple):
     progress: Progress | None
 
 
-class Session(AbstractContextManager["Session"], Protocol):
+class EngineSession(AbstractContextManager["EngineSession"], Protocol):
     """An engine at work on some records; it is closed when the work is over."""
 
     name: str
@@ -37,7 +37,7 @@ class Session(AbstractContextManager["Session"], Protocol):
     @classmethod
     def open(
         cls, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
-    ) -> Session:
+    ) -> EngineSession:
         """Make a session: a class of sessions is an engine."""
         return cls(source, spec, Run(memory, workers, progress))
 
@@ -74,7 +74,7 @@ class Engine(Protocol):
 
     def open(
         self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
-    ) -> Session:
+    ) -> EngineSession:
         """Check the records against the specification, and get ready."""
 
 

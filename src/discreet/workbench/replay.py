@@ -13,7 +13,7 @@ from discreet.workbench.workspace import KEPT, Workspace, digest, read_session
 
 
 @dataclass(frozen=True)
-class Replay:
+class SessionReplay:
     """Which commands of a session gave the same result again."""
 
     steps: tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ class Replay:
         return "\n".join([*lines, "Everything came out the same." if self.same else "Not everything is the same."])
 
 
-def replay(path: Path, perform: Perform) -> Replay:
+def replay(path: Path, perform: Perform) -> SessionReplay:
     """Run the commands of a saved session again, in a folder of its own.
 
     Commands that enter or withdraw releases of a ledger are skipped: they would act twice.
@@ -49,7 +49,7 @@ def replay(path: Path, perform: Perform) -> Replay:
             if name not in made:
                 workspace.add(name, content, endings=KEPT)
         os.chdir(workspace.folder)
-        return Replay(tuple((str(step["command"]), _again(step, perform)) for step in about["steps"]))
+        return SessionReplay(tuple((str(step["command"]), _again(step, perform)) for step in about["steps"]))
     finally:
         os.chdir(here)
         workspace.close()

@@ -75,7 +75,7 @@ def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callabl
     most = max(2, len((given["weights"] or "").split(",")))
 
     def read() -> KeyedTable:
-        with show.Bar() as bar:
+        with show.ProgressBar() as bar:
             return KeyedTable.from_records(
                 file,
                 reading.by,

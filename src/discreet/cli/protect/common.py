@@ -72,7 +72,7 @@ def protects(
         found = reader()
         original = found.published() if isinstance(found, Opened) else found
         further = [open_linked(path, reading) for path in others]
-        with show.Bar() as bar, options.about(how.source):
+        with show.ProgressBar() as bar, options.about(how.source):
             true = original.unperturbed() if isinstance(original, KeyedTable) else original
             # Refused here for all methods, whatever else they would say of such a table.
             for one in (true, *further):

@@ -28,7 +28,7 @@ SWAPPING = MethodFields(RecordSwapping)
 
 
 @dataclass(frozen=True)
-class Records:
+class RecordsProtection:
     """Where records come from, and where others go."""
 
     file: Annotated[Path, argument("Records, one row per person: .csv or .parquet.", "FILE")]
@@ -64,7 +64,7 @@ class Records:
 @command
 def sample_records(
     *,
-    records: Records,
+    records: RecordsProtection,
     n: Annotated[int | None, option("How many people are in the sample.")] = None,
     fraction: Annotated[float | None, option("The share of all people in the sample.")] = None,
     rate: Annotated[float | None, option("Everybody's probability of being drawn: a Bernoulli sample.")] = None,
@@ -101,7 +101,7 @@ def sample_records(
 
 
 def swap_records(
-    *, records: Records, draw: options.Draw, household: str | None, carry: str | None, **given: Any
+    *, records: RecordsProtection, draw: options.Draw, household: str | None, carry: str | None, **given: Any
 ) -> None:
     """Swap the areas of records, the rarest first, with others that agree on the matching columns."""
     draw.check()
@@ -125,7 +125,7 @@ COMMANDS = {
             },
         ),
         [
-            parameter("records", Records),
+            parameter("records", RecordsProtection),
             *SWAPPING.parameters,
             parameter("household", Annotated[str | None, option("The column of households, which move whole.")], None),
             parameter(

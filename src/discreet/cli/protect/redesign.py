@@ -38,7 +38,7 @@ class Advised:
             raise RequestError("rules and --max-risk are two goals; give one")
         if self.max_violations is not None and not rules:
             raise RequestError("--max-violations counts what rules find; give one, for example --rule threshold=3")
-        with show.Bar() as bar:
+        with show.ProgressBar() as bar:
             advice = advise(
                 original,
                 violations(rules) if rules else _risk,

@@ -51,7 +51,7 @@ def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: b
 
 
 @dataclass(frozen=True)
-class Nested:
+class NestedTables:
     """A small count that follows if one table's people are among the other's; ``larger`` is true for those of the new.
 
     >>> wide, narrow = (Figures.from_array([n, 89], {"area": ["n", "s"]}) for n in (65, 64))
@@ -63,7 +63,7 @@ class Nested:
     larger: bool
 
 
-def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> Nested | None:
+def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> NestedTables | None:
     """Return a small count that would follow if one table's people were among the other's, None if none would.
 
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
@@ -80,7 +80,7 @@ def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> Nested | N
         for i in np.flatnonzero(cells.known & settings.small(more, more, cells.unit))[:1].tolist():
             less, most = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])))
             text = f"{cells.name(i)} has {most:,} − {less:,} = {most - less:,} between them"
-            return Nested(text, bool(cells.moved[i] > 0))
+            return NestedTables(text, bool(cells.moved[i] > 0))
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from discreet.decide.ledger.change import Nested, changes, may_lie_inside
+from discreet.decide.ledger.change import NestedTables, changes, may_lie_inside
 from discreet.decide.ledger.entry import Entry, sheets_of
 from discreet.decide.ledger.findings import Change, LedgerCheck, Verdict
 from discreet.decide.ledger.joint import Joint, joint_findings
@@ -152,7 +152,7 @@ def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
     )
 
 
-def _nested(earlier: Entry, entry: Entry, inside: Nested) -> str:
+def _nested(earlier: Entry, entry: Entry, inside: NestedTables) -> str:
     """Say that one population may lie inside another, and how to state whether it does."""
     one, other = (" > ".join(lineage(e.population)) for e in (earlier, entry))
     outermost, *within = (name.strip() for name in entry.population.split(WITHIN))

@@ -66,7 +66,7 @@ class _Walks:
     least: IntArray
     most: IntArray
     tables: list[IntArray]
-    walk: Callable[[Chain, Pace, np.random.Generator], None]
+    walk: Callable[[CircleChain, Pace, np.random.Generator], None]
 
 
 def draw_tables(
@@ -111,7 +111,7 @@ def _draw(
     offset = np.cumsum(spread) - spread
     counts = np.zeros((CHAINS, int(spread.sum())), np.int64)
     chains = [
-        Chain(x, walks.lower, walks.upper, offset - walks.least, mine, clock.rung)
+        CircleChain(x, walks.lower, walks.upper, offset - walks.least, mine, clock.rung)
         for x, mine in zip(walks.tables, counts, strict=True)
     ]
     pace = Pace(200 * spread.size, 500, max(spread.size, 20))
@@ -209,7 +209,7 @@ class Circles(NamedTuple):
     around: IntArray
 
 
-class Chain(NamedTuple):
+class CircleChain(NamedTuple):
     """A table, which is left at the last one, the ranges of its values, and how often each value occurred.
 
     Value v of unknown j is counted at ``offset[j] + v``. Work ends when ``stop[0]`` is set.
@@ -232,7 +232,7 @@ class Pace(NamedTuple):
 
 
 @compiled
-def walk_circles(net: Circles, chain: Chain, pace: Pace, rng: np.random.Generator) -> None:
+def walk_circles(net: Circles, chain: CircleChain, pace: Pace, rng: np.random.Generator) -> None:
     """Run a chain over the tables of a network."""
     tail, head, begin, around = net
     x, lower, upper, offset, counts, stop = chain
@@ -287,7 +287,7 @@ def walk_circles(net: Circles, chain: Chain, pace: Pace, rng: np.random.Generato
 
 
 @compiled
-def walk_moves(moves: Rows, chain: Chain, pace: Pace, rng: np.random.Generator) -> None:
+def walk_moves(moves: Rows, chain: CircleChain, pace: Pace, rng: np.random.Generator) -> None:
     """Run a chain over the tables of any group."""
     starts, columns, rates = moves
     x, lower, upper, offset, counts, stop = chain

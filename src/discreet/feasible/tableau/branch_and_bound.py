@@ -34,7 +34,7 @@ class BranchStack(NamedTuple):
     mark: IntArray
 
 
-class Search(NamedTuple):
+class TreeSearch(NamedTuple):
     """What is asked and known of all unknowns; row 0 is about lower, row 1 about upper ends.
 
     ``bound`` is proved over integers, ``relaxed`` over real numbers; ``state`` is FOUND, NONE or UNDECIDED, and
@@ -48,7 +48,7 @@ class Search(NamedTuple):
     faults: IntArray
 
 
-class Effort(NamedTuple):
+class Budget(NamedTuple):
     """How much is done for one goal: exchanges (``turns``), branches, entries of moves to round, and moves of the goal.
 
     With ``follow``, a goal that is proved to be out of reach moves to the bound; without, that ends the search (NONE).
@@ -195,7 +195,9 @@ def rounded(t: Tableau, pool: Pool, bound: IntArray, k: int, sign: int, target: 
 
 
 @compiled
-def settle(t: Tableau, pool: Pool, stack: BranchStack, search: Search, effort: Effort, first: int, last: int) -> int:
+def settle(
+    t: Tableau, pool: Pool, stack: BranchStack, search: TreeSearch, effort: Budget, first: int, last: int
+) -> int:
     """Settle the goals of some wanted unknowns; FAILED if stuck.
 
     Each search starts from the last table of integers, to keep most of what it changes in integers, and from the first
@@ -219,7 +221,9 @@ def settle(t: Tableau, pool: Pool, stack: BranchStack, search: Search, effort: E
 
 
 @compiled
-def _settle_side(t: Tableau, pool: Pool, stack: BranchStack, search: Search, effort: Effort, k: int, side: int) -> int:
+def _settle_side(
+    t: Tableau, pool: Pool, stack: BranchStack, search: TreeSearch, effort: Budget, k: int, side: int
+) -> int:
     """Settle one goal; it stays UNDECIDED if it takes too many turns, unless they exceed the unknowns: then FAILED."""
     sign, turn = 1 if side == 1 else -1, 0
     while turn < effort.steps:
@@ -266,7 +270,7 @@ def _settle_side(t: Tableau, pool: Pool, stack: BranchStack, search: Search, eff
 
 
 @compiled
-def _move_in(t: Tableau, pool: Pool, search: Search, effort: Effort, k: int, side: int, turn: int) -> int:
+def _move_in(t: Tableau, pool: Pool, search: TreeSearch, effort: Budget, k: int, side: int, turn: int) -> int:
     """Move a bound to where a corner shows it to be; return the turn to go on with, -1 after too many errors."""
     sign, target = 1 if side == 1 else -1, pool.goal[side, k]
     inner, real = int(t.up[k] if side == 1 else t.low[k]), float(t.x[k])

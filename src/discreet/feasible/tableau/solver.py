@@ -11,7 +11,15 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.sparse import Rows, starts_of
 from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, NothingFitsError, StuckError
 from discreet.feasible.tableau import branch_and_bound
-from discreet.feasible.tableau.branch_and_bound import BranchStack, Effort, Search, attained, moves, note_corner, settle
+from discreet.feasible.tableau.branch_and_bound import (
+    BranchStack,
+    Budget,
+    TreeSearch,
+    attained,
+    moves,
+    note_corner,
+    settle,
+)
 from discreet.feasible.tableau.condensing import accept, condense
 from discreet.feasible.tableau.pool import Pool, attain, first_table, nearby, note
 from discreet.feasible.tableau.simplex import FAILED, LATE, Tableau, feasible, repair
@@ -71,7 +79,7 @@ class Solver:
         self.pool = self._pool(range_, bound if goal is None else joined.goals(goal))
         self.stack = _stack(LEVELS, n)
         wanted, state = (self.members > 0).astype(np.int64), np.full((2, n), branch_and_bound.UNDECIDED)
-        self.search = Search(wanted, bound, bound.astype(np.float64), state, np.zeros(1, np.int64))
+        self.search = TreeSearch(wanted, bound, bound.astype(np.float64), state, np.zeros(1, np.int64))
         self._start()
 
     def _pool(self, range_: IntArray, goal: IntArray) -> Pool:
@@ -141,7 +149,7 @@ class Solver:
         if hard and self.has_table:
             t.low[:], t.up[:] = self.search.bound
             t.x[:] = self.pool.table
-        effort = Effort(turns, nodes, EFFORT * nodes, STEPS, self.follow, not hard)
+        effort = Budget(turns, nodes, EFFORT * nodes, STEPS, self.follow, not hard)
         for first in range(0, n, BLOCK):
             last = min(first + BLOCK, n)
             code = settle(t, self.pool, self.stack, self.search, effort, first, last)

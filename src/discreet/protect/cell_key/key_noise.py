@@ -25,7 +25,7 @@ from discreet.protect.cell_key.keys import KeyedTable, drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
 from discreet.protect.cell_key.ptable import PTable, design_ptable
 from discreet.protect.figure_method import WITH_MARGINS, FigureMethod
-from discreet.protect.layout import Layout
+from discreet.protect.layout import FullTable
 from discreet.protect.sampling import crossed
 from discreet.protect.usage import UNLISTED, in_one_call, option
 from discreet.table import Release, Table
@@ -169,7 +169,7 @@ class CellKey(FigureMethod):
         notes += self._narrower()
         if cells.responses:
             return self._magnitudes(cells, keys, notes)
-        layout = Layout.of(original)
+        layout = FullTable.of(original)
         counts, spread = layout.full.records, look_up(cells.cells, keys, layout.full.cells)
 
         def perturbed(rows: IntArray | slice) -> IntArray:

@@ -22,7 +22,7 @@ from discreet.protect.checks import check_seconds
 from discreet.protect.controlled_rounding.nearest import Rounded, RoundingProblem, nearest_rounding
 from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
 from discreet.protect.figure_method import BASE, Rounding
-from discreet.protect.layout import Layout, inner_sums
+from discreet.protect.layout import FullTable, inner_sums
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.usage import in_one_call, option
 from discreet.table.kinds import Controlled, Kind, Perturbed
@@ -65,7 +65,7 @@ class ControlledRounding(Rounding):
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the figures of an original; only the unbiased option draws anything at random."""
-        layout, base = Layout.of(original), int(self.base)
+        layout, base = FullTable.of(original), int(self.base)
         true = layout.full.records
         problem = RoundingProblem.of(sums_of(layout.full), true, base)
         # A single figure x becomes y with probability 1 − |x − y|/b, as by random rounding, but the figures of one draw

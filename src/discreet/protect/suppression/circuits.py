@@ -54,7 +54,7 @@ class Extent(NamedTuple):
     cleared: int
 
 
-class Workspace(NamedTuple):
+class Scratch(NamedTuple):
     """The memory that all searches of one problem share, with the cells that a search found and their moves.
 
     Columns and rows are records, since compiled code counts references to every array that it hands on. ``effort[0]``
@@ -74,9 +74,9 @@ class Workspace(NamedTuple):
     effort: IntArray
 
 
-def workspace(cells: int, equations: int) -> Workspace:
+def workspace(cells: int, equations: int) -> Scratch:
     """Return the memory that searches of one problem share."""
-    return Workspace(
+    return Scratch(
         np.zeros((ROWS, COLUMNS)),
         np.zeros(COLUMNS, COLUMN).view(np.recarray),
         np.zeros(ROWS, ROW).view(np.recarray),
@@ -93,7 +93,14 @@ def workspace(cells: int, equations: int) -> Workspace:
 
 @compiled
 def _enter(
-    work: Workspace, on: ClassEquations, who: int, size: float, cost: FloatArray, room: Room, limit: float, at: Extent
+    work: Scratch,
+    on: ClassEquations,
+    who: int,
+    size: float,
+    cost: FloatArray,
+    room: Room,
+    limit: float,
+    at: Extent,
 ) -> tuple[Extent, bool]:
     """Let the equations of a cell that begins to move enter the tableau; say whether it is full."""
     T, columns, rows, column_of, row_of = work.tableau, work.columns, work.rows, work.column_of, work.row_of
@@ -135,7 +142,7 @@ def _enter(
 
 
 @compiled
-def _pivot(work: Workspace, at: Extent, leaving: int, entering: int, target: float, way: float) -> int:
+def _pivot(work: Scratch, at: Extent, leaving: int, entering: int, target: float, way: float) -> int:
     """Exchange the basic cell of a row, which goes to its target, for another; return how many entries changed."""
     T, columns, rows, touched = work.tableau, work.columns, work.rows, work.touched
     effort = 0
@@ -233,7 +240,7 @@ def _through_zero(columns: Any, count: int, row: FloatArray, own: Any, best: flo
 
 
 @compiled
-def _proof(work: Workspace, count: int, leaving: int) -> int:
+def _proof(work: Scratch, count: int, leaving: int) -> int:
     """Write down the equation that cannot be balanced, a sum of equations over the cells seen; return its length."""
     length = 0
     for c in range(count):
@@ -248,7 +255,7 @@ def _proof(work: Workspace, count: int, leaving: int) -> int:
 
 
 @compiled
-def _circuit(work: Workspace, count: int, size: float) -> int:
+def _circuit(work: Scratch, count: int, size: float) -> int:
     """Write down the cells that move, and by how much; return how many there are."""
     length = 0
     for c in range(count):
@@ -268,7 +275,7 @@ def cheapest(
     cost: FloatArray,
     room: Room,
     limit: float,
-    work: Workspace,
+    work: Scratch,
     patience: float = EFFORT,
 ) -> tuple[int, int]:
     """Find the cheapest circuit in which one cell moves up by `size`.

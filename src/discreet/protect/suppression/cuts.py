@@ -17,8 +17,8 @@ from discreet.core.compiled import compiled
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, parts, row_of
-from discreet.protect.suppression.circuits import NONE, Room, Workspace, cheapest
-from discreet.protect.suppression.meeting import Search
+from discreet.protect.suppression.circuits import NONE, Room, Scratch, cheapest
+from discreet.protect.suppression.meeting import CircuitSearch
 from discreet.protect.suppression.problem import Problem
 
 SHORT = 1e-4
@@ -27,7 +27,7 @@ SHORT = 1e-4
 
 @compiled
 def cut_of(
-    p: int, amount: float, count: int, room: Room, fixed: BoolArray, work: Workspace, coefficient: FloatArray
+    p: int, amount: float, count: int, room: Room, fixed: BoolArray, work: Scratch, coefficient: FloatArray
 ) -> tuple[int, bool]:
     """Turn an equation into an inequality Σ a·y ≥ 1; the cells and coefficients replace the equation.
 
@@ -63,7 +63,7 @@ def cut_of(
 
 @compiled
 def separate(
-    order: IntArray, search: Search, y: FloatArray, fixed: BoolArray, sharp: bool
+    order: IntArray, search: CircuitSearch, y: FloatArray, fixed: BoolArray, sharp: bool
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Find inequalities that a point y violates, one for each demand that it does not meet.
 

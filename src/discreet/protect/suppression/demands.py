@@ -16,7 +16,7 @@ from discreet.core.progress import Progress
 from discreet.core.sparse import distinct_rows, row_of, starts_of
 from discreet.protect.suppression.circuits import workspace
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
-from discreet.protect.suppression.meeting import LOOK, DemandColumns, Held, Search, meet
+from discreet.protect.suppression.meeting import LOOK, CircuitSearch, DemandColumns, HeldCircuits, meet
 from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import Problem
 
@@ -66,16 +66,16 @@ class Demanded:
         on = self.problem.on
         return np.where(self.hidden, on.slight, on.price if price is None else price)
 
-    def held(self, cost: FloatArray | None = None) -> Held:
+    def held(self, cost: FloatArray | None = None) -> HeldCircuits:
         """Return the pattern as kernels take it, at other costs than usual if some are given."""
-        return Held(self.hidden, self.cost if cost is None else cost, self.where, self.head, self.tried)
+        return HeldCircuits(self.hidden, self.cost if cost is None else cost, self.where, self.head, self.tried)
 
-    def search(self, cost: FloatArray | None = None, demands: Sequence[Sequence[int]] | None = None) -> Search:
+    def search(self, cost: FloatArray | None = None, demands: Sequence[Sequence[int]] | None = None) -> CircuitSearch:
         """Return what kernels work on; at other costs than usual, or for other demands, where some are given."""
         columns = demands or (self.cell, self.size, self.way, self.attacker)
         cell, size, way, attacker = (np.array(column, np.int64) for column in columns)
         asked = DemandColumns(cell, size, way, attacker, self.known_start, *self.facts[1:])
-        return Search(self.problem.on, asked, self.held(cost), self.work)
+        return CircuitSearch(self.problem.on, asked, self.held(cost), self.work)
 
     def can_be_met(self, cost: FloatArray, demands: Sequence[Sequence[int]] | None = None) -> BoolArray:
         """Say for which demands a search finds a circuit at given costs."""

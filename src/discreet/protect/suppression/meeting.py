@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Room, Workspace, cheapest
+from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Room, Scratch, cheapest
 from discreet.protect.suppression.problem import ClassEquations
 
 TRIES = 24
@@ -57,7 +57,7 @@ class DemandColumns(NamedTuple):
     known_up: FloatArray
 
 
-class Held(NamedTuple):
+class HeldCircuits(NamedTuple):
     """A pattern in the making: which classes are hidden, what each costs now, and where the proof of a demand is.
 
     ``where`` has the first entry and the length of each demand's circuit in the pool. The pool holds, for every entry,
@@ -72,17 +72,17 @@ class Held(NamedTuple):
     tried: BoolArray
 
 
-class Search(NamedTuple):
+class CircuitSearch(NamedTuple):
     """What kernels work on: the system, the demands, the pattern in the making, and memory."""
 
     on: ClassEquations
     asked: DemandColumns
-    held: Held
-    work: Workspace
+    held: HeldCircuits
+    work: Scratch
 
 
 @compiled
-def settle(q: int, limit: float, search: Search, tries: int = TRIES) -> tuple[int, int]:
+def settle(q: int, limit: float, search: CircuitSearch, tries: int = TRIES) -> tuple[int, int]:
     """Find the cheapest circuit in integers for a demand, and leave its moves in the workspace.
 
     Where it has fractional moves, it is looked for again as often as ``tries`` says; the last one stays.
@@ -109,7 +109,7 @@ def settle(q: int, limit: float, search: Search, tries: int = TRIES) -> tuple[in
 
 @compiled
 def circuit(
-    on: ClassEquations, move: Move, limit: float, cost: FloatArray, work: Workspace, most_tries: int
+    on: ClassEquations, move: Move, limit: float, cost: FloatArray, work: Scratch, most_tries: int
 ) -> tuple[int, int]:
     """Find the cheapest circuit in integers that moves a cell by an amount, within its room."""
     p, own, a, b = move.cell, move.amount, move.room.down, move.room.up
@@ -217,7 +217,7 @@ def reserve(pool: IntArray, end: int, extra: int) -> IntArray:
 
 
 @compiled
-def keep(q: int, flip: float, found: IntArray, moves: FloatArray, held: Held, pool: IntArray, end: int) -> int:
+def keep(q: int, flip: float, found: IntArray, moves: FloatArray, held: HeldCircuits, pool: IntArray, end: int) -> int:
     """Store a circuit as the proof of a demand, and remember which cells it needs."""
     held.where[q, 0], held.where[q, 1] = end, found.size
     for i in range(found.size):
@@ -230,7 +230,7 @@ def keep(q: int, flip: float, found: IntArray, moves: FloatArray, held: Held, po
 
 @compiled
 def _share(
-    q: int, count: int, by_cell: tuple[IntArray, IntArray], search: Search, pool: IntArray, end: int
+    q: int, count: int, by_cell: tuple[IntArray, IntArray], search: CircuitSearch, pool: IntArray, end: int
 ) -> tuple[IntArray, int]:
     """Keep a circuit for a demand, and for others without one that it serves too."""
     asked, held, work = search.asked, search.held, search.work
@@ -251,7 +251,7 @@ def _share(
 
 @compiled
 def meet(
-    order: IntArray, by_cell: tuple[IntArray, IntArray], kept: int, search: Search, pool: IntArray, end: int
+    order: IntArray, by_cell: tuple[IntArray, IntArray], kept: int, search: CircuitSearch, pool: IntArray, end: int
 ) -> tuple[IntArray, int, FloatArray]:
     """Look for the cheapest circuits of demands that have none, and keep as many as ``kept`` says (LOOK, FREE, ALL).
 

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
 from discreet.protect.suppression.circuits import EXPENSIVE, FOUND, Room
-from discreet.protect.suppression.meeting import TRIES, Held, Move, Search, circuit, reserve, settle
+from discreet.protect.suppression.meeting import TRIES, CircuitSearch, HeldCircuits, Move, circuit, reserve, settle
 from discreet.protect.suppression.problem import ClassEquations
 
 
@@ -49,7 +49,7 @@ TAKEN, FRESH, SPENT = 0, 1, 2
 
 
 @compiled
-def compact(held: Held, pool: IntArray, end: int) -> int:
+def compact(held: HeldCircuits, pool: IntArray, end: int) -> int:
     """Drop circuits that are no longer the proof of anything."""
     where, head = held.where, held.head
     live = 0
@@ -71,7 +71,7 @@ def compact(held: Held, pool: IntArray, end: int) -> int:
 
 
 @compiled
-def _needed(j: int, exchange: bool, on: ClassEquations, held: Held) -> bool:
+def _needed(j: int, exchange: bool, on: ClassEquations, held: HeldCircuits) -> bool:
     """Say whether a sum shows at once that a cell cannot be released: a sensitive one would be alone in it."""
     for k in range(on.begins[j], on.begins[j + 1]):
         e = on.rows[k]
@@ -91,7 +91,7 @@ def _needed(j: int, exchange: bool, on: ClassEquations, held: Held) -> bool:
 
 
 @compiled
-def _take_out(g: int, groups: Groups, on: ClassEquations, held: Held, trial: _Trial) -> int:
+def _take_out(g: int, groups: Groups, on: ClassEquations, held: HeldCircuits, trial: _Trial) -> int:
     """Release the cells of a group; return what that saves."""
     trial.counts[:] = 0
     gain = 0
@@ -112,7 +112,7 @@ def _take_out(g: int, groups: Groups, on: ClassEquations, held: Held, trial: _Tr
 
 
 @compiled
-def _users(g: int, groups: Groups, held: Held, pool: IntArray, trial: _Trial) -> IntArray:
+def _users(g: int, groups: Groups, held: HeldCircuits, pool: IntArray, trial: _Trial) -> IntArray:
     """Return the demands whose circuits need a cell of a group, in order."""
     count = 0
     for t in range(groups.starts[g], groups.starts[g + 1]):
@@ -128,7 +128,7 @@ def _users(g: int, groups: Groups, held: Held, pool: IntArray, trial: _Trial) ->
 
 
 @compiled
-def _nearest_first(todo: IntArray, cell: int, search: Search) -> IntArray:
+def _nearest_first(todo: IntArray, cell: int, search: CircuitSearch) -> IntArray:
     """Sort demands: neighbours of a cell and those with short circuits depend on it most.
 
     Where one cannot do without the cell, the rest need not be tried.
@@ -146,7 +146,7 @@ def _nearest_first(todo: IntArray, cell: int, search: Search) -> IntArray:
 
 
 @compiled
-def _hide(j: int, on: ClassEquations, held: Held, trial: _Trial) -> None:
+def _hide(j: int, on: ClassEquations, held: HeldCircuits, trial: _Trial) -> None:
     """Suppress a cell in exchange for what was released."""
     held.hidden[j], held.cost[j] = True, on.slight[j]
     trial.fresh[trial.counts[FRESH]] = j
@@ -155,7 +155,7 @@ def _hide(j: int, on: ClassEquations, held: Held, trial: _Trial) -> None:
 
 
 @compiled
-def _bypass(todo: IntArray, limit: float, search: Search, pool: IntArray, trial: _Trial) -> int:
+def _bypass(todo: IntArray, limit: float, search: CircuitSearch, pool: IntArray, trial: _Trial) -> int:
     """Find one circuit through a cell, which shows what leading all others past it costs; return its length or -1."""
     on, held, work, cell = search.on, search.held, search.work, trial.taken[0]
     amount = 1
@@ -175,7 +175,7 @@ def _bypass(todo: IntArray, limit: float, search: Search, pool: IntArray, trial:
 
 
 @compiled
-def _most_expensive_first(todo: IntArray, gain: int, search: Search) -> tuple[bool, IntArray]:
+def _most_expensive_first(todo: IntArray, gain: int, search: CircuitSearch) -> tuple[bool, IntArray]:
     """Sort demands by what they would cost alone, since the others often find their cells hidden by then.
 
     False where one of them alone costs more than is gained.
@@ -191,7 +191,7 @@ def _most_expensive_first(todo: IntArray, gain: int, search: Search) -> tuple[bo
 
 
 @compiled
-def _detour(q: int, steps: int, search: Search, pool: IntArray, end: int, trial: _Trial) -> int:
+def _detour(q: int, steps: int, search: CircuitSearch, pool: IntArray, end: int, trial: _Trial) -> int:
     """Lead the circuit of a demand past a cell, along a circuit through it; return its length, 0 where it fails.
 
     The new circuit is written to the end of the pool.
@@ -238,7 +238,7 @@ def _detour(q: int, steps: int, search: Search, pool: IntArray, end: int, trial:
 
 
 @compiled
-def _write(q: int, count: int, search: Search, pool: IntArray, end: int, trial: _Trial) -> None:
+def _write(q: int, count: int, search: CircuitSearch, pool: IntArray, end: int, trial: _Trial) -> None:
     """Write the circuit that was found for a demand to the end of the pool, and suppress what it needs."""
     for k in range(count):
         j = search.work.found[k]
@@ -249,7 +249,7 @@ def _write(q: int, count: int, search: Search, pool: IntArray, end: int, trial: 
 
 @compiled
 def _accept(
-    todo: IntArray, where_new: IntArray, begin: int, end: int, search: Search, pool: IntArray, trial: _Trial
+    todo: IntArray, where_new: IntArray, begin: int, end: int, search: CircuitSearch, pool: IntArray, trial: _Trial
 ) -> None:
     """Keep new circuits; what is near a cell that was suppressed instead may be released again."""
     on, held = search.on, search.held
@@ -265,7 +265,7 @@ def _accept(
 
 
 @compiled
-def _undo(on: ClassEquations, held: Held, trial: _Trial) -> None:
+def _undo(on: ClassEquations, held: HeldCircuits, trial: _Trial) -> None:
     """Hide again what was released, and publish what was suppressed instead."""
     for i in range(trial.counts[FRESH]):
         held.hidden[trial.fresh[i]], held.cost[trial.fresh[i]] = False, float(on.price[trial.fresh[i]])
@@ -276,7 +276,7 @@ def _undo(on: ClassEquations, held: Held, trial: _Trial) -> None:
 
 
 @compiled
-def improve(groups: Groups, search: Search, pool: IntArray, end: int) -> tuple[IntArray, int, int]:
+def improve(groups: Groups, search: CircuitSearch, pool: IntArray, end: int) -> tuple[IntArray, int, int]:
     """Release groups of cells one after another where the demands that need them can be met more cheaply.
 
     A release is kept if the price of all suppressed cells falls. Returns the pool and how many were kept.

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError
 from discreet.core.parallel import available_cores
 from discreet.table.counts import numpy_from_arrow
-from discreet.tabulation.engine import MOST, Run, Session
+from discreet.tabulation.engine import MOST, EngineSession, Run
 from discreet.tabulation.engines.duckdb_input import WHOLE, Input, literal, open_input, quoted, text_of, unreadable
 from discreet.tabulation.engines.duckdb_sql import Sql
 from discreet.tabulation.engines.sql import LEVELS, code_map, kept
@@ -26,7 +26,7 @@ STEPS = 1000
 """Parts of a query's progress."""
 
 
-class DuckDbSession(Session):
+class DuckDbSession(EngineSession):
     """A connection of its own, with the records as relation ``r``."""
 
     name = "duckdb"

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from discreet.tabulation.engines.duckdb_input import quoted, text_of
-from discreet.tabulation.engines.sql import LEVELS, Column, code_columns, file_columns, grouping, judged, same_codes
+from discreet.tabulation.engines.sql import LEVELS, SqlTerm, code_columns, file_columns, grouping, judged, same_codes
 from discreet.tabulation.plan import Plan
 from discreet.tabulation.spec import TableSpec
 
 
 @dataclass(eq=False)
-class Figures:
+class SqlFigures:
     """The aggregates that are needed, each once, and the columns of the result that they fill.
 
     ``first`` maps an alias to its aggregate over records, ``again`` to how its values add up further, ``sums`` a
@@ -81,9 +81,9 @@ class Sql:
 
     # --- figures ------------------------------------------------------------------------------------------
 
-    def figures(self) -> Figures:
+    def figures(self) -> SqlFigures:
         """Return the aggregates over records; those of a level leave out its units of several records."""
-        found = Figures(self.spec.top, self.spec.modulus)
+        found = SqlFigures(self.spec.top, self.spec.modulus)
         for column in file_columns(self.spec):
             alias = found.need(*self._aggregate(column))
             found.result[column.name] = self._shown(column, alias)
@@ -91,7 +91,7 @@ class Sql:
                 found.sums[column.response.name] = alias
         return found
 
-    def _aggregate(self, column: Column) -> tuple[str, str, str]:
+    def _aggregate(self, column: SqlTerm) -> tuple[str, str, str]:
         """Return the kind of a column's aggregate, what it is over, and which records it leaves out."""
         only = f" FILTER (WHERE NOT f{LEVELS[column.level]})" if column.level in self.repeated else ""
         if column.figure == "key":
@@ -106,7 +106,7 @@ class Sql:
             return "sum", heavy if column.weighted else size, only
         return "top", self._entry(size, heavy), only
 
-    def _shown(self, column: Column, alias: str) -> str:
+    def _shown(self, column: SqlTerm, alias: str) -> str:
         """Return the expression of a column of the result, units of several records added."""
         own, also = f"direct.{alias}", column.level in self.repeated
         if not column.level:
@@ -126,7 +126,7 @@ class Sql:
 
     # --- records ------------------------------------------------------------------------------------------
 
-    def base(self, figures: Figures) -> str:
+    def base(self, figures: SqlFigures) -> str:
         """Return the query that groups the records by every finest margin."""
         used = self._grouped()
         sets = ", ".join(f"({', '.join(code_columns(self.spec, margin))})" for margin in self.spec.finest)
@@ -190,7 +190,7 @@ class Sql:
         ]
         return f"(SELECT {', '.join([f'{relation}.*', *levels])} FROM {relation} {self._joins(relation, names)})"
 
-    def cells(self, plan: Plan, figures: Figures) -> Iterator[str]:
+    def cells(self, plan: Plan, figures: SqlFigures) -> Iterator[str]:
         """Yield the queries that add the finest margins up to all cells, one per finest margin."""
         again = ", ".join(f"{how} AS {alias}" for alias, how in figures.again.items())
         for margin, groupings in plan.groupings:
@@ -220,7 +220,7 @@ class Sql:
             f"GROUP BY GROUPING SETS ({sets})) WHERE cell IS NOT NULL GROUP BY cell"
         )
 
-    def result(self, figures: Figures) -> str:
+    def result(self, figures: SqlFigures) -> str:
         """Return the query of the whole result: the columns of a tabulation's file, sorted by cell."""
         columns = [f"{expression} AS {quoted(name)}" for name, expression in figures.result.items()]
         letters = [letter for level, letter in LEVELS.items() if level in self.repeated]

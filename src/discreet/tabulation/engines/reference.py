@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
-from discreet.tabulation.engine import Run, Session, check_columns
-from discreet.tabulation.engines.sql import Column, file_columns, levels
+from discreet.tabulation.engine import EngineSession, Run, check_columns
+from discreet.tabulation.engines.sql import SqlTerm, file_columns, levels
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
 
 
-class ReferenceSession(Session):
+class ReferenceSession(EngineSession):
     """Records as a list of dicts: the twin for tests, and for small files when in doubt."""
 
     name = "reference"
@@ -149,7 +149,7 @@ class ReferenceSession(Session):
                 both = [(abs(math.fsum(x for x, _ in one)), abs(math.fsum(wx for _, wx in one))) for one in sums]
                 sizes[level, judged] = [*sorted(both, reverse=True), *[(0.0, 0.0)] * self.spec.top]
 
-        def figure(column: Column) -> float:
+        def figure(column: SqlTerm) -> float:
             w = [row["w"] if column.weighted else 1.0 for row in rows]
             if column.figure == "key":
                 return int(sum(row["key"] for row in rows) % self.spec.modulus)

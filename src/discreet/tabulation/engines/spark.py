@@ -14,10 +14,10 @@ from uuid import uuid4
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table.counts import numpy_from_arrow
-from discreet.tabulation.engine import MOST, Run, Session, check_types
+from discreet.tabulation.engine import MOST, EngineSession, Run, check_types
 from discreet.tabulation.engines.sql import (
     LEVELS,
-    Column,
+    SqlTerm,
     code_columns,
     code_map,
     file_columns,
@@ -37,7 +37,7 @@ ODD = "{0} IS NULL OR isnan({0}) OR abs({0}) = double('infinity')"
 STEPS = 4
 
 
-class SparkTabulation(Session):
+class SparkTabulation(EngineSession):
     """Records as a Spark view, and the views that are made of it."""
 
     name = "spark"
@@ -274,7 +274,7 @@ class SparkTabulation(Session):
         columns = [f"{self._figure(column)} AS {quoted(column.name)}" for column in file_columns(self.spec)]
         return f"SELECT {', '.join(['cell', *columns])}"
 
-    def _figure(self, column: Column) -> str:
+    def _figure(self, column: SqlTerm) -> str:
         heavy = "w" if column.weighted else ""
         if column.figure == "records":
             return "sum(w)" if heavy else "CAST(sum(n) AS BIGINT)"

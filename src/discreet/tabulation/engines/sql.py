@@ -17,7 +17,7 @@ from discreet.tabulation.spec import ResponseSpec, TableSpec
 LEVELS = {"contributor": "c", "holding": "h"}
 
 
-class Column(NamedTuple):
+class SqlTerm(NamedTuple):
     """A column of a tabulation's file: which figure it is, of which level, response and rank."""
 
     name: str
@@ -28,22 +28,22 @@ class Column(NamedTuple):
     rank: int = 0
 
 
-def file_columns(spec: TableSpec) -> Iterator[Column]:
+def file_columns(spec: TableSpec) -> Iterator[SqlTerm]:
     """Yield the columns of a tabulation's file, except ``cell``."""
     both = [("", False), ("weighted_", True)] if spec.weighted else [("", False)]
-    yield Column("records", "records")
+    yield SqlTerm("records", "records")
     if spec.key is not None:
-        yield Column("key", "key")
+        yield SqlTerm("key", "key")
     if spec.weighted:
-        yield Column("weighted", "records", True)
+        yield SqlTerm("weighted", "records", True)
     for one in spec.responses:
-        yield from (Column(f"{heavy}sum:{one.name}", "sum", w, "", one) for heavy, w in both)
+        yield from (SqlTerm(f"{heavy}sum:{one.name}", "sum", w, "", one) for heavy, w in both)
     for level in levels(spec):
-        yield from (Column(f"{level}:{heavy}units", "units", w, level) for heavy, w in both)
+        yield from (SqlTerm(f"{level}:{heavy}units", "units", w, level) for heavy, w in both)
         for one in spec.responses:
-            yield from (Column(f"{level}:{heavy}total:{one.name}", "total", w, level, one) for heavy, w in both)
+            yield from (SqlTerm(f"{level}:{heavy}total:{one.name}", "total", w, level, one) for heavy, w in both)
             for i in range(1, spec.top + 1):
-                yield from (Column(f"{level}:{heavy}top{i}:{one.name}", "top", w, level, one, i) for heavy, w in both)
+                yield from (SqlTerm(f"{level}:{heavy}top{i}:{one.name}", "top", w, level, one, i) for heavy, w in both)
 
 
 def levels(spec: TableSpec) -> list[str]:
