@@ -15,7 +15,7 @@ from discreet.auditing.audit import audit
 from discreet.evaluate.audited_suppression import faults, inspect
 from discreet.protect import Suppression
 from discreet.protect.suppression import Pattern
-from discreet.protect.suppression.suppress import marked
+from discreet.protect.suppression.suppression import marked
 from discreet.rules import PPercent, Threshold
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.tabulation import Tabulation

@@ -12,7 +12,7 @@ from tests.feasible.random_releases import release
 
 import discreet as dc
 from discreet import Attacker
-from discreet.auditing.result import Audit
+from discreet.auditing.audit_result import Audit
 from discreet.table.attacker import Fact
 
 MOST = 3_000

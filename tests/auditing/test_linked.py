@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dc
 from discreet import Figures, Hierarchy, Limits
-from discreet.auditing.result import Audit
+from discreet.auditing.audit_result import Audit
 
 
 def intervals(result: Audit) -> dict[str, tuple[float, float]]:

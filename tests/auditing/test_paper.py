@@ -10,7 +10,7 @@ from tests.auditing.examples import SIZES, TABLE_2, geurts, table_1
 
 import discreet as dc
 from discreet import Attacker, Figures, Hierarchy, Kind, Limits, Release, Table
-from discreet.auditing.result import Audit, CellAudit
+from discreet.auditing.audit_result import Audit, CellAudit
 from discreet.table.attacker import Contribution, Fact
 from discreet.table.contributions import Contributions
 from discreet.table.equations import equations_of

@@ -8,7 +8,7 @@ import pytest
 from tests.decide.firms import firms, hierarchies
 
 import discreet as dc
-from discreet.decide.result import Assessment
+from discreet.decide.assessment import Assessment
 
 READING: dict[str, Any] = {
     "by": ["activity", "region"],

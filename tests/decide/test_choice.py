@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.auditing.audit_result import Audit
 from discreet.auditing.laws.method import Shape
-from discreet.auditing.result import Audit
 from discreet.decide.choice import Choice, Outsider, Reasons
 from discreet.decide.passing_r2 import Ranges, chance_of_failing
 from discreet.decide.policy import Policy

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dc
 from discreet.core.errors import DataError, RequestError
-from discreet.decide.record import read_record
+from discreet.decide.provenance import read_record
 
 
 def written(folder: Path, **more: Any) -> Path:

@@ -12,12 +12,12 @@ from tests.report import examples
 from discreet.report import notebook, write_pictures, write_report
 from discreet.report.bars import charts_of
 from discreet.report.cells import panel_rows
+from discreet.report.confidentiality import readable
 from discreet.report.edition import public
-from discreet.report.guard import readable
+from discreet.report.heat_map_pages import HIDDEN, details_of, paged_tables
 from discreet.report.html import html_report
 from discreet.report.riskmap import HEIGHT, WIDTH, map_of
 from discreet.report.scale import step_of
-from discreet.report.table_pages import HIDDEN, details_of, paged_tables
 
 
 def internal(data: dict[str, object]) -> dict[str, object]:

@@ -13,8 +13,8 @@ from tests.report import examples
 from discreet.core.errors import DataError, RequestError
 from discreet.report import write_pictures, write_report
 from discreet.report import writing as writing_module
+from discreet.report.confidentiality import numbers, readable, unpublished
 from discreet.report.edition import public
-from discreet.report.guard import numbers, readable, unpublished
 
 FORMS = (".html", ".md", ".json")
 

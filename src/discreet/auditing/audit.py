@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from discreet.auditing.audit_result import Audit
 from discreet.auditing.findings import RANK, Verdict, joined
 from discreet.auditing.judging import Judge, Sheet
 from discreet.auditing.knowledge import contributors, knowledge_of, respondents
@@ -16,7 +17,6 @@ from discreet.auditing.laws import LAWS
 from discreet.auditing.levels import reach_of
 from discreet.auditing.limits import Criterion, Limits
 from discreet.auditing.question import alone, ask, sums_of, targets_of, unpublished
-from discreet.auditing.result import Audit
 from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
 from discreet.core.numerics import BoolArray

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.auditing.findings import Findings, faults, joined
 from discreet.auditing.knowledge import Copies, Knowledge, Linked
 from discreet.auditing.laws import LAWS
-from discreet.auditing.laws.base import Judged
+from discreet.auditing.laws.law import Judged
 from discreet.auditing.limits import Asked, Limits, Reach
 from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError

@@ -15,7 +15,7 @@ from discreet.cli.reading_options import NamedOriginal, OriginalOptions
 from discreet.core.errors import RequestError, nearest
 
 if TYPE_CHECKING:
-    from discreet.decide.result import Assessment
+    from discreet.decide.assessment import Assessment
 
 in_decide = panel("What is asked")
 

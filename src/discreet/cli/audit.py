@@ -18,8 +18,8 @@ from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
+    from discreet.auditing.audit_result import Audit
     from discreet.auditing.limits import Limits
-    from discreet.auditing.result import Audit
     from discreet.rules.rule import Rule
     from discreet.rules.sensitivity import Sensitivity
     from discreet.table.attacker import Attacker

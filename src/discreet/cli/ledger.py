@@ -183,7 +183,7 @@ def check(
         discreet ledger check new.csv --beside 3f2a91  # what a reader of one earlier release learns
     """
     show.check_output(output, release, kept.ledger, endings=(".json", ".txt"))
-    from discreet.decide.ledger.findings import HEADER
+    from discreet.decide.ledger.check_result import HEADER
 
     shown = how.release(release)
     with kept.opened() as book, show.ProgressBar() as bar:

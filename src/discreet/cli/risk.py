@@ -15,7 +15,7 @@ from discreet.core.errors import RequestError
 if TYPE_CHECKING:
     from discreet.core.progress import Progress
     from discreet.evaluate.expected import ExpectedRisk
-    from discreet.measures.result import Risk
+    from discreet.measures.risk_result import Risk
     from discreet.protect.base import Method
     from discreet.table import Table
     from discreet.utility.loss import InformationLoss

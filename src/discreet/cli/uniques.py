@@ -97,7 +97,7 @@ def sample(
         discreet uniques people.csv --by age,sex -N 46228 --weight w --records risk.csv  # the risk of every record
         discreet uniques sample.csv -N 46228 --b 30 --c 1  # missing a unique is thirty times as bad as a false alarm
     """
-    from discreet.reading.sample import open_sample
+    from discreet.reading.sample_pair import open_sample
 
     show.check_output(output, path)
     if records is not None:

@@ -42,7 +42,7 @@ def workbench(
         raise RequestError(f"the workbench needs {error.name}; install discreet[workbench]") from None
     given, perform = list(files or ()), context.obj
     if replay:
-        from discreet.workbench.replay import replay as again
+        from discreet.workbench.session_replay import replay as again
 
         if len(given) != 1:
             raise RequestError("--replay takes one saved session; name it")

@@ -12,13 +12,13 @@ from typing import Any
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import release_seed
+from discreet.decide.assessment import Assessment, Candidate, Protect, Request
 from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Effort, Evidence, gather
 from discreet.decide.json_data import plain, release_data
 from discreet.decide.policy import Policy, Protection, make_text
 from discreet.decide.protections import make_method, parse_method
-from discreet.decide.record import digest
-from discreet.decide.result import Assessment, Candidate, Protect, Request
+from discreet.decide.provenance import digest
 from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
 from discreet.evaluate.audited_suppression import AuditedSuppression

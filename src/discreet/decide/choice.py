@@ -20,9 +20,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from discreet.auditing.laws.base import entropy
+from discreet.auditing.audit_result import Audit
+from discreet.auditing.laws.law import entropy
 from discreet.auditing.laws.method import Shape
-from discreet.auditing.result import Audit
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.decide.passing_r2 import Ranges, chance_of_failing
 from discreet.decide.policy import Policy

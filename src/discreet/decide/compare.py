@@ -23,7 +23,7 @@ from discreet.core.text import columns, figure
 from discreet.decide.compared_methods import ERRORS, NONE, ComparisonPlan, GridPoint, Measured, grid_of, measure
 from discreet.decide.json_data import plain, sensitive_data
 from discreet.decide.policy import Policy
-from discreet.decide.record import SCHEMA, Recorded, digest, versions
+from discreet.decide.provenance import SCHEMA, Recorded, digest, versions
 from discreet.decide.subject import Case, Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original

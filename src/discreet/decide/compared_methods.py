@@ -19,7 +19,7 @@ from discreet.decide.json_data import plain
 from discreet.decide.known_cells import Known
 from discreet.decide.policy import Policy, make_text
 from discreet.decide.protections import make_method, parse_method
-from discreet.decide.record import digest
+from discreet.decide.provenance import digest
 from discreet.decide.subject import Case
 from discreet.decide.verdict import check, failed
 from discreet.protect.base import Method, RandomMethod, is_random

@@ -9,15 +9,15 @@ import numpy as np
 
 from discreet.auditing.audit import PROOFS
 from discreet.auditing.audit import audit as run_audit
+from discreet.auditing.audit_result import Audit
 from discreet.auditing.limits import Limits
-from discreet.auditing.result import Audit
 from discreet.core.progress import Progress
 from discreet.decide.choice import ASKED, Choice, Outsider
 from discreet.decide.known_cells import Inside, Known, Listed, known_cells, respondents_know
 from discreet.decide.subject import Case, Subject
 from discreet.feasible.candidates import Candidates
-from discreet.measures.result import Risk
 from discreet.measures.risk import risk_after
+from discreet.measures.risk_result import Risk
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
 from discreet.table.release import Release

@@ -10,10 +10,10 @@ import numpy as np
 
 from discreet.auditing.audit import UNNAMED
 from discreet.auditing.audit import audit as run_audit
+from discreet.auditing.audit_result import Audit
 from discreet.auditing.findings import RANK, SUBJECTS, Findings, faults
 from discreet.auditing.levels import least_known
 from discreet.auditing.limits import FAULTS, Limits
-from discreet.auditing.result import Audit
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
 from discreet.decide.choice import Outsider, Reasons
 from discreet.decide.subject import Case

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.auditing.audit_result import Audit
 from discreet.auditing.laws.method import Shape
-from discreet.auditing.result import Audit
 from discreet.core.numerics import FloatArray, IntArray, xlogx
 from discreet.measures.entropy import size_term
 from discreet.table.kinds import UNBOUNDED

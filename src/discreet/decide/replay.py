@@ -12,11 +12,11 @@ from typing import Any
 from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
+from discreet.decide.assessment import Assessment, Request
 from discreet.decide.compare import Comparison, compare_points
 from discreet.decide.compared_methods import ComparisonPlan, GridPoint
 from discreet.decide.policy import Policy
-from discreet.decide.record import canonical, read_record, versions
-from discreet.decide.result import Assessment, Request
+from discreet.decide.provenance import canonical, read_record, versions
 from discreet.decide.subject import Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original

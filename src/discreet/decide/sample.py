@@ -12,8 +12,8 @@ import numpy as np
 from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.text import figure
+from discreet.decide.assessment import Assessment, Request
 from discreet.decide.known_cells import STATES
-from discreet.decide.result import Assessment, Request
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import Check, failed, held
 from discreet.measures.estimate import Estimate, estimate

@@ -11,8 +11,8 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.decide.policy import Policy, group_rule
-from discreet.measures.result import Risk
 from discreet.measures.risk import risk
+from discreet.measures.risk_result import Risk
 from discreet.protect.base import Original
 from discreet.reading.opened import Opened
 from discreet.rules.sensitivity import Sensitivity, sensitivity

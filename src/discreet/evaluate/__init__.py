@@ -1,1 +1,1 @@
-"""Methods judged over their draws: expected risk and information loss of a random protection."""
+"""Methods and originals together: suppression that is audited, and the expected risk and loss of random protections."""

@@ -28,7 +28,7 @@ from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
 from discreet.protect.suppression.insider_knowledge import at_least
-from discreet.protect.suppression.suppress import marked
+from discreet.protect.suppression.suppression import marked
 from discreet.reading.original import open_originals
 from discreet.reading.reading import Reading
 from discreet.table.attacker import Attacker, Contribution, Fact
@@ -37,7 +37,7 @@ from discreet.table.release import Release
 from discreet.table.stakes import ONE_CELL, contributes, joint_stakes
 
 if TYPE_CHECKING:
-    from discreet.auditing.result import Audit
+    from discreet.auditing.audit_result import Audit
 
 
 class UnsafeError(DiscreetError):

@@ -33,8 +33,8 @@ from discreet.measures.entropy import (
     r2_terms,
     transition_entropy,
 )
-from discreet.measures.result import change
 from discreet.measures.risk import check_measurable, risk
+from discreet.measures.risk_result import change
 from discreet.protect.base import EnumerableMethod, RandomMethod
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading

@@ -21,8 +21,8 @@ from discreet.core.statistics import Moments
 from discreet.core.text import Face, Result, figure
 from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights, r2_terms
 from discreet.measures.lookup import SampleLookup
-from discreet.measures.result import TERMS
 from discreet.measures.risk import check_measurable
+from discreet.measures.risk_result import TERMS
 from discreet.models import MODELS, Goodness, LogLinear, PopulationModel, goodness_of_fit
 from discreet.models.population import Population
 from discreet.reading.original import open_original

@@ -16,7 +16,7 @@ from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, xlogx
 from discreet.measures import entropy
 from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights
-from discreet.measures.result import TERMS, Risk, Slices
+from discreet.measures.risk_result import TERMS, Risk, Slices
 from discreet.reading.original import open_original, open_released
 from discreet.reading.reading import Reading
 from discreet.table import Table

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from discreet.report.heat_map_pages import Details
 from discreet.report.numbers import amount, between, capital, measure
 from discreet.report.scale import KNOWN, is_shown, knowledge
-from discreet.report.table_pages import Details
 
 LISTED = 25
 """How many of the worst cells are listed: about two screens; the panel beside the map has all."""

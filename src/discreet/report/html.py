@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.report.cells import LISTED
 from discreet.report.edition import edition_of
+from discreet.report.heat_map_pages import details_of, paged_tables
 from discreet.report.scale import STEPS
-from discreet.report.table_pages import details_of, paged_tables
 from discreet.report.view import WORDS, view_of
 
 if TYPE_CHECKING:

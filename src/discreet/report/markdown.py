@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from discreet.report.bars import SHOWN
-from discreet.report.table_pages import PagedTable
+from discreet.report.heat_map_pages import PagedTable
 from discreet.report.view import view_of
 
 PAGES = 3

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.errors import RequestError
 from discreet.report.bars import SHOWN, TERMS, Chart, charts_of
 from discreet.report.edition import edition_of
+from discreet.report.heat_map_pages import Cell, PagedTable, details_of, paged_tables
 from discreet.report.riskmap import frontier_of, limit_of, points_of, risk_name
 from discreet.report.scale import STEPS
-from discreet.report.table_pages import Cell, PagedTable, details_of, paged_tables
 from discreet.report.view import CONFIDENTIAL
 
 if TYPE_CHECKING:

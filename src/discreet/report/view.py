@@ -7,11 +7,11 @@ from typing import Any
 
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
 from discreet.report.cells import LISTED, listed, packed, panel_rows
+from discreet.report.heat_map_pages import PagedTable, details_of, paged_tables
 from discreet.report.made import made_blocks
 from discreet.report.numbers import amount, capital, measure
 from discreet.report.riskmap import is_chosen, map_of, rows_of
 from discreet.report.scale import STEPS
-from discreet.report.table_pages import PagedTable, details_of, paged_tables
 
 VERDICTS = {
     "release": ("Release as it is", "M6.5 12.5l3.7 3.7 7.3-8"),

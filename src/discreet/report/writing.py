@@ -9,8 +9,8 @@ from typing import Any
 
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
+from discreet.report.confidentiality import check_public
 from discreet.report.edition import edition_of
-from discreet.report.guard import check_public
 from discreet.report.html import fixed_text, html_report
 from discreet.report.markdown import markdown_report
 

@@ -7,9 +7,9 @@ Each rule is one file and one entry of :data:`RULES`; other packages add theirs 
 from typing import Any
 
 from discreet.core.registry import Registry
+from discreet.rules.cell_figures import CellFigures, cell_figures
 from discreet.rules.dominance import Dominance
 from discreet.rules.explain import Explanation, explain
-from discreet.rules.figures import CellFigures, cell_figures
 from discreet.rules.group_disclosure import GroupDisclosure, group_disclosure
 from discreet.rules.p_percent import PPercent
 from discreet.rules.pq import PQ

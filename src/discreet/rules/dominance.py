@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.rules.figures import CellFigures
+from discreet.rules.cell_figures import CellFigures
 from discreet.rules.rule import Finding, amount, finding, where_applied
 from discreet.table.units import LevelName
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.rules.figures import CellFigures, cell_figures
+from discreet.rules.cell_figures import CellFigures, cell_figures
 from discreet.rules.rule import amount
 from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.table.tabulation import Tabulation

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from discreet.core.errors import RequestError
-from discreet.rules.figures import CellFigures
+from discreet.rules.cell_figures import CellFigures
 from discreet.rules.rule import Finding, amount, finding, where_applied
 from discreet.table.units import LevelName
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray
-from discreet.rules.figures import CellFigures
+from discreet.rules.cell_figures import CellFigures
 from discreet.table.units import LevelName
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -92,7 +92,7 @@ class CustomRule:
 
     >>> from discreet.table import Table
     >>> from discreet.table.tabulation import Tabulation
-    >>> from discreet.rules.figures import cell_figures
+    >>> from discreet.rules.cell_figures import cell_figures
     >>> cells = cell_figures(Tabulation.from_table(Table.from_array([1, 9], ["x"])))
     >>> CustomRule(lambda cells: cells.count == 9).judge(cells).sensitive.tolist()
     [False, False, True]

@@ -13,7 +13,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
-from discreet.rules.figures import CellFigures, cell_figures
+from discreet.rules.cell_figures import CellFigures, cell_figures
 from discreet.rules.rule import CustomRule, Finding, Mask, Rule, amount
 from discreet.table.tabulation import Tabulation
 

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.rules.figures import CellFigures
+from discreet.rules.cell_figures import CellFigures
 from discreet.rules.rule import Finding, amount, where_applied
 from discreet.table.units import LevelName
 
@@ -59,7 +59,7 @@ class Threshold:
 
         >>> from discreet.table import Table
         >>> from discreet.table.tabulation import Tabulation
-        >>> from discreet.rules.figures import cell_figures
+        >>> from discreet.rules.cell_figures import cell_figures
         >>> cells = cell_figures(Tabulation.from_table(Table.from_array([2, 9], ["x"])))
         >>> Threshold(3).judge(cells).sensitive.tolist()
         [False, True, False]

@@ -7,7 +7,7 @@ import numpy as np
 from discreet import datasets
 from discreet.core.random import generator
 from discreet.studies.comparison import PaperComparison, Section, Study, StudyEffort
-from discreet.uniques.bayes_test import bayes_test
+from discreet.uniques.bayes_decision import bayes_test
 from discreet.uniques.exact_posterior import q_multinomial, q_uniform
 from discreet.uniques.population_uniques import population_uniques
 from discreet.uniques.posterior import posterior

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from discreet.auditing.audit import audit
-from discreet.auditing.result import Audit
+from discreet.auditing.audit_result import Audit
 from discreet.core.errors import DataError
 from discreet.studies.comparison import PaperComparison, Section, Study, StudyEffort, published
 from discreet.table.attacker import Attacker

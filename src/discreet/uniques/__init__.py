@@ -1,6 +1,6 @@
 """Population uniques: who in this sample is the only one of their kind in the population?"""
 
-from discreet.uniques.bayes_test import BayesTest, bayes_test
+from discreet.uniques.bayes_decision import BayesTest, bayes_test
 from discreet.uniques.criteria import Criterion, criteria
 from discreet.uniques.drawn_posterior import DrawnPosterior
 from discreet.uniques.events import Event, at_least, at_least_one_zero, at_most

@@ -17,12 +17,12 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.core.text import Face, Result, columns, figure, html_table
 from discreet.reading.reading import Reading
-from discreet.reading.sample import open_sample
+from discreet.reading.sample_pair import open_sample
 from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import locate
 from discreet.table.records import Records
-from discreet.uniques.bayes_test import BayesTest, bayes_test
+from discreet.uniques.bayes_decision import BayesTest, bayes_test
 from discreet.uniques.loglinear_tau import Margins, Scale, name_of
 from discreet.uniques.posterior import posterior
 from discreet.uniques.priors import Prior, prior_of

@@ -13,7 +13,7 @@ from discreet.feasible.bounds import Bounds, bounds
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, knowledge_of
 from discreet.protect.suppression.primary import Wish, demands_of, primary
 from discreet.protect.suppression.problem import Cells, Demands, lay_out
-from discreet.protect.suppression.suppress import Suppression
+from discreet.protect.suppression.suppression import Suppression
 from discreet.table import Table
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.tabulation import Tabulation
@@ -118,7 +118,7 @@ class Stated:
 
 def stated(case: Case) -> Stated:
     from discreet.protect.suppression.primary import costs_of
-    from discreet.protect.suppression.suppress import tabulations
+    from discreet.protect.suppression.suppression import tabulations
 
     method = case.method
     tables = tabulations(case.tables, method.zeros == "suppressible")

@@ -13,7 +13,7 @@ from discreet.core.errors import InfeasibleError
 from discreet.evaluate.audited_suppression import Suppressed, certify, faults, inspect
 from discreet.protect.suppression import scip
 from discreet.protect.suppression.primary import Wish
-from discreet.protect.suppression.suppress import Suppression, Zeros, marked
+from discreet.protect.suppression.suppression import Suppression, Zeros, marked
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
 

@@ -13,7 +13,7 @@ from tests.protect.suppression.test_exhaustive import both_methods
 
 import discreet as dc
 from discreet.protect.suppression import scip
-from discreet.protect.suppression.suppress import Suppression
+from discreet.protect.suppression.suppression import Suppression
 from discreet.rules import Threshold
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation

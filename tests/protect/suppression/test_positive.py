@@ -17,7 +17,7 @@ from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.evaluate.audited_suppression import inspect
 from discreet.protect import Wish
-from discreet.protect.suppression.suppress import marked
+from discreet.protect.suppression.suppression import marked
 from discreet.rules import Threshold
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind

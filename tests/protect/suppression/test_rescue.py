@@ -15,7 +15,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.sparse import Rows
 from discreet.protect.suppression import rescue
 from discreet.protect.suppression.problem import Problem
-from discreet.protect.suppression.suppress import Suppression
+from discreet.protect.suppression.suppression import Suppression
 from discreet.rules import Threshold
 from discreet.table import Table
 

@@ -1,6 +1,6 @@
 """Laws p(x | y): how likely each value of a hidden figure is to a reader of what is published."""
 
-from discreet.auditing.laws.base import Judged, ReaderLaw, by_interval
+from discreet.auditing.laws.law import Judged, ReaderLaw, by_interval
 from discreet.auditing.laws.method import by_method
 from discreet.auditing.laws.tables import by_tables
 from discreet.core.registry import Registry

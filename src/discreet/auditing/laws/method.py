@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.auditing.laws.base import Judged
+from discreet.auditing.laws.law import Judged
 from discreet.auditing.laws.tables import Likelihood, judge
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from discreet.auditing.laws.base import Judged, entropy
+from discreet.auditing.laws.law import Judged, entropy
 from discreet.core.clock import Clock
 from discreet.core.errors import LimitError
 from discreet.core.numerics import FloatArray, IntArray

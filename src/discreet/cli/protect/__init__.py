@@ -17,11 +17,11 @@ class Methods(TyperGroup):
     def commands(self) -> Any:
         """The commands by name, those of methods in the order of the registry."""
         if self._commands is None:
-            from discreet.cli.protect import cell_key, records, redesign, simulation, suppress
+            from discreet.cli.protect import cell_key, microdata, redesign, simulation, suppress
             from discreet.cli.protect.method_fields import command_of
             from discreet.protect import METHODS
 
-            modules = (suppress, cell_key, redesign, records, simulation)
+            modules = (suppress, cell_key, redesign, microdata, simulation)
             written = {name: made for module in modules for name, made in module.COMMANDS.items()}
             every = {name: written.pop(name, None) or command_of(METHODS[name]) for name in METHODS} | written
             group = typer.Typer(rich_markup_mode="rich")

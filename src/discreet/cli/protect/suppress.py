@@ -17,7 +17,7 @@ from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.protect.suppression import Suppression, Wish
 from discreet.protect.suppression.pattern import STATUSES
-from discreet.protect.suppression.suppress import SENSITIVE
+from discreet.protect.suppression.suppression import SENSITIVE
 from discreet.reading.original import open_linked
 from discreet.table.arrow_files import read_arrow
 from discreet.tabulation.argus_tab import write_tab

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from discreet.decide.ledger.check_result import Term
 from discreet.decide.ledger.entry import PublishedTable
-from discreet.decide.ledger.findings import Term
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.proof.bound_proof import Proof as BoundProof
 from discreet.feasible.proof.bound_proof import prove

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.decide.ledger.findings import Change
+from discreet.decide.ledger.check_result import Change
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import bounds
 from discreet.table.equations import Equations, equations_of

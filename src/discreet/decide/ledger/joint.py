@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from discreet.core.text import many
+from discreet.decide.ledger.check_result import Cause, LedgerFinding
 from discreet.decide.ledger.entry import PublishedTable
-from discreet.decide.ledger.findings import Cause, LedgerFinding
 from discreet.decide.ledger.given_away import PROOFS, GivenAway, Known
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
 from discreet.decide.ledger.joining import unrelated

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
+from discreet.decide.ledger.check_result import LedgerCheck
 from discreet.decide.ledger.entry import Amendment, Entry
-from discreet.decide.ledger.findings import LedgerCheck
 from discreet.decide.ledger.release_check import ReleaseCheck
 from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.store import WAIT, Originals, Store, digest, packed, unpacked

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from discreet.decide.ledger.change import NestedTables, changes, may_lie_inside
+from discreet.decide.ledger.check_result import Change, LedgerCheck, Verdict
 from discreet.decide.ledger.entry import Entry, sheets_of
-from discreet.decide.ledger.findings import Change, LedgerCheck, Verdict
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
 from discreet.decide.ledger.revision import alike, same_values

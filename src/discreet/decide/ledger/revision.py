@@ -22,8 +22,8 @@ import numpy as np
 from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.decide.ledger.check_result import LedgerFinding, between
 from discreet.decide.ledger.entry import PublishedTable
-from discreet.decide.ledger.findings import LedgerFinding, between
 from discreet.decide.ledger.joined_tables import JoinedTables, faults_of, lay
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.settings import Settings

@@ -2,6 +2,6 @@
 
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.primary import Wish
-from discreet.protect.suppression.suppress import Suppression
+from discreet.protect.suppression.suppression import Suppression
 
 __all__ = ["Pattern", "Suppression", "Wish"]

@@ -13,10 +13,10 @@ from discreet.core.text import columns, figure
 from discreet.decide.evidence import Evidence
 from discreet.decide.json_data import cell_rows, original_data, release_data, sensitive_data
 from discreet.decide.policy import Policy, make_text
-from discreet.decide.record import SCHEMA, Recorded
+from discreet.decide.provenance import SCHEMA, Recorded
 from discreet.decide.subject import Subject
 from discreet.decide.verdict import PHRASES, Check, Verdict, failed
-from discreet.measures.result import Risk
+from discreet.measures.risk_result import Risk
 from discreet.protect.base import Method, Protected
 from discreet.reading.opened import Opened
 from discreet.rules.sensitivity import Sensitivity
