@@ -20,7 +20,7 @@ def best(work: Callable[[], object], times: int = 3) -> float:
 
 
 def in_turn(works: Sequence[Callable[[], object]], times: int = 5) -> list[float]:
-    """Return the shortest time of each, taken in turn, so that noise meets all alike."""
+    """Return the shortest time of each, taken in turn, which spreads noise evenly."""
     shortest = [float("inf")] * len(works)
     for _ in range(times):
         for i, work in enumerate(works):

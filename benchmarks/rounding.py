@@ -22,8 +22,8 @@ BASE = 5
 def tau(instance: Instance) -> tuple[float, IntArray]:
     """Let pytauargus round (RND), and return the time of that step alone and its figures.
 
-    It refuses bases below a tenth of the largest figure; that check is switched off, so that both round to the same
-    base. No cell is called unsafe, so that both solve the same problem.
+    It refuses bases below a tenth of the largest figure; that check is switched off, and both round to the same
+    base. No cell is called unsafe: both solve the same problem.
     """
     from pytauargus.engine import Engine
 

@@ -36,7 +36,7 @@ def main() -> None:
         sections.append(importlib.import_module(name).main())
         print(sections[-1], flush=True)
         if not sys.argv[1:]:
-            # After every part, so that what was measured is kept when a later part is stopped.
+            # After every part: what was measured is kept if a later part is stopped.
             write_text(results, "\n\n".join(sections) + "\n")
 
 

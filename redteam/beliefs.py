@@ -133,7 +133,7 @@ def enumerated(
     Args:
         size: how many cells there are.
         limits: what is known of sums.
-        weigh: gives for the cells of a part the function that weighs their counts; all alike without it.
+        weigh: gives for the cells of a part the function that weighs their counts; all weigh the same without it.
         cap: how far cells that nothing bounds are followed.
     """
     parts = []

@@ -31,7 +31,7 @@ def limit_of(figure: Figure, hides_up_to: int | None = None) -> Limit:
 
     Args:
         figure: what is printed.
-        hides_up_to: counts from 1 to this are hidden everywhere, so that a printed figure is none of them.
+        hides_up_to: counts from 1 to this are hidden everywhere; a printed figure is none of them.
     """
     y, name, cells = figure.value, figure.name, figure.cells
     hides = int(figure.said("hides", 0)) if hides_up_to is None else hides_up_to

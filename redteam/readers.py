@@ -80,7 +80,7 @@ def knows_method(known: Published, world: World, method: Method, notebook: Noteb
         return together(size, [(counts, 1) for counts in tables if made[counts] == known]), 0.0
     if name in ("controlled-rounding", "table-swapping", "record-swapping"):
         tables = _closed(outsider(known, world), size)
-        # Half a draw is added, so that what was drawn never by chance alone is not ruled out.
+        # Half a draw is added: what chance alone never drew is not ruled out.
         drawn = notebook.drawn(method, world, tables)
         return together(size, [(counts, drawn[counts][known] + 0.5) for counts in tables]), 0.25
     raise TooManyError

@@ -96,7 +96,7 @@ class Suppression:
     )
     name: ClassVar[str] = "suppress"
     usage: ClassVar[Usage] = Usage(
-        "Suppress sensitive cells, and the others that it takes so that nobody can work them out.\n\n"
+        "Suppress sensitive cells, and enough others that nobody can work them out.\n\n"
         "The result is audited before anything is written: a pattern that fails is never released. If cells cannot be "
         "protected as asked, those in conflict are named.",
         {
