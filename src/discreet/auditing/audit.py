@@ -15,7 +15,7 @@ from discreet.auditing.judging import Judge, Sheet
 from discreet.auditing.knowledge import contributors, knowledge_of, respondents
 from discreet.auditing.laws import LAWS
 from discreet.auditing.levels import reach_of
-from discreet.auditing.limits import Criterion, Limits
+from discreet.auditing.limits import AuditCriterion, Limits
 from discreet.auditing.question import alone, ask, sums_of, targets_of, unpublished
 from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
@@ -190,7 +190,7 @@ def audit(
     sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
     shown = sum(int((~part.hidden).sum()) for part in published)
-    return _result(sheets, judge, shown, proofs, Criterion(limits, protection, rules), told)
+    return _result(sheets, judge, shown, proofs, AuditCriterion(limits, protection, rules), told)
 
 
 def _cells(
@@ -252,7 +252,7 @@ def _tables_of(
 
 
 def _result(
-    sheets: list[Sheet], judge: Judge, published: int, proofs: int | None, criterion: Criterion, told: str
+    sheets: list[Sheet], judge: Judge, published: int, proofs: int | None, criterion: AuditCriterion, told: str
 ) -> Audit:
     """Put all findings under each other, judge them together, and prove the worst."""
     findings = joined([sheet.findings for sheet in sheets])

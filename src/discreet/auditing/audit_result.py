@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdict
 from discreet.auditing.laws import LAWS
-from discreet.auditing.limits import Criterion
+from discreet.auditing.limits import AuditCriterion
 from discreet.core.numerics import IntArray, disclosure_risk
 from discreet.core.text import columns, html_table
 
@@ -115,7 +115,7 @@ class Audit:
     tables: int | None = None
     note: str = ""
     proofs: Mapping[int, str] = field(default_factory=dict)
-    criterion: Criterion = field(default_factory=Criterion)
+    criterion: AuditCriterion = field(default_factory=AuditCriterion)
 
     @cached_property
     def cells(self) -> tuple[CellAudit, ...]:

@@ -147,14 +147,14 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Criterion:
+class AuditCriterion:
     """What was asked of every hidden figure before it was called safe.
 
     Without limits safe says only that a figure is not determined: an interval of two values passes.
 
-    >>> print(Criterion())
+    >>> print(AuditCriterion())
     Safe means here only: not worked out exactly; give --min-width, --max-dr, --protection or --rule for more.
-    >>> print(Criterion(Limits(width=5)))
+    >>> print(AuditCriterion(Limits(width=5)))
     Safe means here: not worked out exactly, and an interval at least 5 wide.
     """
 

@@ -282,8 +282,7 @@ def improve(groups: Groups, search: CircuitSearch, pool: IntArray, end: int) -> 
     A release is kept if the price of all suppressed cells falls. Returns the pool and how many were kept.
     """
     on, held = search.on, search.held
-    n = held.hidden.size
-    accepted = 0
+    n, accepted = held.hidden.size, 0
     trial = _Trial(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
