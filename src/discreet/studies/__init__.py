@@ -15,7 +15,7 @@ SAMPLED = ("antal2015",)
 
 
 def get(paper: str) -> Callable[..., Study]:
-    """Return the function that replays a paper; it takes the attributes of :class:`Effort` as keywords.
+    """Return the function that replays a paper; it takes the attributes of :class:`StudyEffort` as keywords.
 
     >>> get("domingo2002")().reproduced
     True

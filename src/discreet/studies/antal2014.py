@@ -32,7 +32,7 @@ def replay(effort: StudyEffort) -> Study:
 
     By default each table is rounded 10,000 times, ten times as often as in the paper.
 
-    >>> replay(Effort(draws=50)).reproduced
+    >>> replay(StudyEffort(draws=50)).reproduced
     True
     """
     rounds = 10_000 if effort.draws is None else effort.draws

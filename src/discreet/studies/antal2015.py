@@ -114,7 +114,7 @@ def replay(effort: StudyEffort) -> Study:
 
     By default there are 1,000 samples and 1,000 population tables per sample, as in the paper.
 
-    >>> replay(Effort(samples=20, draws=10)).settings["draws"]
+    >>> replay(StudyEffort(samples=20, draws=10)).settings["draws"]
     10
     """
     samples, draws = (1000 if given is None else given for given in (effort.samples, effort.draws))

@@ -26,7 +26,7 @@ def replay(effort: StudyEffort) -> Study:
 
     By default 2,000 populations are drawn from each posterior to check the exact law.
 
-    >>> replay(Effort(draws=100)).reproduced
+    >>> replay(StudyEffort(draws=100)).reproduced
     True
     """
     times = 2000 if effort.draws is None else effort.draws

@@ -33,7 +33,7 @@ BASE = 10
 def replay(effort: StudyEffort) -> Study:
     """Audit every example of domingo2002 section 4, and compare what the paper prints with what comes out; exactly.
 
-    >>> replay(Effort()).reproduced
+    >>> replay(StudyEffort()).reproduced
     True
     """
     rows: list[PaperComparison] = []

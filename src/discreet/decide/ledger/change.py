@@ -56,7 +56,7 @@ class NestedTables:
 
     >>> wide, narrow = (Figures.from_array([n, 89], {"area": ["n", "s"]}) for n in (65, 64))
     >>> may_lie_inside(wide, narrow, Settings())
-    Nested(text='area=n has 65 − 64 = 1 between them', larger=True)
+    NestedTables(text='area=n has 65 − 64 = 1 between them', larger=True)
     """
 
     text: str
