@@ -6,12 +6,13 @@ Every reader knows the published figures, that they add up, that counts are not 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from math import prod
 from typing import Any
 
 from redteam import laws
 from redteam.beliefs import Belief, Limit, TooManyError, enumerated, together
-from redteam.methods import Method
+from redteam.methods import RANDOM, Method
 from redteam.notebook import Notebook
 from redteam.policies import policy_of
 from redteam.published import Published
@@ -102,7 +103,9 @@ def knows_choice(
         every = [counts for counts in every if not free[counts]]
     fits = notebook.passing(policy, world, every, release)
     every = [counts for counts in every if fits[counts]]
-    if _later(rules.protections[0], known):
+    before = list(takewhile(lambda one: _later(one, known), rules.protections))
+    # A few draws cannot show that a protection which is drawn never fails: such a one rules nothing out.
+    if before and not any(one.name in RANDOM for one in before):
         other = notebook.otherwise(policy, world, every, known)
         every = [counts for counts in every if not other[counts]]
     weights = dict(tables)
@@ -110,7 +113,7 @@ def knows_choice(
 
 
 def _later(first: Any, known: Published) -> bool:
-    """Say whether a release was not made by the protection that a policy lists first."""
+    """Say whether a release was not made by this protection of a policy."""
     said = dict(known.parameters)
     differs = any(said.get(name, repr(value)) != repr(value) for name, value in first.parameters.items())
     return differs or str(first.name) != known.method
