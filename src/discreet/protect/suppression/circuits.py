@@ -75,18 +75,24 @@ class Scratch(NamedTuple):
 
 
 def workspace(cells: int, equations: int) -> Scratch:
-    """Return the memory that searches of one problem share."""
+    """Return the memory that searches of one problem share, no more than its cells and equations can use.
+
+    >>> workspace(4, 3).tableau.shape, workspace(10**6, 10**6).tableau.shape == (ROWS, COLUMNS)
+    ((3, 512), True)
+    """
+    # A strip more than the columns: that is what is cleared ahead of them.
+    rows, columns = min(ROWS, equations), min(COLUMNS, STRIP * (-(-cells // STRIP) + 1))
     return Scratch(
-        np.zeros((ROWS, COLUMNS)),
-        np.zeros(COLUMNS, COLUMN).view(np.recarray),
-        np.zeros(ROWS, ROW).view(np.recarray),
+        np.zeros((rows, columns)),
+        np.zeros(columns, COLUMN).view(np.recarray),
+        np.zeros(rows, ROW).view(np.recarray),
         np.full(cells, -1, np.int64),
         np.full(equations, -1, np.int64),
-        np.zeros(COLUMNS, np.int64),
-        np.zeros(ROWS, np.int64),
-        np.zeros(COLUMNS, np.int64),
-        np.zeros(COLUMNS, np.int64),
-        np.zeros(COLUMNS),
+        np.zeros(columns, np.int64),
+        np.zeros(rows, np.int64),
+        np.zeros(columns, np.int64),
+        np.zeros(columns, np.int64),
+        np.zeros(columns),
         np.zeros(1, np.int64),
     )
 
