@@ -5,28 +5,15 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from typing import Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, ClassVar, NoReturn, cast
 
 import typer
 
 from discreet.cli import show
-from discreet.cli.assess import assess
-from discreet.cli.audit import audit
-from discreet.cli.compare import compare
-from discreet.cli.estimate import estimate
-from discreet.cli.inspect import inspect
-from discreet.cli.ledger import ledger
-from discreet.cli.protect import protect
-from discreet.cli.replay import replay
-from discreet.cli.report import report
-from discreet.cli.risk import risk
-from discreet.cli.rules import rules
-from discreet.cli.study import study
-from discreet.cli.tabulate import tabulate
-from discreet.cli.uniques import uniques
-from discreet.cli.workbench import workbench
+from discreet.cli.lazy_group import LazyGroup
 from discreet.core.errors import DiscreetError
 from discreet.core.progress import Progress
 from discreet.core.text import one_line
@@ -35,8 +22,22 @@ from discreet.core.text import one_line
 USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
 INTERRUPTED = 130
 
+
+class Commands(LazyGroup):
+    """All commands, in the order in which the help lists them."""
+
+    homes: ClassVar[Mapping[str, str]] = {
+        name: f"discreet.cli.{name}"
+        for name in (
+            *("assess", "compare", "audit", "risk", "report", "estimate", "replay", "study"),
+            *("tabulate", "rules", "inspect", "workbench", "protect", "uniques", "ledger"),
+        )
+    }
+
+
 app = typer.Typer(
     name="discreet",
+    cls=Commands,
     help="Measure what a statistical table gives away about the people in it, before and after protection.",
     no_args_is_help=True,
     add_completion=False,
@@ -44,13 +45,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (
-    *(assess, compare, audit, risk, report, estimate),
-    *(replay, study, tabulate, rules, inspect, workbench),
-):
-    app.command()(_command)
-for _group in (protect, uniques, ledger):
-    app.add_typer(_group)
 
 
 def _version(show: bool) -> None:
