@@ -269,7 +269,7 @@ def _listen() -> None:
 
     events: Any = numba_events
 
-    class Announcer(events.Listener):
+    class Announcer(events.Listener):  # type: ignore[misc]
         """Counts the kernels that are compiled for one call."""
 
         label, done, total, depth = "", 0, 0, 0

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from discreet.core.numerics import IntArray, NumberArray
 
-
 SMALL = 20_000
 """Up to so many nodes parts are found without SciPy: loading it takes 0.2 s, the largest of them 0.01 s."""
 

@@ -13,47 +13,23 @@ from typing import TYPE_CHECKING, Any
 from discreet.core.registry import Registry
 
 if TYPE_CHECKING:
-    from discreet.protect.base import Method as Method
-    from discreet.protect.bernoulli_sample import BernoulliSample as BernoulliSample
-    from discreet.protect.bernoulli_sample import bernoulli_sample as bernoulli_sample
-    from discreet.protect.cell_key import CellKey as CellKey
-    from discreet.protect.cell_key import KeyedTable as KeyedTable
-    from discreet.protect.cell_key import PTable as PTable
-    from discreet.protect.cell_key import cell_key as cell_key
-    from discreet.protect.cell_key import design_ptable as design_ptable
-    from discreet.protect.cell_key import read_ptable as read_ptable
-    from discreet.protect.cell_key import record_keys as record_keys
-    from discreet.protect.controlled_rounding import ControlledRounding as ControlledRounding
-    from discreet.protect.controlled_rounding import controlled_rounding as controlled_rounding
-    from discreet.protect.conventional_rounding import ConventionalRounding as ConventionalRounding
-    from discreet.protect.conventional_rounding import conventional_rounding as conventional_rounding
-    from discreet.protect.hide_and_round import HideAndRound as HideAndRound
-    from discreet.protect.hide_and_round import hide_and_round as hide_and_round
-    from discreet.protect.random_rounding import RandomRounding as RandomRounding
-    from discreet.protect.random_rounding import random_rounding as random_rounding
-    from discreet.protect.random_sample import RandomSample as RandomSample
-    from discreet.protect.random_sample import random_sample as random_sample
-    from discreet.protect.redesign import Redesign as Redesign
-    from discreet.protect.redesign import advise as advise
-    from discreet.protect.redesign import redesign as redesign
-    from discreet.protect.redesign import violations as violations
-    from discreet.protect.semi_controlled_rounding import SemiControlledRounding as SemiControlledRounding
-    from discreet.protect.semi_controlled_rounding import semi_controlled_rounding as semi_controlled_rounding
-    from discreet.protect.simulation import Simulation as Simulation
-    from discreet.protect.simulation import simulation as simulation
-    from discreet.protect.small_count_rounding import SmallCountRounding as SmallCountRounding
-    from discreet.protect.small_count_rounding import small_count_rounding as small_count_rounding
-    from discreet.protect.stratified_sample import StratifiedSample as StratifiedSample
-    from discreet.protect.stratified_sample import stratified_sample as stratified_sample
-    from discreet.protect.suppression import Suppression as Suppression
-    from discreet.protect.suppression import Wish as Wish
-    from discreet.protect.swapping import RecordSwapping as RecordSwapping
-    from discreet.protect.swapping import record_swapping as record_swapping
-    from discreet.protect.swapping import swap_records as swap_records
-    from discreet.protect.table_swapping import TableSwapping as TableSwapping
-    from discreet.protect.table_swapping import table_swapping as table_swapping
-    from discreet.protect.tabular_adjustment import TabularAdjustment as TabularAdjustment
-    from discreet.protect.tabular_adjustment import tabular_adjustment as tabular_adjustment
+    from discreet.protect.base import Method
+    from discreet.protect.bernoulli_sample import BernoulliSample, bernoulli_sample
+    from discreet.protect.cell_key import CellKey, KeyedTable, PTable, cell_key, design_ptable, read_ptable, record_keys
+    from discreet.protect.controlled_rounding import ControlledRounding, controlled_rounding
+    from discreet.protect.conventional_rounding import ConventionalRounding, conventional_rounding
+    from discreet.protect.hide_and_round import HideAndRound, hide_and_round
+    from discreet.protect.random_rounding import RandomRounding, random_rounding
+    from discreet.protect.random_sample import RandomSample, random_sample
+    from discreet.protect.redesign import Redesign, advise, redesign, violations
+    from discreet.protect.semi_controlled_rounding import SemiControlledRounding, semi_controlled_rounding
+    from discreet.protect.simulation import Simulation, simulation
+    from discreet.protect.small_count_rounding import SmallCountRounding, small_count_rounding
+    from discreet.protect.stratified_sample import StratifiedSample, stratified_sample
+    from discreet.protect.suppression import Suppression, Wish
+    from discreet.protect.swapping import RecordSwapping, record_swapping, swap_records
+    from discreet.protect.table_swapping import TableSwapping, table_swapping
+    from discreet.protect.tabular_adjustment import TabularAdjustment, tabular_adjustment
 
 METHODS: "Registry[type[Method]]" = Registry(
     "discreet.protections",

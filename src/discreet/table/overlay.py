@@ -226,7 +226,7 @@ def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, above_z
 
 
 def _below(axis: AdditiveAxis, leaves: tuple[int, ...]) -> Any:
-    """Return which leaves (columns) each label (row) is made of: dense where that is small, as loading SciPy is slow."""
+    """Return which leaves (columns) each label (row) is made of, dense where that is small."""
     above = [axis.above(axis.nodes[leaf]) for leaf in leaves]
     column = np.repeat(np.arange(len(above)), [len(nodes) for nodes in above])
     row = np.array([node for nodes in above for node in nodes], np.int64)

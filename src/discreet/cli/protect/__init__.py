@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -29,7 +30,7 @@ class Methods(LazyGroup):
         """Return what makes each command."""
         from discreet.protect import METHODS
 
-        return {name: lambda name=name: _command(name) for name in dict.fromkeys([*METHODS, *WRITTEN])}
+        return {name: partial(_command, name) for name in dict.fromkeys([*METHODS, *WRITTEN])}
 
 
 def _command(name: str) -> Callable[..., Any]:
