@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from discreet.protect.small_count_rounding import SmallCountRounding, small_count_rounding
     from discreet.protect.stratified_sample import StratifiedSample, stratified_sample
     from discreet.protect.suppression import Suppression, Wish
-    from discreet.protect.swapping import RecordSwapping, record_swapping, swap_records
+    from discreet.protect.swapping.record_swapping import RecordSwapping, record_swapping
+    from discreet.protect.swapping.swapped_records import swap_records
     from discreet.protect.table_swapping import TableSwapping, table_swapping
     from discreet.protect.tabular_adjustment import TabularAdjustment, tabular_adjustment
 
