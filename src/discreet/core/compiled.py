@@ -55,14 +55,16 @@ class _Turns(threading.local):
     left = math.inf
     over: Callable[[], float] = staticmethod(_give_up)
 
-    def take(self) -> None:
-        """Count one turn of a loop."""
-        self.left -= 1
+    def take(self, number: int = 1) -> None:
+        """Count turns of a loop."""
+        self.left -= number
         if self.left < 0:
             self.left = self.over()
 
 
 _turns = _Turns()
+spend = _turns.take
+"""Counts turns that work in arrays stands for, see :meth:`Kernel.in_arrays`."""
 _building = threading.RLock()
 
 
@@ -101,6 +103,11 @@ class Kernel(Generic[P, Result]):
         """Pickle by name, as functions do."""
         return str(self.function.__qualname__)
 
+    def in_arrays(self, function: Callable[P, Result]) -> Callable[P, Result]:
+        """Have this function, in calls of NumPy, stand in for the interpreted loops."""
+        self._variants[True] = function
+        return function
+
     def needed(self) -> set[Kernel[..., Any]]:
         """Return this kernel and all that it calls."""
         found: set[Kernel[..., Any]] = {self}
@@ -114,6 +121,7 @@ class Kernel(Generic[P, Result]):
     def _interpret(self, args: Any, kwargs: Any, left: float, over: Callable[[], float]) -> Result:
         with _building:
             function = self._variant(counted=True)
+        outer = _turns.left, _turns.over
         _turns.left, _turns.over = left, over
         # Words wrap around, and what is divided by nothing is infinite, as in machine code.
         with np.errstate(all="ignore"):
@@ -121,6 +129,7 @@ class Kernel(Generic[P, Result]):
                 result: Result = _as_compiled(function(*args, **kwargs))
             finally:
                 self._granted = _turns.left
+                _turns.left, _turns.over = outer
         return result
 
     @cached_property
