@@ -27,7 +27,7 @@ class Uniforms:
     >>> words = np.array([1, 2, 3, 4], np.uint64)
     >>> twin = words.copy()
     >>> stream = Uniforms(words)
-    >>> stream.take(2)[1] == [samplers.uniform(twin) for _ in range(2)][1]
+    >>> stream.take(2).tolist() == [samplers.uniform(twin) for _ in range(2)]
     True
     >>> stream.stop()
     >>> words.tolist() == twin.tolist()
