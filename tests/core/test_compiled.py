@@ -116,7 +116,7 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(kernel, "_machine_code", None)
         outcome(steps, 10)
     finally:
-        WATCHING.clear()
+        WATCHING.pop()
     assert told[0] == (0, 2, "compiling once, about 1 s")
     assert told[-1] == (2, 2, "compiling once, about 1 s")
 

@@ -15,7 +15,7 @@ import typer
 from discreet.cli import show
 from discreet.cli.lazy_group import LazyGroup
 from discreet.core.errors import DiscreetError
-from discreet.core.progress import Progress
+from discreet.core.progress import WATCHING, Progress
 from discreet.core.text import one_line
 
 # The class of all complaints about a command line, which typer does not export.
@@ -82,6 +82,8 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that lacks a character of a label shows another instead.
             stream.reconfigure(errors="replace")
+    if not WATCHING:
+        WATCHING.append(show.CompilingBar())
     given = sys.argv[1:] if arguments is None else arguments
     try:
         code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False)

@@ -202,8 +202,8 @@ LISTENERS: list[Progress] = []
 class ProgressBar:
     """A progress bar with the time left, drawn on the error stream once work takes over two seconds."""
 
-    def __init__(self) -> None:
-        self._start = time.monotonic()
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._from = time.monotonic() + patience
         self._bar: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
 
@@ -215,7 +215,7 @@ class ProgressBar:
         for listener in LISTENERS:
             listener(done, total, label)
         if self._bar is None:
-            if time.monotonic() - self._start < PATIENCE or not sys.stderr.isatty():
+            if time.monotonic() < self._from or not sys.stderr.isatty():
                 return
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -231,3 +231,20 @@ class ProgressBar:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class CompilingBar:
+    """Says that kernels are being compiled: a line, and a bar where there is a terminal."""
+
+    _bar: ProgressBar | None = None
+
+    def __call__(self, done: int, total: int, label: str) -> None:
+        """Show how many kernels are compiled."""
+        if not done:
+            print(f"discreet: {label}", file=sys.stderr, flush=True)
+            self._bar = ProgressBar(patience=0.0)
+        if self._bar is not None:
+            self._bar(done, total, label)
+            if done == total:
+                self._bar.__exit__()
+                self._bar = None

@@ -13,7 +13,6 @@ import ast
 import inspect
 import math
 import os
-import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -35,8 +34,8 @@ TURNS = 150_000
 """Turns of loops that are interpreted for every kernel that would have to be compiled: a third of a second, half of
 what compiling one takes. Where the machine code is on disk this is all, as loading it takes about as long."""
 LARGE = 200_000
-"""An array of so many elements is left to the compiled kernel: keeping a copy, to put it back, costs as much as its
-share of the turns."""
+"""An array of so many elements that can be written to is left to the compiled kernel: a copy, to put it back, costs too
+much."""
 SECONDS = 0.7
 """What compiling one kernel took on an ordinary machine, for the time that is announced."""
 
@@ -87,9 +86,8 @@ class Kernel(Generic[P, Result]):
             if mode == "interpreted" or (mode == "auto" and not _has_compiler()):
                 return self._interpret(args, kwargs, math.inf if mode == "interpreted" else self._granted, _ask_for_it)
             if mode == "auto" and self._granted > 0:
-                given = list(_parts((*args, *kwargs.values())))
-                if not any(isinstance(part, np.ndarray) and part.size >= LARGE for part in given):
-                    undo = _undo(given)
+                undo = _undo(list(_parts((*args, *kwargs.values()))))
+                if undo is not None:
                     try:
                         return self._interpret(args, kwargs, self._granted, _give_up)
                     except (_ImpatienceError, ArithmeticError):
@@ -178,7 +176,7 @@ def _mode() -> str:
 
 @cache
 def _has_compiler() -> bool:
-    return "numba" in sys.modules or find_spec("numba") is not None
+    return find_spec("numba") is not None
 
 
 @cache
@@ -200,9 +198,12 @@ def _parts(values: Iterable[object]) -> Iterator[object]:
             yield value
 
 
-def _undo(given: list[object]) -> Callable[[], None]:
-    """Return what puts arrays and generators back as they are now."""
-    arrays = [(part, part.copy()) for part in given if isinstance(part, np.ndarray) and part.flags.writeable]
+def _undo(given: list[object]) -> Callable[[], None] | None:
+    """Return what puts arrays and generators back as they are now, None where that takes a large copy."""
+    written = [part for part in given if isinstance(part, np.ndarray) and part.flags.writeable]
+    if any(part.size >= LARGE for part in written):
+        return None
+    arrays = [(part, part.copy()) for part in written]
     bits = [part.bit_generator for part in given if isinstance(part, np.random.Generator)]
     states = [(each, each.state) for each in bits]
 
