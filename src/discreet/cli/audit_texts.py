@@ -65,11 +65,6 @@ def fact_of(text: str) -> Fact:
 
 def merged_of(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
     """Read merged categories: ``activity:5,6=5+6``."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for text in texts or ():
-        name, colon, rest = text.partition(":")
-        whole, equals, parts = rest.partition("=")
-        if not colon or not equals:
-            raise RequestError(f"{text!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
-        found.setdefault(name, {})[whole] = parts.split("+")
-    return found
+    from discreet.table.release_writer import groups_from_text
+
+    return groups_from_text(";".join(texts)) if texts else {}
