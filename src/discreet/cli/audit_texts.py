@@ -26,6 +26,17 @@ def kind_of(rounded: str | None, base: int, bound: int | None) -> Kind:
     return EXACT if bound is None else Perturbed(bound=bound)
 
 
+def crossing_of(text: str | None) -> list[str] | dict[str, list[str]]:
+    """Read the dimensions of a crossing; one that no table has comes with its categories.
+
+    >>> crossing_of("area,sex"), crossing_of("area,sex=f+m")
+    (['area', 'sex'], {'area': [], 'sex': ['f', 'm']})
+    """
+    parts = [part.partition("=") for part in (text or "").split(",") if part.strip()]
+    found = {name.strip(): [one.strip() for one in labels.split("+") if one.strip()] for name, _, labels in parts}
+    return found if any(found.values()) else list(found)
+
+
 def cell_of(text: str) -> dict[str, str]:
     """Read a cell: ``size=7,region=N``."""
     cell = {}

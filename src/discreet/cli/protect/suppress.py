@@ -18,9 +18,9 @@ from discreet.core.files import write_text
 from discreet.protect.suppression import Suppression, Wish
 from discreet.protect.suppression.pattern import STATUSES
 from discreet.protect.suppression.suppression import SENSITIVE
+from discreet.protect.suppression.wish_files import read_wishes, wishes_of
 from discreet.reading.original import open_linked
-from discreet.table.arrow_files import read_arrow
-from discreet.tabulation.argus_tab import write_tab
+from discreet.tabulation.argus_tab import read_tab, write_tab
 
 if TYPE_CHECKING:
     from discreet.core.progress import Progress
@@ -59,7 +59,9 @@ def _audited(
     original: object,
     apriori: Annotated[
         Path | None,
-        in_sensitive("CSV of cells (dimensions, then status publish or suppress, cost, lower, upper, sliding)."),
+        in_sensitive(
+            "Cells: CSV (dimensions, then status publish or suppress, cost, lower, upper, sliding), or .hst of τ-ARGUS."
+        ),
     ] = None,
     form: Annotated[
         str, in_files("marks, intervals or synthetic: how suppressed cells are published.", "--as")
@@ -73,8 +75,8 @@ def _audited(
 ) -> _Audited:
     show.check_output(status, endings=(".csv",))
     show.check_output(tab, endings=(".tab",))
-    method = made(wishes=tuple(_wishes(apriori)) if apriori is not None else ())
-    # The linked tables were read by then.
+    # The files of wishes and the linked tables were read by then.
+    method = made(wishes=cast("tuple[Wish, ...]", apriori or ()))
     return _Audited(method, cast("list[Original]", linked or []), form, status, tab)
 
 
@@ -92,23 +94,15 @@ def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callabl
             totals += [(axis.name, axis.total, axis.part) for axis in getattr(one, "axes", ())]
             totals += [(axis.name, how.total or "", False) for axis in getattr(one, "dimensions", ())]
         check_parts(stated, totals)
+        apriori, axes = given["apriori"], found.tabulation().axes
+        given["apriori"] = () if apriori is None else read_wishes(apriori, axes, encoding=how.encoding)
+        if file is not None and file.suffix.lower() == ".tab" and not given["rule"] and given["risk"] is None:
+            # Without rules, the statuses of a table of τ-ARGUS say what is sensitive.
+            tab = read_tab(file, how.rda, encoding=how.encoding, check=False)
+            given["apriori"] = (*wishes_of(tab), *given["apriori"])
         return found
 
     return read
-
-
-def _wishes(path: Path) -> list[Wish]:
-    known = ("status", "cost", "lower", "upper", "sliding")
-    found = []
-    for number, row in enumerate(read_arrow(path, encoding="utf-8", delimiter=None).to_pylist(), start=1):
-        given = {name: row.pop(name, None) for name in known}
-        try:
-            numbers = {name: float(given[name]) for name in known[1:] if given[name] not in (None, "")}
-        except (TypeError, ValueError):
-            raise RequestError(f"{path}: row {number} has a cost or level that is not a number; correct it") from None
-        cell = {name: str(label) for name, label in row.items() if label not in (None, "")}
-        found.append(Wish(cell, given["status"] or None, **numbers))
-    return found
 
 
 def _status(found: Suppressed) -> str:
