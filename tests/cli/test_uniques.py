@@ -155,7 +155,8 @@ def test_mixtures_from_sizes_are_those_of_the_table(tmp_path: Path) -> None:
     sizes = json.loads(told.out)["priors"]
     assert set(whole) == set(sizes)
     for name, one in sizes.items():
-        assert one["tau"] == pytest.approx(whole[name]["total"]["tau"] if "total" in whole[name] else whole[name]["tau"])
+        total = whole[name].get("total", whole[name])
+        assert one["tau"] == pytest.approx(total["tau"])
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,8 @@ def test_the_simulation_on_a_table_of_ones_own_agrees_with_the_paper() -> None:
         line = next(row for key, row in printed.items() if key.lower().startswith(name.lower()[:5]))
         assert one.original == pytest.approx(float(line["original_mean"]), abs=4 * one.original_sd / 60**0.5)
         assert one.estimated == pytest.approx(float(line["estimated_mean"]), abs=4 * one.estimated_sd / 60**0.5)
-    again = simulate_samples(discreet.datasets.religion(), StudyEffort(samples=60, draws=40, seed=1, workers=1), fractions=[0.1])
+    alone = StudyEffort(samples=60, draws=40, seed=1, workers=1)
+    again = simulate_samples(discreet.datasets.religion(), alone, fractions=[0.1])
     assert again == found
     with pytest.raises(RequestError, match="sampling fraction is 2"):
         simulate_samples(discreet.datasets.religion(), StudyEffort(), fractions=[2.0])

@@ -27,7 +27,9 @@ def study(
     json: options.Json = False,
     seed: options.Seed = 1,
     workers: options.Workers = None,
-    output: Annotated[Path | None, in_output("A folder for report.md, results.csv and results.json; with --table a .json or .txt.")] = None,
+    output: Annotated[
+        Path | None, in_output("A folder for report.md, results.csv and results.json; with --table .json or .txt.")
+    ] = None,
 ) -> None:
     """Replay a paper's study and compare every printed number with the computed one.
 
@@ -72,7 +74,12 @@ def study(
 
 
 def _simulate(
-    paper: str, path: Path | None, fractions: list[float] | None, output: Path | None, json: bool, effort: dict[str, Any]
+    paper: str,
+    path: Path | None,
+    fractions: list[float] | None,
+    output: Path | None,
+    json: bool,
+    effort: dict[str, Any],
 ) -> None:
     """Run the simulation of section 6 of antal2015 on a table of the user's own."""
     from discreet.reading.original import open_original

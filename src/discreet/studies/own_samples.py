@@ -97,8 +97,8 @@ def simulate_samples(
     for fraction in fractions:
         if not 0 < fraction < 1 or not 1 <= round(table.total * fraction) < table.total:
             raise RequestError(
-                f"the sampling fraction is {fraction:g} of {table.total:,} people; give one between 0 and 1 that leaves "
-                "somebody in the sample and somebody out of it"
+                f"the sampling fraction is {fraction:g} of {table.total:,} people; give one between 0 and 1 that "
+                "leaves somebody in the sample and somebody out of it"
             )
     chosen: list[PopulationModel] = [MODELS[name]() for name in models]
     one, two = spawn(effort.seed, 2)
@@ -128,7 +128,16 @@ def simulate_samples(
         for name in models:
             guess = next(found)
             apart = guess - true
-            mean = (true.mean(), true.std(ddof=1), guess.mean(), guess.std(ddof=1), apart.mean())
-            error = float(apart.std(ddof=1)) / math.sqrt(samples)
-            rows.append(EstimateOfSamples(fraction, setting.n, name, *map(float, mean), error))
+            row = EstimateOfSamples(
+                fraction=fraction,
+                n=setting.n,
+                model=name,
+                original=float(true.mean()),
+                original_sd=float(true.std(ddof=1)),
+                estimated=float(guess.mean()),
+                estimated_sd=float(guess.std(ddof=1)),
+                difference=float(apart.mean()),
+                error=float(apart.std(ddof=1)) / math.sqrt(samples),
+            )
+            rows.append(row)
     return SampleSimulation(tuple(rows), samples, draws, effort.seed)

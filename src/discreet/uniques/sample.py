@@ -92,8 +92,8 @@ class Sample:
         rest = people - uniques
         if min(people, possible, uniques) < 0 or others < 0 or rest < 2 * others or (rest > 0 and not others):
             raise RequestError(
-                f"{people:,} people cannot fill {uniques + max(others, 0):,} cells of which {uniques:,} hold one person "
-                "and the others two or more; correct the sizes"
+                f"{people:,} people cannot fill {uniques + max(others, 0):,} cells of which {uniques:,} hold one "
+                "person and the others two or more; correct the sizes"
             )
         counts = [1] * uniques + [2] * (others - 1) + ([rest - 2 * (others - 1)] if others else [])
         return cls.from_counts(counts, population, possible=possible)

@@ -13,7 +13,6 @@ from discreet.cli import show
 from discreet.cli.compose import panel
 from discreet.cli.protect.method_fields import command_of
 from discreet.cli.reading_options import Part, check_parts, opened, parts
-from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.protect.suppression import Suppression, Wish
 from discreet.protect.suppression.pattern import STATUSES
