@@ -19,6 +19,7 @@ from discreet.cli.estimate import estimate
 from discreet.cli.inspect import inspect
 from discreet.cli.ledger import ledger
 from discreet.cli.protect import protect
+from discreet.cli.protection_record import Invocation
 from discreet.cli.replay import replay
 from discreet.cli.report import report
 from discreet.cli.risk import risk
@@ -69,8 +70,8 @@ def _root(
     ] = False,
 ) -> None:
     """Measure what a statistical table gives away about the people in it, before and after protection."""
-    # For commands that run others.
-    context.obj = perform
+    # For commands that run others, or record how they were run.
+    context.obj = Invocation(perform, context.obj)
 
 
 @cache
@@ -90,7 +91,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False)
+        code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
             _fail("interrupted; nothing was written", INTERRUPTED)
         sys.stdout.flush()

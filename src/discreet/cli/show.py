@@ -203,7 +203,7 @@ class ProgressBar:
     """A progress bar with the time left, drawn on the error stream once work takes over two seconds."""
 
     def __init__(self) -> None:
-        self._start = time.monotonic()
+        self._start, self._stream = time.monotonic(), sys.stderr
         self._bar: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
 
@@ -211,18 +211,22 @@ class ProgressBar:
         return self
 
     def __call__(self, done: int, total: int, label: str) -> None:
-        """Show how much is done."""
+        """Tell how much is done."""
         for listener in LISTENERS:
             listener(done, total, label)
+        self.draw(done, total, label)
+
+    def draw(self, done: int, total: int, label: str) -> None:
+        """Show how much is done, on the stream that was there when the work began."""
         if self._bar is None:
-            if time.monotonic() - self._start < PATIENCE or not sys.stderr.isatty():
+            if time.monotonic() - self._start < PATIENCE or not self._stream.isatty():
                 return
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
             share = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
             left = (TimeRemainingColumn(), TextColumn("left"))
-            self._bar = Progress(*share, *left, console=Console(stderr=True), transient=True)
+            self._bar = Progress(*share, *left, console=Console(file=self._stream), transient=True)
             self._bar.start()
         if label not in self._tasks:
             self._tasks[label] = self._bar.add_task(label, total=total)

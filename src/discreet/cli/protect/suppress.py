@@ -45,11 +45,14 @@ class _Audited:
         from discreet.evaluate.audited_suppression import certify, safe_against
 
         found = certify(self.method, [original, *self.others], form=self.form, progress=progress)
+        files: list[Path] = []
         if self.status is not None:
             write_text(self.status, _status(found))
+            files.append(self.status)
         if self.tab is not None:
-            _write_tab(found, self.tab)
+            files += _write_tab(found, self.tab)
         told = {**found.protected.details, "safe_against": safe_against(found.pattern)}
+        told |= {"agency_files": list(map(str, files))} if files else {}
         return replace(found.protected, details=told)
 
 
@@ -122,8 +125,9 @@ def _status(found: Suppressed) -> str:
     return show.csv_text(header, rows)
 
 
-def _write_tab(found: Suppressed, path: Path) -> None:
-    """Write each table with statuses U and M; of several tables, each gets a number."""
+def _write_tab(found: Suppressed, path: Path) -> list[Path]:
+    """Write each table with statuses U and M, and return the files; of several tables, each gets a number."""
+    written: list[Path] = []
     pattern = found.pattern
     cells, demands = pattern.problem.cells, pattern.problem.demands
     scale = 10**cells.equations.decimals
@@ -131,7 +135,9 @@ def _write_tab(found: Suppressed, path: Path) -> None:
         target = path if len(cells.tables) == 1 else path.with_stem(f"{path.stem}-{number}")
         letters = np.array(["S", "U", "M"])[pattern.status[place]]
         letters = np.where((table.records == 0) & (letters == "S"), "E", letters)
-        write_tab(table, target, status=letters, lower=demands.lower[place] / scale, upper=demands.upper[place] / scale)
+        levels = {"lower": demands.lower[place] / scale, "upper": demands.upper[place] / scale}
+        written += write_tab(table, target, status=letters, **levels)
+    return written
 
 
 def _finish(done: Protected, console: show.Console) -> None:
