@@ -84,7 +84,7 @@ def replay(
         progress: told how far the work is.
     """
     kept = _KeptFiles(Path(record))
-    if kept.data["kind"] not in ("assessment", "comparison"):
+    if kept.data["kind"] == "protection":
         raise RequestError(f"{record} is of a command that protects; make it again with discreet replay {record}")
     differences = kept.differences
     source = kept.source(original)
