@@ -17,6 +17,7 @@ from discreet.cli.audit import audit
 from discreet.cli.compare import compare
 from discreet.cli.estimate import estimate
 from discreet.cli.inspect import inspect
+from discreet.cli.interruption import INTERRUPTED, MESSAGE, interruptible
 from discreet.cli.ledger import ledger
 from discreet.cli.protect import protect
 from discreet.cli.protection_record import Invocation
@@ -34,7 +35,6 @@ from discreet.core.text import one_line
 
 # The class of all complaints about a command line, which typer does not export.
 USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="discreet",
@@ -89,11 +89,22 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that lacks a character of a label shows another instead.
             stream.reconfigure(errors="replace")
-    given = sys.argv[1:] if arguments is None else arguments
+    if arguments is not None:
+        _run(arguments)
+    elif sys.argv[1:2] == ["workbench"]:
+        # It has processes and a folder to close, and runs commands in others.
+        _run(sys.argv[1:])
+    else:
+        with interruptible():
+            _run(sys.argv[1:])
+
+
+def _run(given: list[str]) -> None:
+    """Run a command line, and turn errors into one line and an exit code."""
     try:
         code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
-            _fail("interrupted; nothing was written", INTERRUPTED)
+            _fail(MESSAGE, INTERRUPTED)
         sys.stdout.flush()
         sys.exit(code)
     except SystemExit as stop:
