@@ -13,14 +13,15 @@ from typing import Annotated, Any, ClassVar, NoReturn, cast
 import typer
 
 from discreet.cli import show
+from discreet.cli.interruption import INTERRUPTED, MESSAGE, interruptible
 from discreet.cli.lazy_group import LazyGroup
+from discreet.cli.protection_record import Invocation
 from discreet.core.errors import DiscreetError
 from discreet.core.progress import WATCHING, Progress
 from discreet.core.text import one_line
 
 # The class of all complaints about a command line, which typer does not export.
 USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
-INTERRUPTED = 130
 
 
 class Commands(LazyGroup):
@@ -63,8 +64,8 @@ def _root(
     ] = False,
 ) -> None:
     """Measure what a statistical table gives away about the people in it, before and after protection."""
-    # For commands that run others.
-    context.obj = perform
+    # For commands that run others, or record how they were run.
+    context.obj = Invocation(perform, context.obj)
 
 
 @cache
@@ -84,11 +85,22 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     if not WATCHING:
         WATCHING.append(show.CompilingBar())
-    given = sys.argv[1:] if arguments is None else arguments
+    if arguments is not None:
+        _run(arguments)
+    elif sys.argv[1:2] == ["workbench"]:
+        # It has processes and a folder to close, and runs commands in others.
+        _run(sys.argv[1:])
+    else:
+        with interruptible():
+            _run(sys.argv[1:])
+
+
+def _run(given: list[str]) -> None:
+    """Run a command line, and turn errors into one line and an exit code."""
     try:
-        code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False)
+        code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
-            _fail("interrupted; nothing was written", INTERRUPTED)
+            _fail(MESSAGE, INTERRUPTED)
         sys.stdout.flush()
         sys.exit(code)
     except SystemExit as stop:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
@@ -22,7 +24,7 @@ from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
-from discreet.table.release_writer import TRIAL_MARK, kind_from_text
+from discreet.table.release_writer import GROUPS, MERGES, SUMS, TRIAL_MARK, groups_from_text, kind_from_text
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
 from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
 
@@ -36,6 +38,7 @@ NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 """A figure: digits with a point."""
 Texts: TypeAlias = npt.NDArray[np.object_]
 Labels: TypeAlias = Mapping[str, Coded]
+Groups: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 Trees: TypeAlias = Mapping[str, tuple[Hierarchy, ...]]
 
 
@@ -126,16 +129,38 @@ def _check_options(reading: ReleaseOptions) -> None:
 
 
 def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
-    """Build a release from columns, marked as a trial if its figures say so."""
-    release = Release.of(_figures(arrow, where, how))
-    if PUBLISHED_AS not in arrow.column_names:
-        return release
-    stated = pc.unique(arrow[PUBLISHED_AS].cast(pa.string())).to_pylist()
-    return release.as_trial() if any((text or "").endswith(TRIAL_MARK) for text in stated) else release
+    """Build a release from columns: a trial if its figures say so, and with what they say of groups of categories."""
+    if PUBLISHED_AS not in arrow.column_names or PUBLISHED_AS in (how.get("dimensions") or ()):
+        return Release.of(_figures(arrow, where, how))
+    stated = pc.fill_null(arrow[PUBLISHED_AS].cast(pa.string()), "")
+    trial = any(text.endswith(TRIAL_MARK) for text in pc.unique(stated).to_pylist())
+    plain, merged, sums = _without_groups(stated)
+    arrow = arrow.set_column(arrow.column_names.index(PUBLISHED_AS), PUBLISHED_AS, plain)
+    known = {**(how.get("hierarchies") or {}), **(how.get("merged") or {})}
+    groups = {name: {**sums.get(name, {}), **merged.get(name, {})} for name in {**sums, **merged} if name not in known}
+    release = Release.of(_figures(arrow, where, how, groups))
+    if merged:
+        recoding = {n: {part: group for group, parts in found.items() for part in parts} for n, found in merged.items()}
+        release = replace(release, parameters={"recoding": recoding})
+    return release.as_trial() if trial else release
 
 
-def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
-    """Build figures from columns; `where` names the place of a row in messages."""
+def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups]:
+    """Return how figures were made without what is said of groups, and the groups: merged ones, and sums."""
+    coded = stated.combine_chunks().dictionary_encode()
+    found: dict[str, dict[str, dict[str, list[str]]]] = {MERGES: {}, SUMS: {}}
+    kinds = []
+    for text in coded.dictionary.to_pylist():
+        kind, *said = re.split(GROUPS, text.removesuffix(TRIAL_MARK))
+        kinds.append(kind)
+        for word, groups in zip(said[::2], said[1::2], strict=True):
+            for name, below in groups_from_text(groups).items():
+                found[word].setdefault(name, {}).update(below)
+    return pa.array(kinds, pa.string()).take(coded.indices), found[MERGES], found[SUMS]
+
+
+def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions, groups: Groups = MappingProxyType({})) -> Figures:
+    """Build figures from columns, with groups that they state; `where` names the place of a row in messages."""
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a release needs at least one figure")
     labels, texts, beside, where = _columns(arrow, where, how)
@@ -149,7 +174,7 @@ def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
         [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
     )
     total = how.get("total", TOTAL)
-    trees = _trees(labels, total, how)
+    trees = _trees(labels, total, how, groups)
     if total:
         _refuse_totals(labels, trees, total)
     kinds = [one.scaled(10**decimals) for one in (kind, SUPPRESSED, margins)]
@@ -224,7 +249,7 @@ def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:
 def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind], where: Where) -> IntArray:
     """Return the kinds that a file states row by row, which are added to the list of kinds."""
     texts, inverse = np.unique(stated.astype(str), return_inverse=True)
-    found = [kind_from_text(text.removesuffix(TRIAL_MARK)) if text else None for text in texts.tolist()]
+    found = [kind_from_text(text) if text else None for text in texts.tolist()]
     hides = np.array([kind is not None and (kind.hidden or kind.spans) for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
     if (row := first_true(known & (hides != hidden))) is not None:
@@ -266,8 +291,8 @@ def _refuse_notes(labels: Mapping[str, Coded], texts: Texts, where: Where) -> No
             )
 
 
-def _trees(labels: Labels, total: str, how: ReleaseOptions) -> dict[str, tuple[Hierarchy, ...]]:
-    """Return the trees of each dimension; merged categories make one of their own."""
+def _trees(labels: Labels, total: str, how: ReleaseOptions, stated: Groups) -> dict[str, tuple[Hierarchy, ...]]:
+    """Return the trees of each dimension; merged categories, and groups that the file states, make one of their own."""
     trees = {
         name: (found,) if isinstance(found, Hierarchy) else tuple(found)
         for name, found in (how.get("hierarchies") or {}).items()
@@ -278,15 +303,23 @@ def _trees(labels: Labels, total: str, how: ReleaseOptions) -> dict[str, tuple[H
         if name in trees:
             raise RequestError(f"dimension {name!r} has a hierarchy; put merged categories into it")
         found = [label for label in labels[name].categories if label != total]
-        pairs: list[tuple[object, object]] = [(label, None) for label in found]
         require(groups, found, f"dimension {name!r} has no category")
-        pairs += [(part, whole) for whole, parts in groups.items() for part in parts]
-        trees[name] = (Hierarchy.from_parents(pairs, total=total),)
+        trees[name] = (_tree(found, groups, total),)
+    for name, groups in stated.items():
+        if name in labels:
+            trees[name] = (_tree([label for label in labels[name].categories if label != total], groups, total),)
     for name, codes in (how.get("parts") or {}).items():
         if name in labels:
             listed = [label for label in labels[name].categories if label != total]
             trees[name] = _of_part(name, listed, trees.pop(name, ()), codes, how.get("absent", "empty"))
     return {name: found for name, found in trees.items() if found}
+
+
+def _tree(listed: Sequence[str], groups: Mapping[str, Sequence[str]], total: str) -> Hierarchy:
+    """Return the tree of categories of which some are groups, and others in groups."""
+    pairs: list[tuple[object, object]] = [(part, whole) for whole, parts in groups.items() for part in parts]
+    inside = {part for part, _ in pairs}
+    return Hierarchy.from_parents([(label, None) for label in listed if label not in inside] + pairs, total=total)
 
 
 def _of_part(
