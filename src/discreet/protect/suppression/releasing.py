@@ -282,7 +282,7 @@ def improve(groups: Groups, search: CircuitSearch, pool: IntArray, end: int) -> 
     A release is kept if the price of all suppressed cells falls. Returns the pool and how many were kept.
     """
     on, held = search.on, search.held
-    n, accepted = held.hidden.size, 0
+    n, accepted, live = held.hidden.size, 0, end
     trial = _Trial(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -299,8 +299,8 @@ def improve(groups: Groups, search: CircuitSearch, pool: IntArray, end: int) -> 
         if trial.counts[TAKEN] == 0:
             continue
         single, cell = trial.counts[TAKEN] == 1, trial.taken[0]
-        if end > pool.shape[1] // 2:
-            end = compact(held, pool, end)
+        if end > 2 * live:
+            end = live = compact(held, pool, end)
         todo = _users(g, groups, held, pool, trial)
         if single:
             held.cost[cell] = np.inf
