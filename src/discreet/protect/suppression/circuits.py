@@ -19,9 +19,11 @@ from discreet.protect.suppression.problem import ClassEquations
 
 ROWS, COLUMNS = 1536, 6152
 """The largest tableau, 75 MB of memory; a circuit that needs more is left to integer programming."""
-EFFORT = 3e7
+EFFORT = 1e8
 """The most changes of a tableau in one search, a count that is the same on any machine. It trades the time of a search
 for that of the integer program that has to find the circuit otherwise."""
+CHANGES, RELEASES = 0, 1
+"""What is counted over all searches: changes of tableaus, and releases that were kept."""
 FOUND, NONE, EXPENSIVE, LARGE = 0, 1, 2, 3
 """A circuit was found, there is none, none is cheap enough, or the tableau is too small."""
 STEPS = 3000
@@ -43,7 +45,7 @@ VALUE, SLOPE, PRICE, LESS, MORE = range(5)
 """Of a column of the tableau: the value of its cell, the slope of the costs, the price of a full move, and how far it
 goes down and up."""
 LEVEL, LOW, HIGH, SIDE = 0, 1, 5, 6
-"""Of a row: the value of its basic cell, the range of that, and its sign; price and ends are where columns have them."""
+"""Of a row: the value of its basic cell, the range of that, and its sign; price and ends stand as in columns."""
 
 
 class Extent(NamedTuple):
@@ -73,7 +75,7 @@ class Scratch(NamedTuple):
     """The memory that all searches of one problem share, with the cells that a search found and their moves.
 
     ``column_of`` and ``row_of`` say where a cell that has not moved yet and an equation are, ``spare`` which columns
-    are free for others. ``effort[0]`` counts the changes of tableaus of all searches.
+    are free for others. ``tally`` counts changes of tableaus and releases.
     """
 
     tableau: Tableau
@@ -83,7 +85,7 @@ class Scratch(NamedTuple):
     spare: IntArray
     found: IntArray
     moves: FloatArray
-    effort: IntArray
+    tally: IntArray
 
 
 def workspace(cells: int, equations: int) -> Scratch:
@@ -111,7 +113,7 @@ def workspace(cells: int, equations: int) -> Scratch:
         spare=np.zeros(columns, np.int64),
         found=np.zeros(seen, np.int64),
         moves=np.zeros(seen),
-        effort=np.zeros(1, np.int64),
+        tally=np.zeros(2, np.int64),
     )
 
 
@@ -359,5 +361,5 @@ def cheapest(
     if outcome == FOUND:
         count = _circuit(work, at, size)
     _clear(work, at)
-    work.effort[0] += effort
+    work.tally[CHANGES] += effort
     return outcome, count

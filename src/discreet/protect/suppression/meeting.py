@@ -62,14 +62,14 @@ class HeldCircuits(NamedTuple):
 
     ``where`` has the first entry and the length of each demand's circuit in the pool. The pool holds, for every entry,
     its class, its move, its demand, and the entry before it that uses the same class; ``head`` is the last of those.
-    ``tried`` marks classes that cannot be released as long as nothing changes near them.
+    ``stirred`` says after how many releases something last changed near a class.
     """
 
     hidden: BoolArray
     cost: FloatArray
     where: IntArray
     head: IntArray
-    tried: BoolArray
+    stirred: IntArray
 
 
 class CircuitSearch(NamedTuple):
