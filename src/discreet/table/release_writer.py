@@ -17,13 +17,16 @@ from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
 from discreet.table.figures import Figures, decimal_texts
 from discreet.table.frequencies import Frequencies
-from discreet.table.kinds import EXACT, INTERVAL, Kind
+from discreet.table.kinds import Kind
 from discreet.table.roles import ENDS, PUBLISHED_AS
 
 SCHEMA = 1
 """The version of the note that a Parquet file of a release carries."""
 TRIAL_MARK = " trial"
 """What the column ``published_as`` of a CSV file says after the kinds of figures of a trial."""
+
+ROWS = "rows"
+"""What the column ``published_as`` of a CSV file calls the number of its rows."""
 
 
 def write_figures(
@@ -88,12 +91,14 @@ def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[s
     if mark is None:
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
-    elif trial or any(part.kinds[i] not in (EXACT, INTERVAL) for i in used):
+    else:
         stated = np.empty(len(part), object)
         for i in used:
             mine = part.kind == i
             stated[mine] = kind_texts(part.kinds[i], part.values[mine])
-        data[PUBLISHED_AS] = pa.array([text + TRIAL_MARK if trial else text for text in stated], pa.string())
+        # A file that is cut short would be read as a whole one: what is not listed is an empty cell.
+        ending = f" {ROWS}={len(part)}{TRIAL_MARK if trial else ''}"
+        data[PUBLISHED_AS] = pa.array([text + ending for text in stated], pa.string())
     return data
 
 
