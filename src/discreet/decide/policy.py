@@ -181,10 +181,11 @@ class Policy(_Part):
             made = cls.model_validate({**whole, "name": Path(name).stem if name.endswith(".toml") else name})
         except ValidationError as error:
             raise RequestError(f"{name}: {faults_in(error, text, KEYS)}") from None
-        if not any((made.asks(magnitudes=True), made.asks(magnitudes=False), made.limits.tau is not None)):
+        limits = made.limits.model_dump(exclude={"levels"}, exclude_none=True)
+        if not (limits or made.asks(magnitudes=True) or made.asks(magnitudes=False)):
             raise RequestError(
-                f"{name} has no rule and no limit on r2 or tau, so every table would pass; add one, as threshold = 3 "
-                'under [rules], or extend a profile (extends = "default")'
+                f"{name} has neither a rule nor a limit, so every table would pass; add one, as threshold = 3 under "
+                '[rules], or extend a profile (extends = "default")'
             )
         return made
 
