@@ -33,6 +33,8 @@ CROWD = 512
 """The most connections at once, a round choice: a page holds six."""
 LONG = frozenset({"assess", "compare", "protect suppress", "tabulate"})
 """Commands that may take minutes."""
+TABLES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".tab")
+"""Files that hold a table, records or a release: the first one that is named at the start is shown at once."""
 STATUS: dict[type[Exception], int] = {TooLargeError: 413, TooSlowError: 408, ClientDisconnect: 400}
 """How faults of a connection are answered."""
 SHEETS = (".csv", ".tsv", ".txt")
@@ -55,6 +57,7 @@ class Workbench:
         self.ledger = ledger
         self.port = port
         self.keys = Keys()
+        self.opened: str | None = None
         self.run = secrets.token_hex(4)  # tells the jobs of this run from those of a saved session
         self.app = Guard(self._routes(), keys=self.keys, hosts=self._hosts, largest=LARGEST)
 
@@ -83,6 +86,9 @@ class Workbench:
             "/api/run": {"POST": self._run},
             "/api/files": {"GET": self._files, "POST": self._upload},
             "/api/files/{name}": {"GET": self._download, "DELETE": self._remove},
+            "/api/sheets/{name}": {"GET": self._sheets, "POST": self._sheet},
+            "/api/excel/{name}": {"POST": self._excel},
+            "/api/ledger": {"GET": self._about_ledger},
             "/api/jobs/{number}": {"GET": self._job, "DELETE": self._cancel},
             "/api/sessions/{name}": {"GET": self._session, "PUT": self._keep},
             "/api/sessions/{name}/signatures": {"POST": self._sign},
@@ -119,7 +125,8 @@ class Workbench:
             "examples": sorted(name.removesuffix(".csv") for name in bundled if name.endswith(".csv")),
             "policies": self._policies(),
             "files": self.workspace.files(),
-            "ledger": None if self.ledger is None else self.ledger.name,
+            "opened": self.opened,
+            **self._ledger(),
         }
 
     def _policies(self) -> list[dict[str, Any]]:
@@ -190,6 +197,40 @@ class Workbench:
         order = Order(arguments, shown(arguments), name, values, name in LONG, session, reach)
         return await self._answer(self.workers.submit(order), wait)
 
+    async def _sheets(self, name: str) -> Response:
+        """Say what the sheets of a spreadsheet hold."""
+        return await self._convert("sheets", self.workspace.path(name).name)
+
+    async def _sheet(self, name: str, request: Request) -> Response:
+        """Take the table out of one sheet, from the row with its names on."""
+        asked = await _object(request)
+        source = self.workspace.path(name).name
+        sheet, header = str(asked.get("sheet", "")), str(asked.get("header", ""))
+        if not (header.isascii() and header.isdigit()):
+            raise RequestError(f"the header is row {header!r}; give its number")
+        title = re.sub(r"[^\w -]+", "", sheet).strip()[:40]
+        output = self.workspace.name(" ".join(filter(None, [Path(source).stem[:60], title])) + ".csv")
+        return await self._convert("sheet", source, sheet, header, output)
+
+    async def _excel(self, name: str) -> Response:
+        """Make an Excel file of a table, to be handed out."""
+        source = self.workspace.path(name).name
+        return await self._convert("excel", source, self.workspace.name(f"{Path(source).stem[:100]}.xlsx"))
+
+    async def _convert(self, *arguments: str) -> Response:
+        reach = Reach(tuple(self.workspace.adopted))
+        return await self._answer(self.workers.submit(Order(list(arguments), "discreet workbench", reach=reach)), 15.0)
+
+    async def _about_ledger(self) -> dict[str, Any]:
+        return self._ledger()
+
+    def _ledger(self) -> dict[str, Any]:
+        """Return the name of the ledger, and whether its file is there; one that is not there yet is empty."""
+        return {"ledger": None if self.ledger is None else self.ledger.name, "begun": self._begun()}
+
+    def _begun(self) -> bool:
+        return self.ledger is not None and self.ledger.exists()
+
     def _known(self, number: int) -> Job:
         job = self.workers.job(number)
         if job is None:
@@ -244,7 +285,7 @@ class Workbench:
             held: Mapping[str, Any] = found["limits"]
             return held
 
-        return self.workspace.sign(name, await _object(request), ledger=self.ledger is not None, limits=limits)
+        return self.workspace.sign(name, await _object(request), ledger=self._begun(), limits=limits)
 
     async def _save(self, name: str) -> Response:
         made = await asyncio.to_thread(self.workspace.save, name)
@@ -338,7 +379,8 @@ def serve(
             from discreet.tabulation.argus_tab import companions
 
             for one in [path, *(companions(path) if path.suffix.lower() == ".tab" else ())]:
-                bench.workspace.adopt(one)
+                named = bench.workspace.adopt(one)
+                bench.opened = bench.opened or (named if Path(named).suffix.lower() in TABLES else None)
         listener.listen(128)
         if ready is not None:
             ready(bench.address())

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from discreet.workbench import sheets
 from discreet.workbench.confinement import Reach, confine
 
 State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
@@ -106,7 +107,7 @@ class Workers:
     """A few processes and the jobs that wait for them."""
 
     def __init__(self, perform: Perform, folder: Path, *, after: Callable[[Job], None]) -> None:
-        """Start the processes; they work in the folder, and `after` is told of every job that printed something."""
+        """Start the processes; they work in the folder, and `after` is told of every command that printed something."""
         self._perform, self._folder, self._after = perform, folder, after
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([perform.__module__, *WARM])
@@ -181,7 +182,7 @@ class Workers:
             self._follow(job, process, pipe)
             with self._lock:
                 self._running.pop(job.number, None)
-            if job.printed:
+            if job.printed and job.order.name:
                 self._after(job)
             job.end()
         if process is not None:
@@ -245,4 +246,5 @@ def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:
             arguments, confinement.reach = pipe.recv()
         except (EOFError, OSError):
             return
-        pipe.send(("done", *perform(arguments, listen)))
+        does = sheets.perform if arguments[0] in sheets.TASKS else perform
+        pipe.send(("done", *does(arguments, listen)))
