@@ -9,6 +9,7 @@ from pathlib import Path
 from discreet.core.files import write_text
 
 BENCHMARKS = (
+    "start",
     "replay",
     "tables",
     "uniques",
