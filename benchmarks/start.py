@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
 from _tools import machine, table
 
 COMMANDS = {
