@@ -87,7 +87,8 @@ class Demanded:
         """Say for which demands a search finds a circuit at given costs."""
         search, none = self.search(cost, demands), np.zeros(0, np.int64)
         alone = meet(np.arange(search.asked.cell.size), (none, none), LOOK, search, self.pool, self.end)[2]
-        return np.isfinite(alone)
+        met: BoolArray = np.isfinite(alone)
+        return met
 
     def ask(self, cell: int, size: int, way: int, attacker: int) -> None:
         """Add a demand unless it is there."""
