@@ -23,6 +23,7 @@ from discreet.core.numerics import BoolArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.candidates import Candidates, fitting
+from discreet.feasible.statistic_ranges import with_statistics
 from discreet.reading.original import is_frame
 from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
@@ -147,7 +148,14 @@ def audit(
     equations, crossing, asked = ask(
         parts, about, sums or {}, least, most, in_question, between=not verdict_only, layout=layout
     )
-    equations = replace(equations, draws=draws_of(releases))
+    if equations.measured is not None and law != "interval":
+        raise RequestError(
+            f"the law {law!r} does not weigh what statistics beside the figures say; audit them by the law 'interval' "
+            "(law=, --law)"
+        )
+    equations = with_statistics(replace(equations, draws=draws_of(releases)))
+    # Tables that are said to fit know nothing of statistics.
+    plain = equations.measured is None
     # That no cell needs protection is believed of a verdict on levels alone.
     levels = limits.levels if verdict_only else limits.levels or None
     reach = reach_of(equations, levels, original, protection, sensitivity)
@@ -175,7 +183,7 @@ def audit(
         clock=Clock.within(time_limit),
         prior_bits=_prior_bits(equations, least, most),
         singles=singles,
-        fitting=fitting(everybody, candidates) if verdict_only and candidates is not None else None,
+        fitting=fitting(everybody, candidates) if verdict_only and candidates is not None and plain else None,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
     if verdict_only:
@@ -183,7 +191,7 @@ def audit(
         sheets = [judge.verdict_only(everybody, targets)]
         whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
     else:
-        several = len(published) > 1 and targets.size
+        several = len(published) > 1 and targets.size and equations.measured is None
         by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if several else None
         sheets = [judge.outsider(everybody, targets, by_itself)]
         whom = np.arange(len(known))
