@@ -23,6 +23,7 @@ from discreet.core.numerics import BoolArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.candidates import Candidates, fitting
+from discreet.feasible.respondent_values import unjudged, with_respondents
 from discreet.feasible.statistic_ranges import with_statistics
 from discreet.reading.original import is_frame
 from discreet.reading.published import open_release, open_truth
@@ -48,6 +49,7 @@ UNSAID = (
     "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
     "published, readers know that they are not (least=1, --least 1)"
 )
+UNJUDGED = "nothing was said of how these statistics are computed, and what they give away was not judged:"
 PROOFS = 200
 """How many figures get a written proof, the worst first, unless another number is asked for: a round choice, more than
 anybody reads."""
@@ -154,6 +156,9 @@ def audit(
             "(law=, --law)"
         )
     equations = with_statistics(replace(equations, draws=draws_of(releases)))
+    equations, groups = with_respondents(equations)
+    if silent := unjudged(equations):
+        told = "; ".join(filter(None, [told, f"{UNJUDGED} {', '.join(silent)}"]))
     # Tables that are said to fit know nothing of statistics.
     plain = equations.measured is None
     # That no cell needs protection is believed of a verdict on levels alone.
@@ -195,6 +200,7 @@ def audit(
         by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if several else None
         sheets = [judge.outsider(everybody, targets, by_itself)]
         whom = np.arange(len(known))
+    sheets += [judge.respondents(groups)] if groups else []
     sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
     shown = sum(int((~part.hidden).sum()) for part in published)
@@ -283,10 +289,11 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen or UNNAMED in told else set())
+    whole = not unseen and UNNAMED not in told and UNJUDGED not in told
+    ranks = set(findings.rank.tolist()) | (set() if whole else {RANK["incomplete"]})
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
     fine = ranks == {RANK["safe"]}
-    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen and UNNAMED not in told:
+    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and whole:
         notes.append("the rules call no cell sensitive")
         fine = ranks <= {RANK["safe"]}
     verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"

@@ -197,6 +197,7 @@ def audit(
         discreet audit rounded.csv --rounded random --base 3 --law method  # to a reader who knows the method
         discreet audit as.csv ar.csv sr.csv --about activity,size,region  # what linked tables give away together
         discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20  # an insider, against a least width
+        discreet audit t.csv --statistic 'pct=percentage, over=sex'  # with the percentages beside the counts
         discreet audit t.csv --original t.parquet --rule p=10  # against the protection levels of the rules
         discreet audit t.csv --contributions firms.csv --contributor id --contribution turnover --within 10
             # what contributors learn about each other

@@ -24,8 +24,13 @@ LINEAR = {
     "cumulative": 100,
 }  # fmt: skip
 """Statistics that are linear in the figures, and by what each is multiplied unless the definition says otherwise."""
-OF_VALUES = ("median", "quantile", "minimum", "maximum", "variance", "deviation", "gini")
-"""Statistics of the respondents' values, which are settled by enumerating them."""
+OF_VALUES = ("median", "quantile", "minimum", "maximum", "variance", "variance-n", "deviation", "deviation-n", "gini")
+"""Statistics of the respondents' values, which are settled by enumerating them; those with -n divide by their number,
+the others by one less. A quantile is the smallest value that at least its share of respondents do not exceed."""
+OTHER = "other"
+"""A statistic of which nothing is said; what it gives away is not judged, and so never called safe."""
+PRINTED = -1
+"""Each entry was rounded to the decimals that it shows."""
 ROUNDINGS = ("conventional", "half-even", "down", "unknown")
 """How a statistic was rounded: half away from 0, half to even, towards 0, or nobody knows."""
 MADE_OF = ("values", "figures")
@@ -79,13 +84,16 @@ class Statistic(Copied):
         along: the dimension along which a statistic accumulates, or grows from one category to the next.
         times: what the ratio is multiplied by, as 100 for per cent or 1000 for a rate per thousand.
         rounding: one of :data:`ROUNDINGS`.
-        decimals: how many were printed, zeros at the end left out or not; None for each entry as it is printed.
+        decimals: to how many it was rounded; by default those that all entries show, and :data:`PRINTED` where each
+            shows its own.
         made_of: ``"figures"`` if it was computed from the figures as published, rounded or perturbed.
         variable: what the respondents' values are called. Statistics of the same variable are taken together.
         unit: how many decimals respondents' values have.
         least: what every respondent's value is at least; None where it may be negative.
         most: what every respondent's value is at most.
         share: the share of respondents below a quantile.
+        inside: the column in whose entries it is in brackets: 19 (6.1%); anything for a cross-table.
+        ending: how names of the columns of a cross-table end that hold it, beside those of figures: men n, men %.
 
     >>> Statistic("percentage", over={"sex": ""})
     percentage of the figures over sex
@@ -107,16 +115,18 @@ class Statistic(Copied):
     least: int | None = 0
     most: int | None = None
     share: Fraction = Fraction(1, 2)
+    inside: str = ""
+    ending: str = ""
 
     def __post_init__(self) -> None:
-        require([self.kind], (*LINEAR, *OF_VALUES), "there is no statistic")
+        require([self.kind], (*LINEAR, *OF_VALUES, OTHER), "there is no statistic")
         require([self.rounding], ROUNDINGS, "there is no rounding")
         require([self.made_of], MADE_OF, "a statistic is not made of")
         object.__setattr__(self, "over", MappingProxyType(dict(self.over)))
         object.__setattr__(self, "times", self.times or LINEAR.get(self.kind, 1))
         if self.times < 1:
             raise RequestError(f"a {self.kind} is multiplied by {self.times}; give 1 or more (times=)")
-        if self.decimals is not None and not 0 <= self.decimals <= MOST_DECIMALS:
+        if self.decimals is not None and not PRINTED <= self.decimals <= MOST_DECIMALS:
             raise RequestError(f"a statistic has {self.decimals} decimals; give 0 to {MOST_DECIMALS} (decimals=)")
         if not 0 <= self.unit <= 6:
             raise RequestError(f"respondents' values have {self.unit} decimals; give 0 to 6 (unit=)")
@@ -154,7 +164,7 @@ class Statistic(Copied):
     @property
     def of_values(self) -> bool:
         """Whether it is about values of respondents that no table adds up."""
-        return not self.linear or (self.kind == "mean" and not self.of)
+        return self.kind in OF_VALUES or (self.kind == "mean" and not self.of)
 
     @property
     def constant(self) -> Fraction | None:
@@ -174,8 +184,7 @@ class Statistic(Copied):
     @property
     def measures(self) -> tuple[str, ...]:
         """The columns that it is computed from beside the figures themselves."""
-        named = [self.of] if self.linear else []
-        named += [self.per] if self.linear and self.constant is None else []
+        named = [self.of, "" if self.constant is not None else self.per]
         return tuple(dict.fromkeys(name for name in named if name))
 
     @classmethod
@@ -206,7 +215,7 @@ class Statistic(Copied):
             pairs = (str(name).partition(":") for name in names)
             given["over"] = {name.strip(): label.strip() for name, _, label in pairs}
         if given.get("decimals") == "printed":
-            given["decimals"] = None
+            given["decimals"] = PRINTED
         try:
             given |= {key: int(given[key]) for key in ("times", "decimals", "unit") if given.get(key) is not None}
             given |= {"share": Fraction(str(given["share"]))} if "share" in given else {}
@@ -225,10 +234,14 @@ class Statistic(Copied):
                 said |= {"over": dict(value)} if value else {}
             elif value != item.default and not (item.name == "times" and value == LINEAR.get(self.kind, 1)):
                 said[item.name] = str(value) if isinstance(value, Fraction) else value
+        if self.decimals == PRINTED:
+            said["decimals"] = "printed"
         return said
 
     def __str__(self) -> str:
-        if not self.linear or self.of_values:
+        if self.kind == OTHER:
+            return "a statistic that is not judged"
+        if self.of_values:
             text = f"{self.kind} of {self.variable}"
         else:
             per = f" per {self.per}" if self.per else ""
