@@ -116,7 +116,8 @@ def _because(one: Respondents) -> Callable[[], str]:
 
 def unjudged(equations: Equations) -> list[str]:
     """Return the columns of statistics of which nothing is said, and so nothing is judged."""
-    return [column.name for column in equations.statistics if column.statistic.kind == OTHER and len(column)]
+    silent = [column.name for column in equations.statistics if column.statistic.kind == OTHER and len(column)]
+    return [*equations.unjudged, *silent]
 
 
 # --- groups ---------------------------------------------------------------------------------------------------

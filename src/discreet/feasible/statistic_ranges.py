@@ -7,8 +7,10 @@ unknown, and are searched with the others.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
@@ -20,7 +22,9 @@ from discreet.core.sparse import Rows, starts_of
 from discreet.feasible.contradiction import reduced
 from discreet.feasible.statistic_words import Statement
 from discreet.table.equations import Equations
+from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.statistic import StatisticColumn
 from discreet.table.statistic_rows import LARGEST, Inequalities
 
 ROUNDS = 20
@@ -46,6 +50,7 @@ def with_statistics(equations: Equations) -> Equations:
     stated = equations.inequalities
     if stated is None:
         return equations
+    equations = _of_figures(equations)
     reasons = dict(equations.reasons)
     plain = replace(equations, inequalities=None)
     lower, upper = equations.lower.copy(), equations.upper.copy()
@@ -64,6 +69,85 @@ def with_statistics(equations: Equations) -> Equations:
             reasons |= {(i, bool(side)): partial(said, i) for i in at.tolist()}
     kept = stated.chosen(_least(stated, low, high) < stated.least)
     return _with_rows(replace(plain, lower=lower, upper=upper, reasons=reasons), kept, low, high)
+
+
+def _of_figures(equations: Equations) -> Equations:
+    """Return the equations with what statistics of published figures say of one that is hidden.
+
+    Where all figures are shown, such a statistic must agree with them and adds nothing. Where one is hidden, it is a
+    multiple of the rounding base near what the statistic says. Where several are, nothing is judged.
+    """
+    measured = equations.measured
+    lower, upper, reasons = equations.lower.copy(), equations.upper.copy(), dict(equations.reasons)
+    open_: list[str] = []
+    for _, column, above, below in measured.of_figures() if measured is not None else ():
+        part = next(part for part in equations.parts if any(one is column for one in part.statistics))
+        kinds = list(dict.fromkeys(part.kinds[i] for i in np.unique(part.kind) if not part.kinds[i].hidden))
+        for row in range(len(column)):
+            tops = above.variable[above.entry == row].tolist()
+            line = None if below is None else int(below.variable[row])
+            hidden = [i for i in [*tops, *([] if line is None else [line])] if not _shown(equations, i)]
+            if len(hidden) > 1 or (hidden and (len(kinds) != 1 or hidden == [line])):
+                open_.append(column.name)
+                continue
+            known = sum(_value(equations, i) for i in tops if i not in hidden)
+            bottom = None if line is None else _value(equations, line)
+            step = kinds[0].step if kinds else 1
+            fits = _fitting(column, row, known, bottom, step if hidden else 0, equations.decimals)
+            if not fits:
+                raise InfeasibleError(
+                    f"{column.name} {column.text(row)} at {part.describe(_row(part, column, row))} is not what the "
+                    f"published figures give; {CORRECT}"
+                )
+            if hidden:
+                low, high = kinds[0].range(np.array([fits[0], fits[-1]]))
+                i = hidden[0]
+                lower[i], upper[i] = max(int(lower[i]), int(low[0])), min(int(upper[i]), int(high[1]))
+                told = f"{column.name} {column.text(row)} was computed from a figure of {fits[0]} to {fits[-1]}"
+                reasons |= {(i, side): partial(str, told) for side in (False, True)}
+    left = tuple(dict.fromkeys(open_))
+    return replace(equations, lower=lower, upper=upper, reasons=reasons, unjudged=left)
+
+
+def _shown(equations: Equations, i: int) -> bool:
+    """Say whether a figure is published, or a cell is seen to be empty."""
+    kind = equations.kind(i)
+    if kind is None:
+        return bool(equations.lower[i] == equations.upper[i] == 0)
+    return not kind.hidden and not kind.spans
+
+
+def _value(equations: Equations, i: int) -> int:
+    return equations.published_value(i) if equations.source[i] >= 0 else 0
+
+
+def _row(part: Figures, column: StatisticColumn, row: int) -> int:
+    return int(np.flatnonzero((part.codes == column.codes[row]).all(axis=1))[0])
+
+
+def _fitting(column: StatisticColumn, row: int, known: int, bottom: int | None, step: int, decimals: int) -> list[int]:
+    """Return the first and the last multiple of a step that gives a statistic beside what is known; 0 for no step."""
+    statistic, ends = replace(column.statistic, decimals=column.decimals, threshold=0, extremes=True), column.admitted
+    per = 2 * 10**column.decimals
+    low, high = Fraction(int(ends.low[row]), per), Fraction(int(ends.high[row]), per)
+
+    def inside(figure: int) -> bool:
+        ratio = statistic.ratio(known + figure, bottom, decimals)
+        if ratio is None:
+            return False
+        above = ratio > low if ends.open_low[row] else ratio >= low
+        return bool(above and (ratio < high if ends.open_high[row] else ratio <= high))
+
+    if not step:
+        return [0] if inside(0) else []
+    # A ratio grows with the figure above the line: the multiples that fit follow each other.
+    size = statistic.ratio(step, bottom, decimals)
+    least = statistic.ratio(known, bottom, decimals)
+    if size is None or least is None or size <= 0:
+        return []
+    first = max(math.floor((low - least) / size) - 1, 0)
+    found = [k * step for k in range(first, math.ceil((high - least) / size) + 2) if inside(k * step)]
+    return found[:1] + found[-1:] if found else []
 
 
 def _said(equations: Equations, stated: Inequalities, by: IntArray, low: IntArray, high: IntArray, i: int) -> str:

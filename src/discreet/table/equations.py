@@ -65,6 +65,7 @@ class Equations:
 
     Each of the ``measures`` has all positions, one measure after the other. ``inequalities`` are what statistics say,
     and ``reasons`` tell why the range of a position is narrower at its lower or upper end than its own figure says.
+    ``unjudged`` are columns of statistics of which it is not known what they say.
     """
 
     space: Space
@@ -86,6 +87,7 @@ class Equations:
     measured: Measured | None = None
     inequalities: Inequalities | None = None
     reasons: Mapping[tuple[int, bool], Callable[[], str]] = field(default_factory=dict)
+    unjudged: tuple[str, ...] = ()
 
     @property
     def stated(self) -> int:
@@ -308,7 +310,7 @@ def equations_of(
         # A statistic may be of sums that no table shows.
         asked = None
     if layout is None or not layout.serves(parts, about, asked):
-        layout = _lay_out(parts, about, asked)
+        layout = lay_out(parts, about, asked)
     decimals = max(part.decimals for part in parts)
     ends = round(least * 10**decimals), None if most is None else round(most * 10**decimals)
     measured = Measured(layout.space, layout.positions, parts, _same_decimals(parts)) if beside else None
@@ -366,7 +368,7 @@ def _stacked(several: Sequence[tuple[IntArray, IntArray, IntArray]], size: int) 
     return starts_of(lengths), columns, np.concatenate([signs for _, _, signs in several])
 
 
-def _lay_out(parts: tuple[Figures, ...], about: Sequence[str], asked: Asked | None) -> Layout:
+def lay_out(parts: tuple[Figures, ...], about: Sequence[str], asked: Asked | None) -> Layout:
     """Lay out the positions and sums of linked tables."""
     space = space_of(parts)
     require(about, space.names, "what is published has no dimension")

@@ -92,6 +92,8 @@ class Statistic(Copied):
         least: what every respondent's value is at least; None where it may be negative.
         most: what every respondent's value is at most.
         share: the share of respondents below a quantile.
+        threshold: it is published only where what is below the line is at least so much.
+        extremes: whether 0 and 100 per cent are published; they say the same of everybody in a group.
         inside: the column in whose entries it is in brackets: 19 (6.1%); anything for a cross-table.
         ending: how names of the columns of a cross-table end that hold it, beside those of figures: men n, men %.
 
@@ -115,6 +117,8 @@ class Statistic(Copied):
     least: int | None = 0
     most: int | None = None
     share: Fraction = Fraction(1, 2)
+    threshold: int = 0
+    extremes: bool = True
     inside: str = ""
     ending: str = ""
 
@@ -214,16 +218,47 @@ class Statistic(Copied):
             names = given["over"].split("+") if isinstance(given["over"], str) else given["over"]
             pairs = (str(name).partition(":") for name in names)
             given["over"] = {name.strip(): label.strip() for name, _, label in pairs}
+        if str(given.get("extremes", "yes")) not in ("yes", "no", "True", "False"):
+            raise RequestError(f"extremes is {given['extremes']!r}; say whether 0 and 100% are published: yes or no")
+        given |= {"extremes": str(given["extremes"]) in ("yes", "True")} if "extremes" in given else {}
         if given.get("decimals") == "printed":
             given["decimals"] = PRINTED
         try:
-            given |= {key: int(given[key]) for key in ("times", "decimals", "unit") if given.get(key) is not None}
+            given |= {
+                key: int(given[key]) for key in ("times", "decimals", "unit", "threshold") if given.get(key) is not None
+            }
             given |= {"share": Fraction(str(given["share"]))} if "share" in given else {}
         except ValueError:
             raise RequestError(
                 f"times, decimals and unit of a statistic are integers; {dict(data)} has others"
             ) from None
         return cls(**{key: value if key in ("over", "share") else _plain(value) for key, value in given.items()})
+
+    def ratio(self, above: int, below: int | None, decimals: int) -> Fraction | None:
+        """Return the statistic of figures in units of their last decimal; None where it is not defined."""
+        if self.constant is not None:
+            return Fraction(above, 10**decimals) / self.constant * self.times
+        if below is None or (self.kind != "difference" and below <= 0):
+            return None
+        if self.kind == "difference":
+            return Fraction(above - below, 10**decimals)
+        return Fraction(above, below) * self.times - (self.times if self.kind == "growth" else 0)
+
+    def value(self, above: int, below: int | None, decimals: int) -> int | None:
+        """Return the statistic in units of its last decimal; None where it is not defined or not published.
+
+        >>> Statistic("percentage", over={"sex": ""}, decimals=1).value(2, 3, 0)
+        667
+        """
+        ratio = self.ratio(above, below, decimals)
+        few = below is not None and below < self.threshold * 10**decimals
+        if ratio is None or few or (not self.extremes and ratio in (0, 100)):
+            return None
+        scaled = abs(ratio) * 10 ** max(self.decimals or 0, 0)
+        whole, rest = divmod(scaled.numerator, scaled.denominator)
+        tie = 2 * rest - scaled.denominator
+        up = {"conventional": tie >= 0, "half-even": tie > 0 or (tie == 0 and whole % 2 == 1), "down": False}
+        return (-1 if ratio < 0 else 1) * (int(whole) + int(up[self.rounding]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is said, as plain data."""

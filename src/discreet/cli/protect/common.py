@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from discreet.cli import options, show
 from discreet.cli.compose import composed, explained, option, parameter
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import NamedOriginal, opened
+from discreet.cli.reading_options import NamedOriginal, defined_statistics, opened
 from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.cell_key import KeyedTable
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_linked
 from discreet.table import Table
+from discreet.table.published_statistics import with_published
 from discreet.table.release import TRIAL
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".parquet")
 """The formats that releases are written in."""
 Output = Annotated[Path | None, in_output("Write the release: .csv or .parquet.")]
+PublishedStatistic = Annotated[
+    list[str] | None,
+    in_output("COLUMN=DEFINITION of a statistic to publish, where its figures are: 'pct=percentage, over=sex'."),
+]
+StatisticFile = Annotated[Path | None, in_output("A TOML file of such definitions.")]
 NO_DRAW = options.Draw()
 Linked = Annotated[list[Path] | None, option("A further table, read as FILE is and protected together with it.")]
 Read = Callable[[Path | None, "Reading", dict[str, Any]], Callable[[], Any]]
@@ -60,7 +66,14 @@ def protects(
     own = inspect.signature(build, eval_str=True).parameters
 
     def command(
-        *, how: NamedOriginal, output: Path | None, json: bool, draw: options.Draw = NO_DRAW, **given: Any
+        *,
+        how: NamedOriginal,
+        output: Path | None,
+        json: bool,
+        draw: options.Draw = NO_DRAW,
+        statistic: list[str] | None = None,
+        statistics: Path | None = None,
+        **given: Any,
     ) -> None:
         draw.check()
         others = (given.pop("linked") or []) if linked else []
@@ -82,13 +95,17 @@ def protects(
             done = done.as_trial() if draw.trial else done
         if isinstance(found, Opened) and found.note:
             done = replace(done, notes=(found.note, *done.notes))
+        if statistic or statistics:
+            defined = defined_statistics(statistic, statistics)
+            done = replace(done, release=with_published(done.release, defined))
         deliver(done, true, output=output, as_program=json, finish=finish)
 
     command.__name__ = build.__name__
     mine = [one for one in own.values() if one.name != "original"]
     mine += [parameter("linked", Linked, None)] if linked else []
     drawn = [parameter("draw", options.Draw)] if random else []
-    written = [parameter("output", Output, None), *drawn, parameter("json", options.Json, False)]
+    beside = [parameter("statistic", PublishedStatistic, None), parameter("statistics", StatisticFile, None)]
+    written = [parameter("output", Output, None), *beside, *drawn, parameter("json", options.Json, False)]
     return composed(command, explained(build, examples), [*mine, parameter("how", NamedOriginal), *written])
 
 

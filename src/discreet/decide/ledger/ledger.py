@@ -304,6 +304,12 @@ def _described(
     except ValueError:
         raise RequestError(f"the day of publication is {day!r}; write it as 2024-05-31") from None
     parts = release.parts()
+    if beside := next((part for part in parts if part.statistics or part.measure), None):
+        name = beside.measure or beside.statistics[0].name
+        raise RequestError(
+            f"{name} stands beside the figures, and a ledger does not judge statistics; leave the definition out "
+            "to enter the figures alone, and audit the statistics with earlier releases (discreet audit)"
+        )
     return Entry(
         "",
         title.strip(),
