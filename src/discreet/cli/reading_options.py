@@ -25,6 +25,10 @@ in_published = panel("How the figures were published")
 Dimensions = Annotated[str | None, in_reading("Columns that classify, comma-separated; all but the counts by default.")]
 Rda = Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .tab file.")]
 Part = Annotated[list[str] | None, in_reading("DIMENSION=CODE: this total covers only the codes below it.")]
+Mark = Annotated[
+    list[str] | None,
+    in_published("A suppression mark, in place of x, .., c and nothing; 'c=1..7' says what it means."),
+]
 StatisticTexts = Annotated[
     list[str] | None,
     in_published("COLUMN=DEFINITION of a statistic beside the figures: 'pct=percentage, over=sex', 'avg=mean'."),
@@ -118,10 +122,7 @@ class ReleaseFileOptions(TableFileOptions):
     """How what is published is read."""
 
     hierarchy: Annotated[list[str] | None, in_published("DIMENSION=FILE; repeat it for several files.")] = None
-    mark: Annotated[
-        list[str] | None,
-        in_published("A suppression mark, in place of x, .., c and nothing; 'c=1..7' says what it means."),
-    ] = None
+    mark: Mark = None
     absent: Annotated[str, in_published("Cells without a row are empty or unpublished.")] = "empty"
     value: Annotated[str | None, in_reading("The column of figures of a long file.", "--value", "--count")] = None
     part: Part = None

@@ -54,7 +54,7 @@ def with_statistics(equations: Equations) -> Equations:
     reasons = dict(equations.reasons)
     plain = replace(equations, inequalities=None)
     lower, upper = equations.lower.copy(), equations.upper.copy()
-    stated = _with_nobody(equations, stated)
+    stated = _with_nobody(equations, _open(equations, stated))
     for _ in range(ROUNDS):
         left = reduced(replace(plain, lower=lower, upper=upper))
         low, high = left.members(left.low, left.high)
@@ -152,6 +152,19 @@ def _fitting(column: StatisticColumn, row: int, known: int, bottom: int | None, 
 
 def _said(equations: Equations, stated: Inequalities, by: IntArray, low: IntArray, high: IntArray, i: int) -> str:
     return Statement(equations, stated, int(by[i])).reason(i, low, high)
+
+
+def _open(equations: Equations, stated: Inequalities) -> Inequalities:
+    """Return the inequalities in which something is not known; refuse those that exact figures contradict."""
+    unknown = np.zeros(stated.size, bool)
+    unknown[stated.rows.of[~equations.exact[stated.rows.columns]]] = True
+    known = stated.chosen(~unknown)
+    wrong = np.flatnonzero(known.rows.sums(equations.lower) < known.least)
+    if wrong.size:
+        one = Statement(equations, known, int(wrong[0]))
+        told = one.known(one.variables, equations.lower, equations.upper)
+        raise InfeasibleError(f"{one} cannot be true where {told}; {CORRECT}")
+    return stated.chosen(unknown)
 
 
 def _with_nobody(equations: Equations, stated: Inequalities) -> Inequalities:

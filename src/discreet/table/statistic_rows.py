@@ -307,7 +307,7 @@ def _gathered(several: Sequence[_Stated]) -> Inequalities:
     """Return inequalities in rows: each variable once, coefficients without a common divisor."""
     stated = _joined(several)
     entry, variable, factor = stated.terms
-    order = np.lexsort((variable, entry))
+    order = np.argsort(entry * (int(variable.max(initial=0)) + 1) + variable, kind="stable")
     entry, variable, factor = entry[order], variable[order], factor[order]
     new = np.flatnonzero(np.r_[True, (np.diff(entry) != 0) | (np.diff(variable) != 0)]) if entry.size else entry
     factor = np.add.reduceat(factor, new) if entry.size else factor
