@@ -175,7 +175,8 @@ class _Aside:
         rest = [name for name in dimensions if name not in odd] or list(dimensions[:1])
         raise RequestError(
             f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; say what it is in a "
-            f"release (--statistic '{odd[-1]}=percentage, over={rest[0]}'), or name the columns that classify: without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is left out and not judged, or "
+            f"release (--statistic '{odd[-1]}=percentage, over={rest[0]}'), or name the columns that classify: "
+            f"without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is left out and not judged, or "
             f"with it (--dimensions {','.join(dimensions)}), and each of its values is a category"
         )
 
