@@ -14,6 +14,7 @@ BENCHMARKS = (
     "uniques",
     "tabulation",
     "audit",
+    "percentages",
     "rounding",
     "cell_key",
     "simulation",

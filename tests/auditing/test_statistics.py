@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics as plain
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from discreet.auditing.audit import audit
 from discreet.auditing.audit_result import Audit
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.feasible.respondent_values import Printed, multisets
+from discreet.table.attacker import Attacker, Contribution
+from discreet.table.figures import Figures
 from discreet.table.release_reader import read_release
-from discreet.table.statistic import Statistic
+from discreet.table.statistic import Statistic, StatisticColumn
 
 AGE = "age,count,mean\n0-9,x,1.33\n10+,20,2.0\nTotal,23,1.9\n"
 SEX = "sex,count,pct\nm,x,13.0%\nf,x,8.7%\no,18,78.3%\nTotal,23,100%\n"
@@ -154,6 +157,49 @@ def test_measures_are_judged_like_the_figures(tmp_path: Path) -> None:
 def test_what_is_not_said_or_cannot_be_is_refused(tmp_path: Path, text: str, how: dict[str, object], told: str) -> None:
     with pytest.raises(DiscreetError, match=told):
         audited(tmp_path, text, **how)
+
+
+def test_a_rate_is_per_the_figures_of_another_table(tmp_path: Path) -> None:
+    (tmp_path / "births.csv").write_text("area,births,rate\nn,x,10.2\ns,x,9.7\nTotal,15,10.0\n", encoding="utf-8")
+    (tmp_path / "people.csv").write_text("area,people\nn,880\ns,620\nTotal,1500\n", encoding="utf-8")
+    given = {"rate": "rate, per=people"}
+    births = read_release(tmp_path / "births.csv", value="births", statistics=given)
+    people = read_release(tmp_path / "people.csv", value="people", measure="people")
+    found = audit([births, people])
+    assert [(cell.name, cell.lower, cell.upper) for cell in found.cells] == [("area=n", 9, 9), ("area=s", 6, 6)]
+    assert found.cells[0].proof == "area=n = 9: rate 10.2 per 880 is between 8.93 and 9.02, so 9"
+    with pytest.raises(RequestError, match="that no table has: 'people'"):
+        audit(births)
+
+
+def test_insiders_sums_and_levels_are_judged_with_statistics() -> None:
+    both = {"r": ["x", "y", "z", "Total"], "c": ["m", "f", "Total"]}
+    true = [[3, 6, 9], [4, 9, 13], [5, 5, 10], [12, 20, 32]]
+    hidden: list[list[int | None]] = [[None] * 3, [None] * 3, [None, None, 10], [12, 20, 32]]
+    spec = Statistic("percentage", over={"c": ""}, decimals=0)
+    column = StatisticColumn("pct", spec, np.array([[0, 0], [1, 1]]), np.array([33, 69]))
+    shown = replace(Figures.from_array(hidden, both), statistics=(column,))
+    fitting = []
+    for a, b, c, d in itertools.product(range(13), range(21), range(13), range(21)):
+        z = 12 - a - c, 20 - b - d
+        if min(z) >= 0 and sum(z) == 10 and spec.value(a, a + b, 0) == 33 and spec.value(d, c + d, 0) == 69:
+            fitting.append({"m": a, "both": a + c})
+    insider = Attacker("a", (Contribution({"r": "x", "c": "m"}, 2, 1),))
+    found = audit(shown, attackers=[insider], sums={"both": [{"r": "x", "c": "m"}, {"r": "y", "c": "m"}]})
+    (asked,) = [cell for cell in found.cells if cell.name == "both"]
+    assert {asked.lower, asked.upper} == {one["both"] for one in fitting} == {7}
+    other = found.cell("a", r="x", c="m")
+    assert (other.lower, other.upper) == (0, max(one["m"] for one in fitting) - 2)
+    truth = Figures.from_array(true, both)
+    full, quick = (audit(shown, original=truth, protection=20, verdict_only=only) for only in (False, True))
+    assert full.counts == quick.counts == {"safe": 1, "unsafe": 7, "incomplete": 0}
+
+
+def test_an_interval_in_brackets_is_not_judged(tmp_path: Path) -> None:
+    text = "sex,count\nm,12 [10.1–14.5]\nf,x\nTotal,23\n"
+    found = audited(tmp_path, text, statistics={"ci": "other, inside=count"})
+    assert (found.verdict, found.cells[0].lower) == ("unsafe", 11)
+    assert "not judged: ci" in found.sentence
 
 
 def test_a_statistic_of_which_nothing_is_said_is_never_safe(tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ class ReleaseOptions(TypedDict, total=False):
         statistics: what stands beside the figures, by column: definitions as :class:`Statistic` takes them
             (``{"pct": "percentage, over=sex"}``), or a TOML file of them. Other columns that they are computed from
             are published measures.
+        measure: what definitions beside other tables call the figures of this one, as the population that rates are
+            per; nothing for the figures that are audited.
         numbers: how 1234.5 is written, as ``"1 234,5"``.
         notes: signs behind a number that mark a note, as ``"*†"``.
     """
@@ -93,6 +95,7 @@ class ReleaseOptions(TypedDict, total=False):
     absent: Absent
     name: str | None
     statistics: Mapping[str, Any] | Sequence[str] | str | Path | None
+    measure: str
     numbers: str | None
     notes: str | None
 
@@ -163,7 +166,7 @@ def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> tuple[Figure
     if any(one.inside for one in definitions.values()):
         texts, behind = split_brackets(texts, marks)
     columns = columns._replace(texts=written.plain(texts))
-    main = replace(_built(columns, how), figure=columns.figure)
+    main = replace(_built(columns, how), figure=columns.figure, measure=how.get("measure", ""))
     stated = []
     for name, statistic in definitions.items():
         entries = behind if statistic.inside else columns.aside[name]

@@ -18,7 +18,7 @@ import pyarrow as pa
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.numerics import IntArray
 from discreet.table.counts import Where
-from discreet.table.statistic import MOST_DECIMALS, PRINTED, Statistic, StatisticColumn, statistics_of
+from discreet.table.statistic import MOST_DECIMALS, OTHER, PRINTED, Statistic, StatisticColumn, statistics_of
 
 Texts: TypeAlias = npt.NDArray[np.object_]
 EXAMPLE = re.compile(r"1(?P<thousands>[ .,'\u00a0\u202f’]?)234(?P<decimal>[.,])?5?")
@@ -180,6 +180,9 @@ def read_column(
     ``floating`` says that a file stores them as binary numbers, which do not say to how many decimals they are printed.
     """
     shown = [i for i, text in enumerate(texts.tolist()) if text not in marks and text != ""]
+    if statistic.kind == OTHER:
+        # Nothing is said of it, so its entries need not be numbers.
+        return StatisticColumn(name, statistic, codes[shown], np.zeros(len(shown), np.int64))
     for i in shown:
         if not PLAIN.fullmatch(texts[i]):
             raise DataError(

@@ -219,7 +219,7 @@ class Measured:
 
     def _printed(self, part: Figures, column: StatisticColumn, number: int) -> _Stated:
         """Return both sides of every entry of a column, and that what is below the line is not 0."""
-        statistic, entries = column.statistic, len(column)
+        statistic = column.statistic
         per = 2 * 10**column.decimals
         ends = column.admitted
         shift = statistic.times * per if statistic.kind == "growth" else 0
@@ -236,7 +236,10 @@ class Measured:
             below, by, fixed = None, constant.denominator, constant.numerator * finer
         else:
             below, by, fixed = self.below(part, column), 1 if statistic.of_values else finer, 0
-            more = [_Stated.of(below, np.ones(entries, np.int64), number)]
+            # Once for each figure: it is not 0.
+            figures, first = np.unique(below.variable, return_index=True)
+            once = np.ones(figures.size, np.int64)
+            more = [_Stated.of(_Terms(np.arange(figures.size), figures, once), once, number)._replace(row=first)]
         _check_size(column, [statistic.times * per * by, *(int(np.abs(end).max()) + shift for end in ends[:2])], finer)
         sides = []
         for sign, end, open_ in ((1, ends.low, ends.open_low), (-1, ends.high, ends.open_high)):
