@@ -40,13 +40,13 @@ def workbench(
         from discreet.workbench.server import serve
     except ImportError as error:
         raise RequestError(f"the workbench needs {error.name}; install discreet[workbench]") from None
-    given, perform = list(files or ()), context.obj
+    given, perform = list(files or ()), context.obj.perform
     if replay:
         from discreet.workbench.session_replay import replay as again
 
         if len(given) != 1:
             raise RequestError("--replay takes one saved session; name it")
-        result = again(given[0], perform)
+        result = again(given[0], context.find_root().command, perform)
         typer.echo(text.dumps(result.to_dict(), indent=2) if json else str(result))
         if not result.same:
             raise typer.Exit(1)
