@@ -315,15 +315,7 @@ def equations_of(
     ends = round(least * 10**decimals), None if most is None else round(most * 10**decimals)
     measured = Measured(layout.space, layout.positions, parts, _same_decimals(parts)) if beside else None
     measures = ("",) if measured is None else measured.measures
-    states = []
-    for number, measure in enumerate(measures):
-        unpublished = measured is not None and number >= measured.published
-        states.append(Overlay(layout.space, parts, layout.positions, decimals, *((0, None) if unpublished else ends)))
-        for i, part in enumerate(parts):
-            if part.measure == measure and not unpublished:
-                states[-1].add(i, part)
-        if measured is not None and unpublished:
-            measured.confine(number, states)
+    states = _laid_over(layout, parts, decimals, ends, measured)
     rows = _stacked([only_open(*layout.sums, state) for state in states], layout.positions.size)
     lower, upper, source, row, hidden = (
         np.concatenate([getattr(state, name) for state in states])
@@ -345,6 +337,22 @@ def equations_of(
         measured=measured,
         inequalities=None if measured is None else measured.inequalities(),
     )
+
+
+def _laid_over(
+    layout: Layout, parts: tuple[Figures, ...], decimals: int, ends: tuple[int, int | None], measured: Measured | None
+) -> list[Overlay]:
+    """Return what tables say of every position, for each measure."""
+    states: list[Overlay] = []
+    for number, measure in enumerate(("",) if measured is None else measured.measures):
+        unpublished = measured is not None and number >= measured.published
+        states.append(Overlay(layout.space, parts, layout.positions, decimals, *((0, None) if unpublished else ends)))
+        for i, part in enumerate(parts):
+            if part.measure == measure and not unpublished:
+                states[-1].add(i, part)
+        if measured is not None and unpublished:
+            measured.confine(number, states)
+    return states
 
 
 def _same_decimals(parts: Sequence[Figures]) -> int:
