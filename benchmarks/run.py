@@ -15,6 +15,7 @@ BENCHMARKS = (
     "uniques",
     "tabulation",
     "audit",
+    "percentages",
     "rounding",
     "cell_key",
     "simulation",

@@ -201,6 +201,7 @@ def audit(
         discreet audit as.csv ar.csv sr.csv --about activity,size,region  # what linked tables give away together
         discreet audit table.csv --about activity,owner=private+public  # a crossing with what no table shows
         discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20  # an insider, against a least width
+        discreet audit t.csv --statistic 'pct=percentage, over=sex'  # with the percentages beside the counts
         discreet audit t.csv --original t.parquet --rule p=10  # against the protection levels of the rules
         discreet audit t.csv --contributions firms.csv --contributor id --contribution turnover --within 10
             # what contributors learn about each other

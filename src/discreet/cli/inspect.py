@@ -9,7 +9,19 @@ from typing import Annotated
 
 from discreet.cli import options, show
 from discreet.cli.compose import argument, command, option
-from discreet.cli.reading_options import Delimiter, Dimensions, Encoding, Rda, in_reading
+from discreet.cli.reading_options import (
+    Delimiter,
+    Dimensions,
+    Encoding,
+    Mark,
+    Notes,
+    Numbers,
+    Rda,
+    StatisticFile,
+    StatisticTexts,
+    defined_statistics,
+    in_reading,
+)
 
 
 @command
@@ -24,6 +36,11 @@ def inspect(
     margins: Annotated[str, in_reading("Of .tab: check stated margins, or recompute them.")] = "check",
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    statistic: StatisticTexts = None,
+    statistics: StatisticFile = None,
+    numbers: Numbers = None,
+    notes: Notes = None,
+    mark: Mark = None,
     json: options.Json = False,
 ) -> None:
     """Say what a file holds (a table, records or a release) and how it would be read.
@@ -31,6 +48,7 @@ def inspect(
     Examples:
         discreet inspect mystery.csv  # a table or records? which columns, which totals?
         discreet inspect table.xlsx --cells --json  # every figure, for programs
+        discreet inspect t.csv --statistic 'pct=percentage, over=sex'  # what the statistics of a release mean
         discreet inspect firms.tab  # a table of τ-ARGUS, with firms.rda beside it
     """
     if file.suffix.lower() == ".tab" or rda is not None:
@@ -41,7 +59,8 @@ def inspect(
         from discreet.table.inspection import inspect_file
 
         given = {"count": count, "dimensions": dimensions, "layout": layout, "total": total, "delimiter": delimiter}
-        result = inspect_file(file, cells=cells, encoding=encoding, **given)
+        beside = {"statistics": defined_statistics(statistic, statistics), "numbers": numbers, "notes": notes}
+        result = inspect_file(file, cells=cells, encoding=encoding, marks=mark, **given, **beside)
     if json and result.cells is not None:
         # Columns of hundreds of thousands of figures, one column a line.
         head = show.as_json("inspect", replace(result, cells=None))

@@ -18,6 +18,7 @@ from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Copied, repeated
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+from discreet.table.statistic import StatisticColumn
 from discreet.table.tabulation import Tabulation
 
 Absent: TypeAlias = Literal["empty", "unpublished"]
@@ -31,6 +32,9 @@ class Figures(Copied):
     integers in units of the last decimal published: 12.5 with one decimal is 125. A hidden figure has the value 0 and
     the kind ``suppressed``. A figure of the kind ``interval`` has the least possible value, and ``upper`` holds the
     largest; for others ``upper`` says nothing. Nothing of the original is held beside what is published.
+
+    ``statistics`` are published beside the figures, which definitions call ``figure``. A table of another quantity, in
+    the same cells, has a ``measure`` of its own.
 
     >>> shown = Figures.from_array([[3, None], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> shown.hidden.tolist()
@@ -48,6 +52,9 @@ class Figures(Copied):
     hierarchies: Mapping[str, tuple[Hierarchy, ...]] = field(default_factory=dict)
     absent: Absent = "empty"
     upper: IntArray | None = None
+    measure: str = ""
+    figure: str = "count"
+    statistics: tuple[StatisticColumn, ...] = ()
 
     def __post_init__(self) -> None:
         labels = {name: tuple(str(label) for label in found) for name, found in self.labels.items()}

@@ -154,6 +154,7 @@ class _Aside:
         if odd:
             raise RequestError(
                 f"column {odd[0]!r} looks like a statistic ({self._why(odd[0])}), not like a category that has counts; "
+                "say of a release which columns hold statistics (--statistic 'pct=percentage, over=column, ending=%'), "
                 "leave it out of the file (what is left out is not judged), or say that every column but the first is "
                 "a category (layout='wide', --layout wide)"
             )
@@ -173,7 +174,8 @@ class _Aside:
             return
         rest = [name for name in dimensions if name not in odd] or list(dimensions[:1])
         raise RequestError(
-            f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; name the columns that classify: "
+            f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; say what it is in a "
+            f"release (--statistic '{odd[-1]}=percentage, over={rest[0]}'), or name the columns that classify: "
             f"without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is left out and not judged, or "
             f"with it (--dimensions {','.join(dimensions)}), and each of its values is a category"
         )
