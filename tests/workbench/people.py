@@ -33,6 +33,9 @@ GAPS = """async () => {
 }"""
 """Scrolls through the table and returns how many of the places looked at were blank."""
 
+AXE = """async () => (await axe.run(document)).violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`)"""
+"""Runs axe-core with all its rules."""
+
 
 @contextmanager
 def browser() -> Iterator[Any]:
@@ -149,6 +152,15 @@ class Person:
         """Keep a picture of the screen where one is wanted."""
         if PICTURES:
             self.page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
+
+    def violations(self) -> list[str]:
+        """Return what axe-core finds on the screen, each rule with a node that breaks it."""
+        import axe_playwright_python
+
+        script = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+        self.page.evaluate(f"{script}\n;0")
+        found: list[str] = self.page.evaluate(AXE)
+        return found
 
     def leave(self) -> None:
         """Close the page; nothing may have gone wrong, left this machine, or been told in an address."""

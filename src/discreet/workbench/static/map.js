@@ -55,8 +55,10 @@ function axes({ x, y, width, height }, across, up, axis) {
 
 function limitLine({ y, width }, up, limit, near) {
   if (!near) {
-    const words = limit > up.high ? `the policy allows up to ${limit}, above this map ↑` : `the policy allows up to ${limit}, below this map ↓`;
-    return [el("svg:text", { class: "limit-name", "data-limit": limit, x: LEFT + 6, y: TOP - 12 }, words)];
+    const above = limit > up.high;
+    const edge = above ? TOP : y(up.low);
+    return [el("svg:line", { class: "limit", "data-limit": limit, x1: LEFT, x2: width - RIGHT, y1: edge, y2: edge }),
+      el("svg:text", { class: "limit-name", x: width - RIGHT - 6, y: above ? TOP - 12 : edge - 6, "text-anchor": "end" }, `limit of the policy: ${limit}, ${above ? "above this map ↑" : "below this map ↓"}`)];
   }
   const height = y(limit);
   return [height > TOP ? el("svg:rect", { class: "beyond", x: LEFT, y: TOP, width: width - LEFT - RIGHT, height: height - TOP }) : null,
