@@ -9,6 +9,7 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -155,9 +156,7 @@ class Person:
 
     def violations(self) -> list[str]:
         """Return what axe-core finds on the screen, each rule with a node that breaks it."""
-        import axe_playwright_python
-
-        script = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+        script = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
         self.page.evaluate(f"{script}\n;0")
         found: list[str] = self.page.evaluate(AXE)
         return found

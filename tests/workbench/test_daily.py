@@ -193,6 +193,7 @@ def test_a_spreadsheet_with_a_title_row(opened: Any, tmp_path: Path) -> None:
         page = person.page
         page.wait_for_selector("#take-sheet")
         assert page.input_value("#header-row") == "3"
+        person.picture("sheet")
         page.fill("#header-row", "1")
         page.keyboard.press("Tab")
         page.click("#take-sheet")
@@ -264,6 +265,8 @@ def test_several_files_are_judged_and_the_worst_comes_first(opened: Any, tmp_pat
         order = ["unsafe", "withhold", "failed", "incomplete", "protect", "release", "safe"]
         assert verdicts == sorted(verdicts, key=order.index)
         assert (verdicts[0], "failed" in verdicts) == ("unsafe", True)
+        page.locator("#batch-verdicts").scroll_into_view_if_needed()
+        person.picture("batch")
         assert page.inner_text("#batch-verdicts tbody tr >> nth=0 >> button") == "tight.csv"
         page.click("#batch-verdicts button:has-text('patients.csv')")
         page.wait_for_selector("#use")

@@ -465,6 +465,7 @@ def test_a_port_that_is_taken_is_named(server: Server) -> None:
     found = run("workbench", "--no-browser", "--port", server.port)
     assert found.code == 2
     assert str(server.port) in found.err
+    assert run("workbench", "--no-browser", "--port", "99999999").code == 2
 
 
 def test_a_parquet_file_of_many_cells_opens(server: Server, tmp_path: Path) -> None:
