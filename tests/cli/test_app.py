@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -186,3 +187,41 @@ def test_terminals_without_unicode() -> None:
 def test_the_front_door_is_main() -> None:
     assert discreet.__version__
     assert app.main is __import__("discreet.cli", fromlist=["main"]).main
+
+
+BUSY = """
+import hashlib, sys
+MODE = sys.argv.pop()
+from concurrent.futures import ThreadPoolExecutor
+from discreet.cli import app
+from discreet.measures import risk
+
+def busy(*_, **__):
+    # Compiled code without the interpreter lock that takes hours.
+    def work(_):
+        hashlib.pbkdf2_hmac("sha256", b"x", b"y", 2**31 - 1)
+    print("busy", flush=True)
+    if MODE == "main":
+        work(0)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, range(4)))
+
+risk.risk = busy
+app.main()
+"""
+
+
+@pytest.mark.parametrize("where", ["main", "threads"])
+def test_ctrl_c_ends_compiled_code(where: str) -> None:
+    """Waiting for the work would take hours."""
+    command = [sys.executable, "-c", BUSY, "risk", "--example", "sex", where]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "busy\n"
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert complaint == "discreet: interrupted; nothing was written\n"

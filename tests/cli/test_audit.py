@@ -288,3 +288,15 @@ def test_a_tabulation_is_no_release(tmp_path: Path) -> None:
     whole = tmp_path / "release.csv"
     assert run("assess", table, "--as-is", "-o", whole, "--record", tmp_path / "r.json").code == 0
     assert run("ledger", "add", whole, "--ledger", tmp_path / "l.sqlite").code == 0
+
+
+def test_a_crossing_with_a_dimension_that_no_table_shows(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("activity,size,count\nA,s,5\nA,m,7\nB,s,2\nB,m,0\n", encoding="utf-8")
+    found = json.loads(run("audit", path, "--about", "activity,owner=private+public", "--json").out)["cells"]
+    assert sorted((c["cell"]["activity"], c["cell"]["owner"], c["upper"]) for c in found) == [
+        *(("A", "private", 12), ("A", "public", 12)),
+        *(("B", "private", 2), ("B", "public", 2)),
+    ]
+    assert "list its categories" in refused(run("audit", path, "--about", "activity,owner"))
+    assert "has no category 'x'" in refused(run("audit", path, "--about", "size=s+x,owner=a+b"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.audit_texts import fact_of, insider_of, kind_of, merged_of
+from discreet.cli.audit_texts import crossing_of, fact_of, insider_of, kind_of, merged_of
 from discreet.cli.compose import argument, command, option, panel
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import ReleaseFileOptions, in_published
@@ -178,7 +178,10 @@ class Shown:
 def audit(
     releases: Annotated[list[Path], argument("Published tables, linked by the dimensions they share.")],
     original: Annotated[Path | None, option("The true table: checks the release, sets protection levels.")] = None,
-    about: Annotated[str | None, option("Dimensions whose finest crossing is asked about, comma-separated.")] = None,
+    about: Annotated[
+        str | None,
+        option("Dimensions whose finest crossing is asked about, as area,sex=f+m; categories where no table has them."),
+    ] = None,
     law: Annotated[str, option("interval, tables or method.")] = "interval",
     *,
     published: PublishedOptions,
@@ -196,6 +199,7 @@ def audit(
         discreet audit table.csv  # intervals, risk and proofs of all suppressed cells
         discreet audit rounded.csv --rounded random --base 3 --law method  # to a reader who knows the method
         discreet audit as.csv ar.csv sr.csv --about activity,size,region  # what linked tables give away together
+        discreet audit table.csv --about activity,owner=private+public  # a crossing with what no table shows
         discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20  # an insider, against a least width
         discreet audit t.csv --original t.parquet --rule p=10  # against the protection levels of the rules
         discreet audit t.csv --contributions firms.csv --contributor id --contribution turnover --within 10
@@ -213,7 +217,7 @@ def audit(
     with show.ProgressBar() as bar, options.about(*releases):
         result = run(
             figures,
-            about=options.names(about) or (),
+            about=crossing_of(about),
             attackers=known.attackers(),
             knows=[fact_of(text) for text in known.know or ()],
             law=law,

@@ -26,6 +26,17 @@ def kind_of(rounded: str | None, base: int, bound: int | None) -> Kind:
     return EXACT if bound is None else Perturbed(bound=bound)
 
 
+def crossing_of(text: str | None) -> list[str] | dict[str, list[str]]:
+    """Read the dimensions of a crossing; one that no table has comes with its categories.
+
+    >>> crossing_of("area,sex"), crossing_of("area,sex=f+m")
+    (['area', 'sex'], {'area': [], 'sex': ['f', 'm']})
+    """
+    parts = [part.partition("=") for part in (text or "").split(",") if part.strip()]
+    found = {name.strip(): [one.strip() for one in labels.split("+") if one.strip()] for name, _, labels in parts}
+    return found if any(found.values()) else list(found)
+
+
 def cell_of(text: str) -> dict[str, str]:
     """Read a cell: ``size=7,region=N``."""
     cell = {}
@@ -65,11 +76,6 @@ def fact_of(text: str) -> Fact:
 
 def merged_of(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
     """Read merged categories: ``activity:5,6=5+6``."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for text in texts or ():
-        name, colon, rest = text.partition(":")
-        whole, equals, parts = rest.partition("=")
-        if not colon or not equals:
-            raise RequestError(f"{text!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
-        found.setdefault(name, {})[whole] = parts.split("+")
-    return found
+    from discreet.table.release_writer import groups_from_text
+
+    return groups_from_text(";".join(texts)) if texts else {}

@@ -21,6 +21,7 @@ def inspect(
     layout: Annotated[str | None, in_reading("long or wide.")] = None,
     total: Annotated[str | None, in_reading("The label that marks margins.")] = None,
     rda: Rda = None,
+    margins: Annotated[str, in_reading("Of .tab: check stated margins, or recompute them.")] = "check",
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     json: options.Json = False,
@@ -35,7 +36,7 @@ def inspect(
     if file.suffix.lower() == ".tab" or rda is not None:
         from discreet.tabulation.argus_tab import inspect_tab
 
-        result = inspect_tab(file, rda, cells=cells, encoding=encoding)
+        result = inspect_tab(file, rda, cells=cells, encoding=encoding, check=margins == "check")
     else:
         from discreet.table.inspection import inspect_file
 

@@ -42,11 +42,11 @@ class Draw:
     seed: Seed = None
     trial: Trial = False
 
-    def check(self) -> None:
-        """Refuse a seed with which a release can be undone, unless it is for a trial."""
+    def taken(self) -> int:
+        """Return the seed, drawn where none is given; one with which a release can be undone is for trials only."""
         from discreet.core.random import release_seed
 
-        release_seed(self.seed, trial=self.trial)
+        return release_seed(self.seed, trial=self.trial)
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def risk(
         return
     with show.ProgressBar() as bar, options.about(table or example, released):
         if method is None:
-            from discreet.reading.original import open_released
+            from discreet.reading.published import open_released
 
             figures = open_released(released, read.reading(impossible=None))
         else:

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from discreet.uniques.population_uniques import PopulationUniques
 
 Priors = Annotated[
-    list[str] | None, option("uniform, multinomial or dirichlet:A; repeat it. The first two by default.")
+    list[str] | None,
+    option(
+        "uniform, multinomial, dirichlet:A or zeros:G (weight G on some empty population cell, as zeros:0.9:uniform); "
+        "repeat it. The first two by default."
+    ),
 ]
 
 
@@ -193,3 +197,56 @@ def size(
             console.print(f"\nDrawn: {plot}", style="dim")
 
     show.deliver("uniques size", result, json, output, face)
+
+
+@uniques.command()
+@command
+def sizes(
+    population: options.Population,
+    people: Annotated[int, option("n, the number of people in the sample.", "--people", "-n", min=0)],
+    cells: Annotated[int, option("K, the number of cells that can occur.", "--cells", "-K", min=1)],
+    alone: Annotated[int, option("s, the number of sample uniques.", "--uniques", "-s", min=0)],
+    filled: Annotated[
+        int | None, option("Cells with somebody of the sample in them, which mixtures (zeros:G) need.", min=0)
+    ] = None,
+    prior: Priors = None,
+    level: Annotated[float, option("Probability of the credible intervals.")] = 0.9,
+    b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0,
+    c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0,
+    *,
+    json: options.Json = False,
+    seed: options.Seed = None,
+    output: Annotated[Path | None, in_output("Also write the result: .json or .txt.")] = None,
+) -> None:
+    """Estimate population uniques from four sizes alone: population, sample, cells and sample uniques.
+
+    Under symmetric priors nothing else of the table matters.
+
+    Examples:
+        discreet uniques sizes -N 46228 -n 8399 -K 1108 -s 108  # the Dutch municipality of Cohen and Sackrowitz
+        discreet uniques sizes -N 46228 -n 8399 -K 1108 -s 108 --prior dirichlet:0.5  # another prior
+        discreet uniques sizes -N 400 -n 78 -K 20 -s 1 --filled 10 --prior zeros:0.9  # a mixture
+    """
+    from discreet.core.text import columns
+    from discreet.uniques import Mixture, Sample, bayes_test, posterior, tau
+    from discreet.uniques.priors import prior_of
+
+    show.check_output(output, endings=(".json", ".txt"))
+    priors = [prior_of(name) for name in prior or ("uniform", "multinomial")]
+    if filled is None and any(isinstance(one, Mixture) for one in priors):
+        raise RequestError("mixtures depend on how many cells of the sample are empty; give --filled too")
+    sample = Sample.from_sizes(population, people, cells, alone, filled)
+    found = [
+        (tau(sample, one, level=level, seed=seed), bayes_test(posterior(sample, one, seed=seed), b=b, c=c))
+        for one in priors
+    ]
+    header = ["prior", "Q", "population uniques", f"{level * 100:.4g}% interval", "taken for uniques"]
+    rows = [
+        [one.prior, f"{one.q[0]:.4g}" if one.q.size else "–", f"{one.mean:.4g}", f"{one.low:,} to {one.high:,}",
+         f"{test.accepted:,} of {alone:,}"]
+        for one, test in found
+    ]  # fmt: skip
+    sizes = {"population": population, "sample": people, "cells": cells, "sample_uniques": alone}
+    data = {**sizes, "priors": {one.prior: {**one.to_dict(), "taken": test.accepted} for one, test in found}}
+    told = show.Assembled(data, columns(header, rows))
+    show.deliver("uniques sizes", told, json, output, lambda console: show.table(console, header, rows))

@@ -42,7 +42,7 @@ def workbench(
         from discreet.workbench.server import serve
     except ImportError as error:
         raise RequestError(f"the workbench needs {error.name}; install discreet[workbench]") from None
-    given, perform = list(files or ()), context.obj
+    given, perform = list(files or ()), context.obj.perform
     if replay:
         from discreet.workbench.session_replay import replay as again
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
@@ -22,7 +25,7 @@ from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
-from discreet.table.release_writer import TRIAL_MARK, kind_from_text
+from discreet.table.release_writer import GROUPS, MERGES, ROWS, SUMS, TRIAL_MARK, groups_from_text, kind_from_text
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
 from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
 
@@ -32,10 +35,13 @@ NOTE = re.compile(
     r"\W*(sources?|(foot)?notes?|remarks?|legend|quellen?|anmerkung(en)?|hinweise?)\b|[*†©]|\(?[0-9a-z]\) ", re.I
 )
 """How notes below tables begin."""
+STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
+"""How a figure was made, and of how many rows it is one."""
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 """A figure: digits with a point."""
 Texts: TypeAlias = npt.NDArray[np.object_]
 Labels: TypeAlias = Mapping[str, Coded]
+Groups: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 Trees: TypeAlias = Mapping[str, tuple[Hierarchy, ...]]
 
 
@@ -102,6 +108,8 @@ def read_release(
         note = note_of(arrow.schema.metadata, "release")
         if note is not None:
             return release_from_arrow(arrow, note)
+        if PUBLISHED_AS in arrow.column_names and file.suffix.lower() not in (".parquet", ".xlsx"):
+            _refuse_open_end(file)
         if is_tabulated(arrow.schema.metadata):
             raise DataError(
                 "this is a table as discreet tabulate makes it, with what is confidential, not what is published; "
@@ -126,16 +134,38 @@ def _check_options(reading: ReleaseOptions) -> None:
 
 
 def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
-    """Build a release from columns, marked as a trial if its figures say so."""
-    release = Release.of(_figures(arrow, where, how))
-    if PUBLISHED_AS not in arrow.column_names:
-        return release
-    stated = pc.unique(arrow[PUBLISHED_AS].cast(pa.string())).to_pylist()
-    return release.as_trial() if any((text or "").endswith(TRIAL_MARK) for text in stated) else release
+    """Build a release from columns: a trial if its figures say so, and with what they say of groups of categories."""
+    if PUBLISHED_AS not in arrow.column_names or PUBLISHED_AS in (how.get("dimensions") or ()):
+        return Release.of(_figures(arrow, where, how))
+    stated = pc.fill_null(arrow[PUBLISHED_AS].cast(pa.string()), "")
+    trial = any(text.endswith(TRIAL_MARK) for text in pc.unique(stated).to_pylist())
+    plain, merged, sums = _without_groups(stated)
+    arrow = arrow.set_column(arrow.column_names.index(PUBLISHED_AS), PUBLISHED_AS, plain)
+    known = {**(how.get("hierarchies") or {}), **(how.get("merged") or {})}
+    groups = {name: {**sums.get(name, {}), **merged.get(name, {})} for name in {**sums, **merged} if name not in known}
+    release = Release.of(_figures(arrow, where, how, groups))
+    if merged:
+        recoding = {n: {part: group for group, parts in found.items() for part in parts} for n, found in merged.items()}
+        release = replace(release, parameters={"recoding": recoding})
+    return release.as_trial() if trial else release
 
 
-def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
-    """Build figures from columns; `where` names the place of a row in messages."""
+def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups]:
+    """Return how figures were made without what is said of groups, and the groups: merged ones, and sums."""
+    coded = stated.combine_chunks().dictionary_encode()
+    found: dict[str, dict[str, dict[str, list[str]]]] = {MERGES: {}, SUMS: {}}
+    kinds = []
+    for text in coded.dictionary.to_pylist():
+        kind, *said = re.split(GROUPS, text.removesuffix(TRIAL_MARK))
+        kinds.append(kind)
+        for word, groups in zip(said[::2], said[1::2], strict=True):
+            for name, below in groups_from_text(groups).items():
+                found[word].setdefault(name, {}).update(below)
+    return pa.array(kinds, pa.string()).take(coded.indices), found[MERGES], found[SUMS]
+
+
+def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions, groups: Groups = MappingProxyType({})) -> Figures:
+    """Build figures from columns, with groups that they state; `where` names the place of a row in messages."""
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a release needs at least one figure")
     labels, texts, beside, where = _columns(arrow, where, how)
@@ -149,7 +179,7 @@ def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
         [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
     )
     total = how.get("total", TOTAL)
-    trees = _trees(labels, total, how)
+    trees = _trees(labels, total, how, groups)
     if total:
         _refuse_totals(labels, trees, total)
     kinds = [one.scaled(10**decimals) for one in (kind, SUPPRESSED, margins)]
@@ -224,7 +254,9 @@ def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:
 def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind], where: Where) -> IntArray:
     """Return the kinds that a file states row by row, which are added to the list of kinds."""
     texts, inverse = np.unique(stated.astype(str), return_inverse=True)
-    found = [kind_from_text(text.removesuffix(TRIAL_MARK)) if text else None for text in texts.tolist()]
+    read = [said.groups() for said in map(STATED.fullmatch, texts.tolist()) if said is not None]
+    _refuse_cut([rows for _, rows in read], stated.size)
+    found = [kind_from_text(text) if text else None for text, _ in read]
     hides = np.array([kind is not None and (kind.hidden or kind.spans) for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
     if (row := first_true(known & (hides != hidden))) is not None:
@@ -233,6 +265,28 @@ def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind]
     first = len(kinds)
     kinds += [kind or EXACT for kind in found]
     return np.where(known, first + inverse, which)
+
+
+def _refuse_cut(stated: Sequence[str | None], rows: int) -> None:
+    """Refuse a file that does not have the rows that it says it has: what is missing would pass for empty cells."""
+    odd = [text for text in stated if text != str(rows)]
+    if odd and any(stated):
+        told = next(filter(None, odd), "no number of")
+        raise DataError(
+            f"the file has {rows:,} rows, but its column {PUBLISHED_AS} tells of {told} rows; it was cut short, or put "
+            "together from several: write the release again"
+        )
+
+
+def _refuse_open_end(file: Path) -> None:
+    """Refuse a CSV file that says how its figures were made, and whose last line does not end."""
+    with file.open("rb") as stream:
+        stream.seek(-2, os.SEEK_END)
+        if not set(stream.read()) & {10, 13}:
+            raise DataError(
+                "the last line does not end, so the file may be cut short; write the release again, or end the line "
+                "if it is whole"
+            )
 
 
 def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
@@ -266,8 +320,8 @@ def _refuse_notes(labels: Mapping[str, Coded], texts: Texts, where: Where) -> No
             )
 
 
-def _trees(labels: Labels, total: str, how: ReleaseOptions) -> dict[str, tuple[Hierarchy, ...]]:
-    """Return the trees of each dimension; merged categories make one of their own."""
+def _trees(labels: Labels, total: str, how: ReleaseOptions, stated: Groups) -> dict[str, tuple[Hierarchy, ...]]:
+    """Return the trees of each dimension; merged categories, and groups that the file states, make one of their own."""
     trees = {
         name: (found,) if isinstance(found, Hierarchy) else tuple(found)
         for name, found in (how.get("hierarchies") or {}).items()
@@ -278,15 +332,23 @@ def _trees(labels: Labels, total: str, how: ReleaseOptions) -> dict[str, tuple[H
         if name in trees:
             raise RequestError(f"dimension {name!r} has a hierarchy; put merged categories into it")
         found = [label for label in labels[name].categories if label != total]
-        pairs: list[tuple[object, object]] = [(label, None) for label in found]
         require(groups, found, f"dimension {name!r} has no category")
-        pairs += [(part, whole) for whole, parts in groups.items() for part in parts]
-        trees[name] = (Hierarchy.from_parents(pairs, total=total),)
+        trees[name] = (_tree(found, groups, total),)
+    for name, groups in stated.items():
+        if name in labels:
+            trees[name] = (_tree([label for label in labels[name].categories if label != total], groups, total),)
     for name, codes in (how.get("parts") or {}).items():
         if name in labels:
             listed = [label for label in labels[name].categories if label != total]
             trees[name] = _of_part(name, listed, trees.pop(name, ()), codes, how.get("absent", "empty"))
     return {name: found for name, found in trees.items() if found}
+
+
+def _tree(listed: Sequence[str], groups: Mapping[str, Sequence[str]], total: str) -> Hierarchy:
+    """Return the tree of categories of which some are groups, and others in groups."""
+    pairs: list[tuple[object, object]] = [(part, whole) for whole, parts in groups.items() for part in parts]
+    inside = {part for part, _ in pairs}
+    return Hierarchy.from_parents([(label, None) for label in listed if label not in inside] + pairs, total=total)
 
 
 def _of_part(

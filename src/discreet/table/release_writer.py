@@ -6,10 +6,12 @@ kinds of figures, hierarchies, method and parameters. Neither file holds anythin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.errors import RequestError
@@ -17,13 +19,19 @@ from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
 from discreet.table.figures import Figures, decimal_texts
 from discreet.table.frequencies import Frequencies
-from discreet.table.kinds import EXACT, INTERVAL, Kind
+from discreet.table.kinds import Kind
 from discreet.table.roles import ENDS, PUBLISHED_AS
 
 SCHEMA = 1
 """The version of the note that a Parquet file of a release carries."""
 TRIAL_MARK = " trial"
 """What the column ``published_as`` of a CSV file says after the kinds of figures of a trial."""
+MERGES, SUMS = " merges ", " sums "
+"""What it says after that, in the first row of a category: which were merged into it, or which add up to it."""
+GROUPS = f"({MERGES}|{SUMS})"
+
+ROWS = "rows"
+"""What the column ``published_as`` of a CSV file calls the number of its rows."""
 
 
 def write_figures(
@@ -44,7 +52,8 @@ def write_figures(
     if suffix not in (".csv", ".txt", ".parquet"):
         raise refuse_format(file, ".csv", ".parquet")
     names = [file] if len(parts) == 1 else [file.with_stem(f"{file.stem}-{i}") for i in range(1, len(parts) + 1)]
-    columns = [_columns(part, value, mark if suffix != ".parquet" else None, bool(about["trial"])) for part in parts]
+    marks = None if suffix == ".parquet" else mark
+    columns = [_columns(part, value, marks, about) for part in parts]
     for name, part, data in zip(names, parts, columns, strict=True):
         if suffix == ".parquet":
             note = {**about, **_note(part, value, inner if len(parts) == 1 else None)}
@@ -69,7 +78,52 @@ def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, obj
     }
 
 
-def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, pa.Array]:
+def groups_from_text(text: str) -> dict[str, dict[str, list[str]]]:
+    """Return the groups of categories that a text names, by dimension.
+
+    >>> groups_from_text("age:60 and over=60 to 69+70 to 79;area:n=n1+n2")
+    {'age': {'60 and over': ['60 to 69', '70 to 79']}, 'area': {'n': ['n1', 'n2']}}
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in text.split(";"):
+        name, colon, rest = one.partition(":")
+        group, equals, parts = rest.partition("=")
+        if not colon or not equals or "" in (name, group, *parts.split("+")):
+            raise RequestError(f"{one!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
+        found.setdefault(name, {})[group] = parts.split("+")
+    return found
+
+
+def _group_texts(part: Figures, about: Mapping[str, object]) -> npt.NDArray[np.object_]:
+    """Return what is said of categories that are groups, in the first row of each, and nothing in other rows."""
+    texts = np.full(len(part), "", object)
+    parameters = about["parameters"]
+    recoding = parameters.get("recoding", {}) if isinstance(parameters, Mapping) else {}
+    for (name, labels), codes in zip(part.labels.items(), part.codes.T, strict=True):
+        first = dict(zip((labels[i] for i in np.unique(codes)), np.unique(codes, return_index=True)[1], strict=True))
+        merged: dict[str, list[str]] = {}
+        for category, group in recoding.get(name, {}).items():
+            merged.setdefault(group, []).append(category)
+        merged = {group: below for group, below in merged.items() if len(below) > 1}
+        trees = part.hierarchies.get(name, ())
+        # One tree can be told by its sums; several, or one of a part, take a Parquet file.
+        sums = trees[0].sums() if len(trees) == 1 and not trees[0].part else {}
+        sums = {group: below for group, below in sums.items() if group != trees[0].total and group not in merged}
+        said = [(MERGES, group, below) for group, below in merged.items()]
+        said += [(SUMS, group, below) for group, below in sums.items()]
+        if all(_is_plain(name, group, below) for _, group, below in said):
+            for word, group, below in said:
+                texts[first.get(group, 0)] += f"{word}{name}:{group}={'+'.join(below)}"
+    return texts
+
+
+def _is_plain(name: str, group: str, below: Sequence[str]) -> bool:
+    """Say whether a text names a group without doubt."""
+    text = f"{name}:{group}={'+'.join(below)}"
+    return re.search(GROUPS, text) is None and groups_from_text(text) == {name: {group: list(below)}}
+
+
+def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, object]) -> dict[str, pa.Array]:
     """Return a column per dimension, the figures, ends of intervals, and how the figures were made."""
     is_interval = part.where(lambda kind: kind.spans)
     ends = () if part.upper is None or not any(kind.spans for kind in part.kinds) else (part.values, part.upper)
@@ -88,12 +142,14 @@ def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[s
     if mark is None:
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
-    elif trial or any(part.kinds[i] not in (EXACT, INTERVAL) for i in used):
-        stated = np.empty(len(part), object)
-        for i in used:
-            mine = part.kind == i
-            stated[mine] = kind_texts(part.kinds[i], part.values[mine])
-        data[PUBLISHED_AS] = pa.array([text + TRIAL_MARK if trial else text for text in stated], pa.string())
+        return data
+    stated = np.empty(len(part), object)
+    for i in used:
+        mine = part.kind == i
+        stated[mine] = kind_texts(part.kinds[i], part.values[mine])
+    # A file that is cut short would be read as a whole one: what is not listed is an empty cell.
+    told = stated + f" {ROWS}={len(part)}" + _group_texts(part, about) + (TRIAL_MARK if about["trial"] else "")
+    data[PUBLISHED_AS] = pa.array(told.tolist(), pa.string())
     return data
 
 

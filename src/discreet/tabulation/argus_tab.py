@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, first_true
+from discreet.table.arrow_files import errors_of
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, locate, recode
@@ -43,7 +46,7 @@ def read_tab(
     """Read a table of τ-ARGUS, by default with the ``.rda`` file of the same name and encoding.
 
     Codes that a hierarchy file omits are placed under the total. With ``check`` every margin must be the sum of its
-    cells, up to the rounding of the decimals.
+    cells, up to the rounding of the decimals; without, margins are recomputed from the cells.
     """
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
@@ -80,8 +83,13 @@ def read_tab(
     level = Level(records, None, tuple(Largest(np.abs(judged[0] if judged else one), np.abs(top)) for one in sums))
     values = tuple(Response(one.name, shadow, figures) for one, figures in zip(responses, sums, strict=True))
     tabulation = Tabulation(axes, _margins(axes, cells), cells, records, None, values, level)
+    with errors_of(file):
+        rounding = max((0.5 * 10.0 ** -_stated_decimals(one) for one in responses), default=0.0)
+        level.refuse_contradictions(tabulation.describe, rounding)
     if check:
         _check_sums(tabulation, file, responses)
+    else:
+        tabulation = _recomputed(tabulation)
     status = metadata.of("status")
     marks = tuple(columns[status[0].name][i].strip() for i in order) if status else None
     cost, lower, upper = (next(iter(numbers(role)), None) for role in ("cost", "lower", "upper"))
@@ -94,9 +102,11 @@ def _numbers(texts: list[str], lines: list[int], variable: Variable, file: Path,
         try:
             values[i] = float(metadata.plain(text))
         except ValueError:
-            raise DataError(
-                f"{file}: line {lines[i]}: {variable.name!r} is {text!r}, which is not a number; correct it"
-            ) from None
+            values[i] = math.nan
+    if (row := first_true(~np.isfinite(values))) is not None:
+        raise DataError(
+            f"{file}: line {lines[row]}: {variable.name!r} is {texts[row]!r}, which is not a number; correct it"
+        )
     return values
 
 
@@ -120,40 +130,67 @@ def _margins(axes: tuple[Axis, ...], cells: IntArray) -> tuple[tuple[str, ...], 
     return tuple(sorted(found, key=lambda margin: (len(margin), [names.index(name) for name in margin])))
 
 
+def _families(tabulation: Tabulation) -> Iterator[tuple[Axis, int, IntArray, IntArray]]:
+    """Yield the axis, the number of children, the rows of children and those of their sums, for every sum of cells.
+
+    Finer sums come first: a wrong subtotal is named before the total that it no longer adds up to.
+    """
+    for number, axis in enumerate(tabulation.axes):
+        codes = tabulation.codes(axis.name)
+        for parent, children in reversed(axis.families()):
+            rows = np.flatnonzero(np.isin(codes, children))
+            slot = locate(tabulation.cells, tabulation.grid.moved(tabulation.cells[rows], number, parent))
+            yield axis, children.size, rows[slot >= 0], slot[slot >= 0]
+
+
 def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -> None:
     """Compare every margin that is given with the sum of its cells along each dimension."""
     figures: list[tuple[str, Any, float]] = [("frequency", tabulation.records, 0.0)]
     for variable, response in zip(responses, tabulation.responses, strict=True):
-        decimals = int((variable.keywords.get("DECIMALS") or ["0"])[0])
-        figures.append((variable.name, response.sums, 0.5 * 10.0**-decimals))
-    for number, axis in enumerate(tabulation.axes):
-        codes = tabulation.codes(axis.name)
-        # Finer sums first: a wrong subtotal is named before the total that it no longer adds up to.
-        for parent, children in reversed(axis.families()):
-            rows = np.flatnonzero(np.isin(codes, children))
-            slot = locate(tabulation.cells, tabulation.grid.moved(tabulation.cells[rows], number, parent))
-            given = slot >= 0
-            for name, figure, rounding in figures:
-                sums = np.zeros(len(tabulation))
-                np.add.at(sums, slot[given], figure[rows[given]])
-                parents = np.unique(slot[given])
-                allowed = rounding * (children.size + 1) + 1e-9 * np.abs(figure[parents])
-                wrong = parents[np.abs(sums[parents] - figure[parents]) > allowed]
-                if wrong.size:
-                    i = int(wrong[0])
-                    raise DataError(
-                        f"{file}: {name} of margin '{tabulation.describe(i)}' is {figure[i]:,.10g}, but its cells "
-                        f"along {axis.name!r} sum to {sums[i]:,.10g}; correct the figures, or read them as they are "
-                        "with check=False (--margins recompute)"
-                    )
+        figures.append((variable.name, response.sums, 0.5 * 10.0 ** -_stated_decimals(variable)))
+    for axis, children, rows, slot in _families(tabulation):
+        parents = np.unique(slot)
+        for name, figure, rounding in figures:
+            sums = np.bincount(slot, weights=figure[rows], minlength=len(tabulation))
+            allowed = rounding * (children + 1) + 1e-9 * np.abs(figure[parents])
+            wrong = parents[np.abs(sums[parents] - figure[parents]) > allowed]
+            if wrong.size:
+                i = int(wrong[0])
+                raise DataError(
+                    f"{file}: {name} of margin '{tabulation.describe(i)}' is {figure[i]:,.10g}, but its cells along "
+                    f"{axis.name!r} sum to {sums[i]:,.10g}; correct the figures, or have the margins recomputed from "
+                    "the cells (check=False, --margins recompute)"
+                )
+
+
+def _recomputed(tabulation: Tabulation) -> Tabulation:
+    """Return the table with each margin the sum of its cells; along the last dimension, sums of sums are right."""
+    columns = [tabulation.records.astype(np.float64), *(response.sums.copy() for response in tabulation.responses)]
+    columns += [largest.total.copy() for largest in tabulation.contributors.largest]
+    for _, _, rows, slot in _families(tabulation):
+        parents = np.unique(slot)
+        for column in columns:
+            column[parents] = np.bincount(slot, weights=column[rows], minlength=len(tabulation))[parents]
+    records, sums, totals = columns[0].astype(np.int64), columns[1:], columns[1 + len(tabulation.responses) :]
+    level = replace(
+        tabulation.contributors,
+        units=records,
+        largest=tuple(replace(one, total=t) for one, t in zip(tabulation.contributors.largest, totals, strict=True)),
+    )
+    responses = tuple(replace(one, sums=s) for one, s in zip(tabulation.responses, sums, strict=False))
+    return replace(tabulation, records=records, responses=responses, contributors=level)
+
+
+def _stated_decimals(variable: Variable) -> int:
+    return int((variable.keywords.get("DECIMALS") or ["0"])[0])
 
 
 def inspect_tab(
-    path: str | Path, rda: str | Path | None = None, *, cells: bool = False, encoding: str = "utf-8"
+    path: str | Path, rda: str | Path | None = None, *, cells: bool = False, encoding: str = "utf-8", check: bool = True
 ) -> Inspection:
     """Say what a ``.tab`` file holds, which figures its statuses leave unpublished, and, if asked, those published."""
     file = Path(path)
-    found = read_tab(file, rda, encoding=encoding)
+    found = read_tab(file, rda, encoding=encoding, check=check)
     table = found.tabulation
     hidden = np.array([status.upper() in HIDDEN for status in found.status or ()], bool)
     columns = [InspectedColumn(axis.name, False, len(axis), tuple(axis.codes[:SHOWN])) for axis in table.axes]

@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from discreet.core.errors import RequestError
+from discreet.core.files import PART
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 CODE = (".py", ".pyc", ".so", ".nbi", ".nbc", ".dist-info", ".egg-info", "METADATA", "entry_points.txt")
@@ -66,7 +68,10 @@ class Reach:
         if self.ledger is None:
             return False
         own = [self.ledger, *(f"{self.ledger}{end}" for end in ("-wal", "-shm", "-journal", ".originals"))]
-        return path in own or path.startswith(f"{self.ledger}.originals{os.sep}")
+        folder, name = os.path.split(self.ledger)
+        # A new ledger is made in a temporary file beside it, and the folder's entry is brought to the disk.
+        made = path.startswith(os.path.join(folder, f".{name}.")) and path.endswith(PART)
+        return path in own or made or path.startswith(f"{self.ledger}.originals{os.sep}")
 
 
 class Confinement:
@@ -99,6 +104,8 @@ class Confinement:
         plain = entry and name not in (".", "..")
         found = os.path.join(os.path.realpath(parent), name) if plain else os.path.realpath(whole)
         if _within(found, (self.folder,)) or (self.reach.keeps(found) if write else self.reach.reads(found)):
+            return
+        if listed and self.reach.ledger is not None and found == os.path.dirname(self.reach.ledger):
             return
         # Compiled code is kept beside the code or in a folder for it, and written there by the compiler alone.
         if _within(found, self._compiled) or (_within(found, self._roots) and "__pycache__" in found.split(os.sep)):
@@ -147,8 +154,9 @@ def _listed(arguments: tuple[Any, ...]) -> Asked:
 
 
 def _connected(arguments: tuple[Any, ...]) -> Asked:
-    if arguments[0] != ":memory:":
-        yield arguments[0], {"write": True}
+    asked = os.fsdecode(arguments[0])
+    if asked != ":memory:":
+        yield unquote(urlsplit(asked).path) if asked.startswith("file:") else asked, {"write": True}
 
 
 def _linked(arguments: tuple[Any, ...]) -> Asked:

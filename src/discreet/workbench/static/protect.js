@@ -13,7 +13,7 @@ import { change, seedFor, state } from "./state.js";
 
 const PAUSE = 15; // milliseconds of rest before a change is tried
 const FRONT = ["rule", "method", "cost", "insiders", "form"]; // of the options that help has put into panels
-const LEAVE = ["output", "example", "hierarchy", "status", "tab"];
+const LEAVE = ["output", "example", "hierarchy", "status", "tab", "record"];
 
 // The methods that make a release of a table; others sample or swap records, or design noise.
 export const methods = () => Object.values(bench.commands).filter((c) => c.name.startsWith("protect ") && c.parameters.some((p) => p.name === "margins"));
