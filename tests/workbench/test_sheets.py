@@ -68,8 +68,8 @@ def test_a_column_without_a_name_is_refused() -> None:
 
 def test_a_formula_without_a_value_is_refused() -> None:
     write("formula.xlsx", ["area", "count"], ["n", 3], ["s", "=B2+1"])
-    assert "B3 of 'Sheet' is a formula without a value" in ask("sheet", "formula.xlsx", "Sheet", "1", "o.csv")
-    assert "formula without a value" in ask("sheets", "formula.xlsx")
+    assert "B3 of sheet 'Sheet' is a formula without its value" in ask("sheet", "formula.xlsx", "Sheet", "1", "o.csv")
+    assert "formula without its value" in ask("sheets", "formula.xlsx")
 
 
 def test_damaged_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
