@@ -152,6 +152,8 @@ class Person:
     def picture(self, name: str) -> None:
         """Keep a picture of the screen where one is wanted."""
         if PICTURES:
+            self.page.wait_for_selector("#toast:not(.on)", state="attached")
+            self.page.wait_for_timeout(300)
             self.page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
 
     def violations(self) -> list[str]:
