@@ -42,6 +42,9 @@ long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumeratio
 redteam: $(VENV)/.dev ## attack 20,000 releases and write the table of refuted claims into docs/promise.md
 	$(BIN)/python -m redteam --cases 20000 --workers $(WORKERS) --write
 
+pictures: $(VENV)/.dev chromium ## make the pictures of the workbench in docs/assets/workbench again
+	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py
+
 java: # Spark, which tests compare with the embedded engine, runs on it
 	@command -v java > /dev/null 2>&1 || { \
 		echo "Installing Java 17, on which Spark runs"; \
