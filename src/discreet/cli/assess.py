@@ -59,7 +59,7 @@ class Written:
     json: options.Json = False
     output: Annotated[Path | None, in_output("Write what may be published: .csv or .parquet.")] = None
     report: options.Report = None
-    edition: Annotated[str, in_output("Edition of --report and --json: internal, or public: nothing unpublished.")] = (
+    edition: Annotated[str, in_output("Edition of --report and --json: internal, public or public-intervals.")] = (
         "internal"
     )
     record: Annotated[Path | None, in_output("Where the record goes; NAME.record.json by default.")] = None
@@ -71,9 +71,9 @@ class Written:
 
         if self.edition not in EDITIONS:
             raise RequestError(f"there is no edition {self.edition!r}; {nearest(self.edition, EDITIONS)}")
-        if self.edition == "public" and self.report is None and not self.json:
+        if self.edition != "internal" and self.report is None and not self.json:
             raise RequestError(
-                "--edition public applies to a report or to --json; name a report (--report), or add --json"
+                f"--edition {self.edition} applies to a report or to --json; name a report (--report), or add --json"
             )
         kept = self.record or Path(f"{name}.record.json")
         show.check_output(self.output, *inputs, endings=(".csv", ".parquet"))
@@ -84,11 +84,11 @@ class Written:
     def write(self, found: Assessment, kept: Path) -> str | None:
         """Write the record, the release and the report; return what is printed where only the public may see it."""
         public = None
-        if self.json and self.edition == "public":
+        if self.json and self.edition != "internal":
             from discreet.report.writing import report_text
 
             # Made before anything is written: there may be nothing to say in public.
-            public = report_text(found.to_dict(), ".json", "public")
+            public = report_text(found.to_dict(), ".json", self.edition)
         found.write_record(kept)
         if self.output is not None and found.release is not None:
             value = "value" if found.subject.magnitudes else "count"
