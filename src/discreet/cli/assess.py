@@ -166,13 +166,11 @@ def assess(
 
 def _show(console: show.Console, found: Assessment, note: str, top: int) -> None:
     """Show an assessment to a person: the verdict, its checks and figures, the worst cells, what was tried."""
-    show.verdict(console, found.verdict, found.verdict.upper(), end="  ")
-    console.print(found.sentence)
+    show.verdict(console, found.verdict, found.verdict.upper(), f"  {found.sentence}")
     show.head(console, "", note)
     console.print()
     for one in found.checks:
-        console.print(f" {'✓' if one.passed else '✗'} ", style="green" if one.passed else "red", end="")
-        console.print(one.text)
+        show.marked(console, f" {'✓' if one.passed else '✗'} ", "green" if one.passed else "red", one.text)
     console.print()
     show.table(console, ["", ""], found.figures())
     if found.sample is not None:

@@ -101,8 +101,8 @@ class _RulesResult:
         if self.found is not None:
             self._show_cells(console, self.found, top)
         if self.lines is not None:
-            console.print("\nGroup disclosure:", style="bold", end=" ")
-            console.print(self.lines.sentence)
+            console.print()
+            show.marked(console, "Group disclosure:", "bold", f" {self.lines.sentence}")
             if len(self.lines):
                 show.table(console, ["line", "in the cell", "in the line"], self.lines.rows(top))
 

@@ -227,7 +227,7 @@ def sizes(
         discreet uniques sizes -N 46228 -n 8399 -K 1108 -s 108 --prior dirichlet:0.5  # another prior
         discreet uniques sizes -N 400 -n 78 -K 20 -s 1 --filled 10 --prior zeros:0.9  # a mixture
     """
-    from discreet.core.text import columns
+    from discreet.core.text import brief, columns
     from discreet.uniques import Mixture, Sample, bayes_test, posterior, tau
     from discreet.uniques.priors import prior_of
 
@@ -242,7 +242,7 @@ def sizes(
     ]
     header = ["prior", "Q", "population uniques", f"{level * 100:.4g}% interval", "taken for uniques"]
     rows = [
-        [one.prior, f"{one.q[0]:.4g}" if one.q.size else "–", f"{one.mean:.4g}", f"{one.low:,} to {one.high:,}",
+        [one.prior, brief(one.q[0]) if one.q.size else "–", brief(one.mean), f"{one.low:,} to {one.high:,}",
          f"{test.accepted:,} of {alone:,}"]
         for one, test in found
     ]  # fmt: skip
