@@ -19,6 +19,7 @@ from discreet.cli.estimate import estimate
 from discreet.cli.inspect import inspect
 from discreet.cli.interruption import INTERRUPTED, MESSAGE, interruptible
 from discreet.cli.ledger import ledger
+from discreet.cli.old_names import present
 from discreet.cli.protect import protect
 from discreet.cli.protection_record import Invocation
 from discreet.cli.replay import replay
@@ -40,7 +41,6 @@ app = typer.Typer(
     name="discreet",
     help="Measure what a statistical table gives away about the people in it, before and after protection.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -102,7 +102,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(given: list[str]) -> None:
     """Run a command line, and turn errors into one line and an exit code."""
     try:
-        code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
+        code = tree()(args=present(given) or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
             _fail(MESSAGE, INTERRUPTED)
         sys.stdout.flush()

@@ -146,7 +146,7 @@ def _refuse_release(given: Any) -> None:
         )
     raise RequestError(
         f"{given} holds a release ({method}), not the original; name the original, and this as its release "
-        f"(--release {given.name}), or see what the release alone gives away (discreet audit {given.name})"
+        f"(--released {given.name}), or see what the release alone gives away (discreet audit {given.name})"
     )
 
 
