@@ -49,7 +49,7 @@ def inspect(
             file = Path(folder, f"{example}.csv")
             datasets.load(str(example)).write(file)
         given = {"count": count, "dimensions": dimensions, "layout": layout, "total": total, "delimiter": delimiter}
-        result = _inspected(file, rda, given, cells=cells, encoding=encoding, check=margins == "check")
+        result = _inspected(file, rda, given, cells=cells, encoding=encoding, recompute=margins == "recompute")
     if json and result.cells is not None:
         # Columns of hundreds of thousands of figures, one column a line.
         head = show.as_json("inspect", replace(result, cells=None))
@@ -59,12 +59,12 @@ def inspect(
 
 
 def _inspected(
-    file: Path, rda: Path | None, given: dict[str, Any], *, cells: bool, encoding: str, check: bool
+    file: Path, rda: Path | None, given: dict[str, Any], *, cells: bool, encoding: str, recompute: bool
 ) -> Inspection:
     if file.suffix.lower() == ".tab" or rda is not None:
         from discreet.tabulation.argus_tab import inspect_tab
 
-        return inspect_tab(file, rda, cells=cells, encoding=encoding, check=check)
+        return inspect_tab(file, rda, cells=cells, encoding=encoding, recompute=recompute)
     from discreet.table.inspection import inspect_file
 
     return inspect_file(file, cells=cells, encoding=encoding, **given)

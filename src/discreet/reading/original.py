@@ -159,7 +159,7 @@ def _described(path: Path, how: Reading) -> Opened:
     if tab:
         from discreet.tabulation.argus_tab import read_tab
 
-        found = read_tab(path, how.rda, encoding=how.encoding, check=how.margins == "check").tabulation
+        found = read_tab(path, how.rda, encoding=how.encoding, recompute=how.margins == "recompute").tabulation
     else:
         from discreet.table.table_reader import read_tabulation
 
