@@ -30,7 +30,7 @@ from discreet.cli.study import study
 from discreet.cli.tabulate import tabulate
 from discreet.cli.uniques import uniques
 from discreet.cli.workbench import workbench
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, both_shown, with_options
 from discreet.core.progress import Progress
 from discreet.core.text import one_line
 
@@ -101,6 +101,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(given: list[str]) -> None:
     """Run a command line, and turn errors into one line and an exit code."""
+    with both_shown():
+        _answer(given)
+
+
+def _answer(given: list[str]) -> None:
     try:
         code = tree()(args=present(given) or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
@@ -154,5 +159,5 @@ def _leave() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print(f"discreet: {one_line(message)}", file=sys.stderr)
+    print(f"discreet: {one_line(with_options(message))}", file=sys.stderr)
     sys.exit(code)
