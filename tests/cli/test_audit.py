@@ -230,9 +230,7 @@ def test_contributions_under_other_names(tmp_path: Path) -> None:
     names = ["--contributor", "id", "--contribution", "turnover", "--holding", "group"]
     assert answer(shown, "--contributions", own, *names) == answer(shown, "--contributions", plain)
     assert "name theirs (--contributor)" in refused(run("audit", shown, "--contributions", own))
-    assert "name theirs (--contribution)" in refused(
-        run("audit", shown, "--contributions", own, "--contributor", "id")
-    )
+    assert "name theirs (--contribution)" in refused(run("audit", shown, "--contributions", own, "--contributor", "id"))
     wrong = [*names[:-1], "firm"]
     assert "name theirs (--holding)" in refused(run("audit", shown, "--contributions", own, *wrong))
     assert "name it too (--contributions)" in refused(run("audit", shown, "--contributor", "id"))

@@ -93,7 +93,7 @@ def test_amounts(folder: Path) -> None:
     assert outcome.code == 0, outcome.err
     data = json.loads(outcome.out)
     assert data["parameters"]["weights"] == [1.0, 0.5, 0.2]
-    assert {row["published_as"] for row in rows_of(folder / "out.csv")} == {"relative fraction=0.2"}
+    assert {row["published_as"] for row in rows_of(folder / "out.csv")} == {"relative fraction=0.2 rows=3"}
 
 
 def test_perturbation_tables(folder: Path) -> None:

@@ -95,8 +95,8 @@ def test_what_was_merged_is_said_in_the_file(religion: Path) -> None:
     read = dc.read_release("release.csv")
     assert read.parameters["recoding"] == {"religion": {"7": "7,8", "8": "7,8"}}
     assert [row["published_as"] for row in rows_of(Path("release.csv")) if row["religion"] == "7,8"][:2] == [
-        "exact merges religion:7,8=7+8",
-        "exact",
+        "exact rows=80 merges religion:7,8=7+8",
+        "exact rows=80",
     ]
 
 

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.joined_tables import refuse_contradiction
 from discreet.table.figures import Figures
 from discreet.table.release import Release
 
@@ -37,6 +38,8 @@ def child(path: Path, first: int, pipe: int) -> None:
 def main(path: Path, kills: int, seed: int) -> None:
     """Kill as many processes as asked for."""
     draw = random.Random(seed)
+    # What every child needs is loaded once, before they are forked.
+    refuse_contradiction(release(0))
     done: dict[str, str] = {}
     busy = 0
     for kill in range(kills):

@@ -373,8 +373,8 @@ def test_lines_with_everybody_in_one_cell_are_looked_for_by_default_and_told_of_
     rounded = dc.assess(table, protection="random-rounding:base=3", seed=1, trial=True)
     assert "2 cells hold everybody of a line; none of them is known exactly" in rounded.reasons
     assert "group disclosure" not in dc.assess(dc.datasets.religion(), seed=1, trial=True).reasons[0]
-    for rules in ({"threshold": 3}, {}):
-        found = dc.assess(table, policy(rules=rules), protection="none")
+    for asked in ({"rules": {"threshold": 3}}, {"limits": {"r2": 1.0}}):
+        found = dc.assess(table, policy(**asked), protection="none")
         assert found.verdict == "release"
         assert "(group disclosure) were not looked for" in found.sentence
 

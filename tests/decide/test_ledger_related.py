@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 import discreet as dc
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.decide.ledger import Ledger
-from discreet.decide.ledger.store import SCHEMA
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
@@ -269,21 +267,6 @@ def test_two_roundings_of_a_revision_narrow_the_value(ledger: Ledger) -> None:
     result = ledger.check(again, title="Final", revises="First", width=2)
     # l was revised: 28 to 32 and 34 to 38 do not meet, and nothing follows.
     assert [(f.name, f.lower, f.upper) for f in result.new] == [("size=s", 4, 5)]
-
-
-def test_an_older_ledger_gets_the_column(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    with Ledger(path) as ledger:
-        ledger.add(OVER_16, title="Old")
-    with sqlite3.connect(path) as db:
-        db.execute("ALTER TABLE release DROP COLUMN revises")
-        db.execute("DROP TABLE amendment")
-        db.execute("PRAGMA user_version=1")
-    with Ledger(path) as ledger:
-        assert ledger.entry("Old").revises == ()
-        assert ledger.add(OVER_18, title="New", revises="Old").revises == (ledger.entry("Old").id,)
-    with sqlite3.connect(path) as db:
-        assert db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA
 
 
 # --- policies, and what safe means -------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def test_protect_has_a_command_made_from_its_fields(command: Command, release: P
     assert "Raise every figure by 0 to a bound" in told
     assert "The largest noise. [default: 2]" in told
     rows = rows_of(release)
-    assert {row["published_as"] for row in rows} == {f"raised bound={BOUND}"}
+    assert {row["published_as"] for row in rows} == {f"raised bound={BOUND} rows={len(rows)}"}
     shown = figures(release)
     assert {shown[cell] - true for cell, true in originals().items()} == set(range(BOUND + 1))
     assert "raise figures by 1 or more" in refused(command("protect", "even-noise", "--example", "sex", "--bound", 0))

@@ -5,53 +5,47 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from typing import Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, ClassVar, NoReturn, cast
 
 import typer
 
 from discreet.cli import show
-from discreet.cli.assess import assess
-from discreet.cli.audit import audit
-from discreet.cli.compare import compare
-from discreet.cli.estimate import estimate
-from discreet.cli.inspect import inspect
 from discreet.cli.interruption import INTERRUPTED, MESSAGE, interruptible
-from discreet.cli.ledger import ledger
+from discreet.cli.lazy_group import LazyGroup
 from discreet.cli.old_names import present
-from discreet.cli.protect import protect
 from discreet.cli.protection_record import Invocation
-from discreet.cli.replay import replay
-from discreet.cli.report import report
-from discreet.cli.risk import risk
-from discreet.cli.rules import rules
-from discreet.cli.study import study
-from discreet.cli.tabulate import tabulate
-from discreet.cli.uniques import uniques
-from discreet.cli.workbench import workbench
 from discreet.core.errors import DiscreetError, both_shown, with_options
-from discreet.core.progress import Progress
+from discreet.core.progress import WATCHING, Progress
 from discreet.core.text import one_line
 
 # The class of all complaints about a command line, which typer does not export.
 USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
 
+
+class Commands(LazyGroup):
+    """All commands, in the order in which the help lists them."""
+
+    homes: ClassVar[Mapping[str, str]] = {
+        name: f"discreet.cli.{name}"
+        for name in (
+            *("assess", "compare", "audit", "risk", "report", "estimate", "replay", "study"),
+            *("tabulate", "rules", "inspect", "workbench", "protect", "uniques", "ledger"),
+        )
+    }
+
+
 app = typer.Typer(
     name="discreet",
+    cls=Commands,
     help="Measure what a statistical table gives away about the people in it, before and after protection.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (
-    *(assess, compare, audit, risk, report, estimate),
-    *(replay, study, tabulate, rules, inspect, workbench),
-):
-    app.command()(_command)
-for _group in (protect, uniques, ledger):
-    app.add_typer(_group)
 
 
 def _version(show: bool) -> None:
@@ -89,6 +83,8 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that lacks a character of a label shows another instead.
             stream.reconfigure(errors="replace")
+    if not WATCHING:
+        WATCHING.append(show.CompilingBar())
     if arguments is not None:
         _run(arguments)
     elif sys.argv[1:2] == ["workbench"]:

@@ -38,13 +38,19 @@ class Kept:
     """Where releases are kept, and how what is done is told."""
 
     ledger: Annotated[Path, option("The ledger's file.", envvar="DISCREET_LEDGER", show_default=str(DEFAULT))] = DEFAULT
+    key: Annotated[
+        Path | None,
+        option(
+            "The file of the office's key: entries are signed, and signatures checked.", envvar="DISCREET_LEDGER_KEY"
+        ),
+    ] = None
     json: options.Json = False
 
     def opened(self, *, create: bool = False) -> Ledger:
         """Open the ledger."""
         from discreet.decide.ledger import Ledger
 
-        return Ledger(self.ledger, create=create)
+        return Ledger(self.ledger, create=create, key=self.key)
 
 
 @dataclass(frozen=True)
@@ -145,15 +151,43 @@ def entries(*, kept: Kept) -> None:
     from discreet.decide.ledger.entry import HEADER
 
     with kept.opened() as book:
-        found = book.entries()
+        past = book.history()
+    found = list(past.entries.values())
 
     def face(console: show.Console) -> None:
         if not found:
             console.print(f"{kept.ledger} is empty.")
         else:
             show.table(console, HEADER, [entry.row() for entry in found])
+            console.print(f"\nhead {past.head.digest}", style="dim")
 
-    show.deliver("ledger list", {"releases": [entry.to_dict() for entry in found]}, kept.json, None, face)
+    told = {"releases": [entry.to_dict() for entry in found], "head": past.head.digest}
+    show.deliver("ledger list", told, kept.json, None, face)
+
+
+@command
+def verify(
+    head: Annotated[str | None, option("A head of the chain that was kept elsewhere, as a check prints it.")] = None,
+    *,
+    kept: Kept,
+) -> None:
+    """Check that the ledger is as it was written: its file, the chain of its entries, and the figures of every release.
+
+    Exit code 2 if it is not, with the place where the chain breaks. Every other command checks the chain too. Nobody
+    can see from the file alone that its last entries were cut off: keep the head elsewhere, and name it here.
+
+    Examples:
+        discreet ledger verify  # is everything as it was added?
+        discreet ledger verify --head 5f0c1d2e9ab34c77  # and is nothing missing that was there then?
+    """
+    with kept.opened() as book, show.ProgressBar() as bar:
+        result = book.verify(head, progress=bar)
+
+    def face(console: show.Console) -> None:
+        console.print(result.sentence)
+        console.print(f"head {result.head}", style="dim")
+
+    show.deliver("ledger verify", result, kept.json, None, face)
 
 
 @command
@@ -196,6 +230,7 @@ def check(
             show.table(console, HEADER, result.rows(top))
         if sums := result.arithmetic(min(top, 5)):
             console.print("\n".join(["", *(f"  {line}" for line in sums)]))
+        console.print(f"\nhead of the ledger {result.head}", style="dim")
 
     show.deliver("ledger check", result, kept.json, output, face)
     if result.verdict != "safe":
@@ -250,5 +285,6 @@ def retag(
     show.deliver("ledger retag", entry, kept.json, None, lambda console: console.print(face))
 
 
-for _name, _command in {"add": add, "list": entries, "check": check, "retag": retag, "withdraw": withdraw}.items():
+_commands = {"add": add, "list": entries, "check": check, "verify": verify, "retag": retag, "withdraw": withdraw}
+for _name, _command in _commands.items():
     ledger.command(name=_name)(_command)

@@ -231,8 +231,8 @@ LISTENERS: list[Progress] = []
 class ProgressBar:
     """A progress bar with the time left, drawn on the error stream once work takes over two seconds."""
 
-    def __init__(self) -> None:
-        self._start, self._stream = time.monotonic(), sys.stderr
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._from, self._stream = time.monotonic() + patience, sys.stderr
         self._bar: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, float] = {}
@@ -251,7 +251,7 @@ class ProgressBar:
         now = time.monotonic()
         self._begun.setdefault(label, now)
         if self._bar is None:
-            if now - self._start < PATIENCE or not self._stream.isatty():
+            if now < self._from or not self._stream.isatty():
                 return
             self._bar = self._made()
             self._bar.start()
@@ -280,3 +280,20 @@ class ProgressBar:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class CompilingBar:
+    """Says that kernels are being compiled: a line, and a bar where there is a terminal."""
+
+    _bar: ProgressBar | None = None
+
+    def __call__(self, done: int, total: int, label: str) -> None:
+        """Show how many kernels are compiled."""
+        if not done:
+            print(f"discreet: {label}", file=sys.stderr, flush=True)
+            self._bar = ProgressBar(patience=0.0)
+        if self._bar is not None:
+            self._bar(done, total, label)
+            if done == total:
+                self._bar.__exit__()
+                self._bar = None

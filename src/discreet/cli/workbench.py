@@ -46,7 +46,7 @@ def workbench(
 
         if len(given) != 1:
             raise RequestError("--replay takes one saved session; name it")
-        result = again(given[0], perform)
+        result = again(given[0], context.find_root().command, perform)
         typer.echo(text.dumps(result.to_dict(), indent=2) if json else str(result))
         if not result.same:
             raise typer.Exit(1)

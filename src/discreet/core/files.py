@@ -1,40 +1,129 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and are read by whom they are meant for."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from discreet.core.errors import RequestError
 
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+"""The modes of what is confidential: for the owner alone."""
+PART = ".part"
+"""How temporary files end."""
 
-def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file beside the target, then move it into place in one step."""
+
+def write_whole(path: str | Path, write: Callable[[Path], object], *, private: bool = False) -> None:
+    """Let `write` fill a temporary file beside the target, then move it into place in one step.
+
+    A private file can be read by its owner alone, whatever the umask; any other has the mode that the umask leaves.
+    """
     target = Path(path)
-    # Unlike the methods of Path, these do not fail on names that no file can have.
-    if os.path.isdir(target):
-        raise RequestError(f"{target} is a folder; name a file")
-    if not os.path.isdir(target.parent):
-        raise RequestError(f"{target.parent} is not a folder; make it first, or write elsewhere")
-    temporary = None
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-        temporary = Path(name)
-        os.close(handle)
+    with _part_of(target) as temporary:
         write(temporary)
         umask = os.umask(0)
         os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        temporary.chmod(PRIVATE_FILE if private else 0o666 & ~umask)
+        _sync(temporary)
         temporary.replace(target)
+
+
+def new_whole(path: str | Path, write: Callable[[Path], object]) -> None:
+    """Make a private file as :func:`write_whole` does, unless somebody else makes it first: then theirs stays."""
+    target = Path(path)
+    with _part_of(target) as temporary:
+        write(temporary)
+        _sync(temporary)
+        try:
+            os.link(temporary, target)
+        except FileExistsError:
+            return
+        except OSError:
+            # Some file systems have no links.
+            temporary.replace(target)
+        sync_folder(target.parent)
+
+
+def write_text(path: str | Path, text: str, *, private: bool = False) -> None:
+    """Write a text file in UTF-8, whole or not at all."""
+    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"), private=private)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until what was made, moved or removed in a folder is on the disk."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def _part_of(target: Path) -> Iterator[Path]:
+    """Yield a temporary file beside a target, private until it is handed on; remove it if it is still there."""
+    # Unlike the methods of Path, these do not fail on names that no file can have.
+    if os.path.isdir(target):
+        raise RequestError(f"{target} is a folder; name a file")
+    if "\0" in target.name:
+        raise RequestError(f"{target} cannot be written; no file has such a name")
+    if not os.path.isdir(target.parent):
+        raise RequestError(f"{target.parent} is not a folder; make it first, or write elsewhere")
+    temporary, handle = None, None
+    try:
+        _remove_orphans(target)
+        while temporary is None:
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=PART)
+            _lock(handle, wait=True)
+            # Somebody who looks for orphans may have found it before it was locked.
+            if os.fstat(handle).st_nlink:
+                temporary = Path(name)
+            else:
+                os.close(handle)
+        yield temporary
     except OSError as error:
         raise RequestError(f"{target} cannot be written ({error.strerror or error}); nothing was written") from None
     finally:
-        if temporary is not None and temporary.exists():
-            temporary.unlink()
+        if handle is not None:
+            os.close(handle)
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a text file in UTF-8, whole or not at all."""
-    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+def _remove_orphans(target: Path) -> None:
+    """Remove what processes left that were killed while they wrote the same target: nobody locks it any more."""
+    for entry in os.scandir(target.parent):
+        if entry.name.startswith(f".{target.name}.") and entry.name.endswith(PART):
+            with suppress(OSError):
+                handle = os.open(entry.path, os.O_RDWR)
+                try:
+                    if _lock(handle):
+                        os.unlink(entry.path)
+                finally:
+                    os.close(handle)
+
+
+def _lock(handle: int, *, wait: bool = False) -> bool:
+    """Lock a file until it is closed, and say whether that was possible; a killed process holds no lock."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file is on the disk."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

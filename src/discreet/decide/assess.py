@@ -106,6 +106,7 @@ def assess_subject(
         return _Run(subject, asked, workers, progress).assessed()
 
     if request.population is None:
+        request.policy.refuse_silence(magnitudes=subject.magnitudes)
         made = assessed(request)
     else:
         from discreet.decide.sample import assess_sample

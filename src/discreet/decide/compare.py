@@ -268,7 +268,9 @@ def compare_points(
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare the points of a grid, the table as it is first, on an original that was read."""
-    case, start = Case.of(Subject.opened(source), policy), time.monotonic()
+    subject, start = Subject.opened(source), time.monotonic()
+    policy.refuse_silence(magnitudes=subject.magnitudes)
+    case = Case.of(subject, policy)
     points = (NONE, *(point for point in points if point != NONE))
     kept = None if resume is None else _Kept(Path(resume), case, plan)
 

@@ -178,9 +178,34 @@ class Policy(_Part):
     def _checked(cls, text: str, name: str, folder: Path) -> Policy:
         whole = stated(text, name, folder, cls._checked)
         try:
-            return cls.model_validate({**whole, "name": Path(name).stem if name.endswith(".toml") else name})
+            made = cls.model_validate({**whole, "name": Path(name).stem if name.endswith(".toml") else name})
         except ValidationError as error:
             raise RequestError(f"{name}: {faults_in(error, text, KEYS)}") from None
+        limits = made.limits.model_dump(exclude={"levels"}, exclude_none=True)
+        if not (limits or made.asks(magnitudes=True) or made.asks(magnitudes=False)):
+            raise RequestError(
+                f"{name} has neither a rule nor a limit, so every table would pass; add one, as threshold = 3 under "
+                '[rules], or extend a profile (extends = "default")'
+            )
+        return made
+
+    def asks(self, *, magnitudes: bool) -> bool:
+        """Say whether anything is asked of tables of magnitudes, or of counts, that are no samples.
+
+        Other limits hold for sensitive cells, and without a rule there are none.
+        """
+        if self.judges(magnitudes):
+            return True
+        return not magnitudes and (self.rules.group_disclosure is not None or self.limits.r2 is not None)
+
+    def refuse_silence(self, *, magnitudes: bool) -> None:
+        """Refuse to judge a table of which the policy asks nothing: it would pass whatever is in it."""
+        if not self.asks(magnitudes=magnitudes):
+            what, remedy = ("magnitudes", "p_percent = 10") if magnitudes else ("counts", "threshold = 3")
+            raise RequestError(
+                f"policy {self.name!r} has no rule and no limit for tables of {what}, so any would pass; add one, as "
+                f"{remedy} under [rules], or name another policy"
+            )
 
     def judges(self, magnitudes: bool, *, holdings: bool = True) -> list[Rule]:
         """Return the rules as objects, for a table of magnitudes or of counts, with holdings or without."""

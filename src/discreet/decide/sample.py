@@ -215,6 +215,7 @@ def assess_sample(
     assert request.population is not None
     check_size(table, request.population)
     if request.population == table.total:
+        policy.refuse_silence(magnitudes=False)
         made = assessed(request)
         text = f"the sample holds all {table.total:,} people of the population, and is judged as the population's table"
         return replace(made, checks=(*made.checks, Check("sample", True, text)))

@@ -26,6 +26,8 @@ from discreet.table.counts import Where
 from discreet.table.grid import repeated
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+FORMULA = re.compile(rb"<(\w+:)?f[\s/>]")
+"""The beginning of a formula in a sheet."""
 LARGEST = 512 * 2**20
 """The most bytes that a workbook may unpack to: a round figure that keeps a crafted archive from filling memory."""
 
@@ -91,28 +93,7 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
 
 def _sheet(content: bytes, file: Path) -> pa.Table:
     """Return the only sheet with anything in it: names from its first row, all else as text, as in a CSV file."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise RequestError(f"{file}: Excel files need openpyxl; install discreet[excel], or save it as CSV") from None
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(item.file_size for item in archive.infolist())
-        if size > LARGEST:
-            # Refused before it is unpacked: an archive can unpack to far more than it holds.
-            raise LimitError(
-                f"{file} unpacks to {size / 2**20:,.0f} MiB, more than {LARGEST // 2**20} MiB; save the table as CSV"
-            )
-        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        sheets = {
-            sheet.title: [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
-            for sheet in book.worksheets
-        }
-    except LimitError:
-        raise
-    except Exception as error:
-        # The library has no error of its own for damaged files: it stumbles over whatever is missing in them.
-        raise DataError(f"{file} is no whole Excel file ({type(error).__name__}); save it again, or as CSV") from None
+    sheets = _sheets(content, file)
     filled = [title for title, found in sheets.items() if found]
     if not filled:
         raise DataError(f"{file} is empty; a table needs at least one cell")
@@ -130,6 +111,48 @@ def _sheet(content: bytes, file: Path) -> pa.Table:
         raise DataError(f"{file} has no rows below its header; a table needs at least one cell")
     arrays = [pa.array(column, pa.string()) for column in zip(*texts, strict=True)]
     return pa.Table.from_arrays(arrays, names=names)
+
+
+def _sheets(content: bytes, file: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of every sheet of a workbook that have anything in them."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise RequestError(f"{file}: Excel files need openpyxl; install discreet[excel], or save it as CSV") from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            size = sum(item.file_size for item in archive.infolist())
+            if size > LARGEST:
+                # Refused before it is unpacked: an archive can unpack to far more than it holds.
+                raise LimitError(
+                    f"{file} unpacks to {size / 2**20:,.0f} MiB, more than {LARGEST // 2**20} MiB; save it as CSV"
+                )
+            pages = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+            formulas = any(FORMULA.search(archive.read(name)) for name in pages)
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        if formulas:
+            _refuse_formulas(book, openpyxl.load_workbook(io.BytesIO(content), read_only=True), file)
+        return {
+            sheet.title: [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
+            for sheet in book.worksheets
+        }
+    except DiscreetError:
+        raise
+    except Exception as error:
+        # The library has no error of its own for damaged files: it stumbles over whatever is missing in them.
+        raise DataError(f"{file} is no whole Excel file ({type(error).__name__}); save it again, or as CSV") from None
+
+
+def _refuse_formulas(values: Any, formulas: Any, file: Path) -> None:
+    """Refuse formulas that no program has worked out: read as nothing, they would pass for hidden figures."""
+    for sheet in formulas.worksheets:
+        for row, found in zip(sheet.iter_rows(), values[sheet.title].iter_rows(values_only=True), strict=True):
+            for cell, value in zip(row, found, strict=True):
+                if cell.data_type == "f" and value is None:
+                    raise DataError(
+                        f"{file}: cell {cell.coordinate} of sheet {sheet.title!r} is a formula without its value; "
+                        "open the file in a spreadsheet program and save it, or write the value"
+                    )
 
 
 def _text(cell: object) -> str:

@@ -88,11 +88,12 @@ class Release(Copied):
     ) -> tuple[Path, ...]:
         """Write what is published as CSV or Parquet, by the file's ending, each file whole or not at all.
 
-        The mark replaces hidden figures, columns ``lower`` and ``upper`` hold intervals, and if figures are hidden or
-        changed, a column ``published_as`` says how they were made and what a mark means. Parquet keeps hierarchies and
-        parameters too. Several linked tables become numbered files; the names of all files are returned.
-        :func:`~discreet.table.release_reader.read_release` reads them back. A release that was made for a trial is
-        written only with ``trial=True``, and then says so: in the column ``published_as``, or in the note of Parquet.
+        The mark replaces hidden figures, columns ``lower`` and ``upper`` hold intervals, and a column
+        ``published_as`` says how figures were made, what a mark means and how many rows there are: a file that is cut
+        short is refused. Parquet keeps hierarchies and parameters too. Several linked tables become numbered files; the
+        names of all files are returned. :func:`~discreet.table.release_reader.read_release` reads them back. A release
+        that was made for a trial is written only with ``trial=True``, and then says so: in the column
+        ``published_as``, or in the note of Parquet.
         """
         if not trial:
             self.refuse_trial("written")

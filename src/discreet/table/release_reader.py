@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
-from discreet.table.release_writer import GROUPS, MERGES, SUMS, TRIAL_MARK, groups_from_text, kind_from_text
+from discreet.table.release_writer import GROUPS, MERGES, ROWS, SUMS, TRIAL_MARK, groups_from_text, kind_from_text
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
 from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
 
@@ -34,6 +35,8 @@ NOTE = re.compile(
     r"\W*(sources?|(foot)?notes?|remarks?|legend|quellen?|anmerkung(en)?|hinweise?)\b|[*†©]|\(?[0-9a-z]\) ", re.I
 )
 """How notes below tables begin."""
+STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
+"""How a figure was made, and of how many rows it is one."""
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 """A figure: digits with a point."""
 Texts: TypeAlias = npt.NDArray[np.object_]
@@ -105,6 +108,8 @@ def read_release(
         note = note_of(arrow.schema.metadata, "release")
         if note is not None:
             return release_from_arrow(arrow, note)
+        if PUBLISHED_AS in arrow.column_names and file.suffix.lower() not in (".parquet", ".xlsx"):
+            _refuse_open_end(file)
         if is_tabulated(arrow.schema.metadata):
             raise DataError(
                 "this is a table as discreet tabulate makes it, with what is confidential, not what is published; "
@@ -249,7 +254,9 @@ def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:
 def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind], where: Where) -> IntArray:
     """Return the kinds that a file states row by row, which are added to the list of kinds."""
     texts, inverse = np.unique(stated.astype(str), return_inverse=True)
-    found = [kind_from_text(text) if text else None for text in texts.tolist()]
+    read = [said.groups() for said in map(STATED.fullmatch, texts.tolist()) if said is not None]
+    _refuse_cut([rows for _, rows in read], stated.size)
+    found = [kind_from_text(text) if text else None for text, _ in read]
     hides = np.array([kind is not None and (kind.hidden or kind.spans) for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
     if (row := first_true(known & (hides != hidden))) is not None:
@@ -258,6 +265,28 @@ def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind]
     first = len(kinds)
     kinds += [kind or EXACT for kind in found]
     return np.where(known, first + inverse, which)
+
+
+def _refuse_cut(stated: Sequence[str | None], rows: int) -> None:
+    """Refuse a file that does not have the rows that it says it has: what is missing would pass for empty cells."""
+    odd = [text for text in stated if text != str(rows)]
+    if odd and any(stated):
+        told = next(filter(None, odd), "no number of")
+        raise DataError(
+            f"the file has {rows:,} rows, but its column {PUBLISHED_AS} tells of {told} rows; it was cut short, or put "
+            "together from several: write the release again"
+        )
+
+
+def _refuse_open_end(file: Path) -> None:
+    """Refuse a CSV file that says how its figures were made, and whose last line does not end."""
+    with file.open("rb") as stream:
+        stream.seek(-2, os.SEEK_END)
+        if not set(stream.read()) & {10, 13}:
+            raise DataError(
+                "the last line does not end, so the file may be cut short; write the release again, or end the line "
+                "if it is whole"
+            )
 
 
 def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:

@@ -19,7 +19,7 @@ from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
 from discreet.table.figures import Figures, decimal_texts
 from discreet.table.frequencies import Frequencies
-from discreet.table.kinds import EXACT, INTERVAL, Kind
+from discreet.table.kinds import Kind
 from discreet.table.roles import ENDS, PUBLISHED_AS
 
 SCHEMA = 1
@@ -29,6 +29,9 @@ TRIAL_MARK = " trial"
 MERGES, SUMS = " merges ", " sums "
 """What it says after that, in the first row of a category: which were merged into it, or which add up to it."""
 GROUPS = f"({MERGES}|{SUMS})"
+
+ROWS = "rows"
+"""What the column ``published_as`` of a CSV file calls the number of its rows."""
 
 
 def write_figures(
@@ -140,14 +143,13 @@ def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, ob
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
         return data
-    groups = _group_texts(part, about)
-    if about["trial"] or (groups != "").any() or any(part.kinds[i] not in (EXACT, INTERVAL) for i in used):
-        stated = np.empty(len(part), object)
-        for i in used:
-            mine = part.kind == i
-            stated[mine] = kind_texts(part.kinds[i], part.values[mine])
-        ending = TRIAL_MARK if about["trial"] else ""
-        data[PUBLISHED_AS] = pa.array((stated + groups + ending).tolist(), pa.string())
+    stated = np.empty(len(part), object)
+    for i in used:
+        mine = part.kind == i
+        stated[mine] = kind_texts(part.kinds[i], part.values[mine])
+    # A file that is cut short would be read as a whole one: what is not listed is an empty cell.
+    told = stated + f" {ROWS}={len(part)}" + _group_texts(part, about) + (TRIAL_MARK if about["trial"] else "")
+    data[PUBLISHED_AS] = pa.array(told.tolist(), pa.string())
     return data
 
 

@@ -194,7 +194,7 @@ def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
             name: numpy_from_arrow(arrow[name]) if arrow.num_rows else np.zeros(0, kinds.get(name, np.float64))
             for name in figures
         }
-        return Tabulation.from_columns(
+        made = Tabulation.from_columns(
             axes,
             tuple(tuple(margin) for margin in note["margins"]),
             [(r["name"], r["shadow"]) for r in note["responses"]],
@@ -203,6 +203,9 @@ def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
             dropped=int(note["dropped"]),
             respondents=_respondents(arrow, cells, [r["name"] for r in note["responses"]]),
         )
+    for level in made.levels.values():
+        level.refuse_contradictions(made.describe)
+    return made
 
 
 def _codes(column: pa.ChunkedArray, expected: Sequence[str]) -> IntArray:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from discreet.core.errors import DataError, LimitError, RequestError, nearest, require
-from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray, first_true
 from discreet.core.text import columns, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import DENSE_LIMIT
@@ -59,12 +59,22 @@ class Tabulation(OnGrid, Frozen):
             raise DataError("cell positions must be sorted, unique and inside the tabulation")
         figures: dict[str, NumberArray | None] = {"records": self.records, "weighted": self.weighted}
         figures |= {response.name: response.sums for response in self.responses}
+        names = [response.name for response in self.responses]
+        self._check(figures, signed=names)
         for kind, level in self.levels.items():
-            figures[kind] = level.units
-            figures |= {f"largest {i} of {kind}": largest.top for i, largest in enumerate(level.largest, start=1)}
+            self._check(level.columns(kind, names))
+
+    def _check(self, figures: Columns, signed: Sequence[str] = ()) -> None:
+        """Refuse figures that are not one per cell, or of which a rule could say nothing."""
         for name, column in figures.items():
-            if column is not None and column.shape[0] != self.cells.size:
+            if column is None:
+                continue
+            if column.shape[0] != self.cells.size:
                 raise DataError(f"{self.cells.size} cells but {column.shape[0]} figures of {name}; give one per cell")
+            bad = ~np.isfinite(column) if name in signed else ~(np.isfinite(column) & (column >= 0))
+            if (row := first_true(bad)) is not None:
+                least = "" if name in signed else " of 0 or more"
+                raise DataError(f"cell {self.describe(row)}: {name} is {column[row]}; every cell needs a number{least}")
 
     @classmethod
     def from_table(

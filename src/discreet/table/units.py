@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray, IntArray, NumberArray, sorted_runs
+from discreet.core.errors import DataError
+from discreet.core.numerics import FloatArray, IntArray, NumberArray, first_true, sorted_runs
 from discreet.table.axis import Axis
 from discreet.table.grid import Copied, Grid, recode
 
@@ -95,6 +96,25 @@ class Level(Frozen):
                 if largest.weighted_top is not None:
                     found[f"{name}:weighted_top{i + 1}:{response}"] = largest.weighted_top[:, i]
         return found
+
+    def refuse_contradictions(self, describe: Callable[[int], str], rounding: float = 0.0) -> None:
+        """Refuse largest contributions of a file by which a rule would take a sensitive cell for safe.
+
+        They come largest first, and those of a cell with no more units than are listed add up to its total.
+        ``describe`` names a cell, ``rounding`` is how far each figure may be off.
+        """
+        for largest in self.largest:
+            top, total = largest.top, largest.total
+            if (row := first_true(np.asarray((np.diff(top, axis=1) > 0).any(axis=1)))) is not None:
+                listed = ", ".join(f"{amount:,.10g}" for amount in top[row])
+                raise DataError(f"cell {describe(row)}: its largest contributions are {listed}; list the largest first")
+            allowed = rounding * (top.shape[1] + 1) + 1e-9 * np.abs(total)
+            short = (self.units <= top.shape[1]) & (top.sum(axis=1) < total - allowed)
+            if top.shape[1] and (row := first_true(short)) is not None:
+                raise DataError(
+                    f"cell {describe(row)}: its {self.units[row]:,} largest contributions add up to "
+                    f"{top[row].sum():,.10g}, but the cell to {total[row]:,.10g}; correct one of them"
+                )
 
     @classmethod
     def from_columns(cls, name: LevelName, responses: Sequence[str], columns: Mapping[str, Any], top: int) -> Level:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, first_true
+from discreet.table.arrow_files import errors_of
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures, families_of
 from discreet.table.grid import Grid, recode
@@ -85,6 +87,9 @@ def read_tab(
     level = Level(records, None, tuple(Largest(np.abs(judged[0] if judged else one), np.abs(top)) for one in sums))
     values = tuple(Response(one.name, shadow, figures) for one, figures in zip(responses, sums, strict=True))
     tabulation = Tabulation(axes, _margins(axes, cells), cells, records, None, values, level)
+    with errors_of(file):
+        rounding = max((0.5 * 10.0 ** -_stated_decimals(one) for one in responses), default=0.0)
+        level.refuse_contradictions(tabulation.describe, rounding)
     if recompute:
         tabulation = _recomputed(tabulation)
     elif check:
@@ -101,9 +106,11 @@ def _numbers(texts: list[str], lines: list[int], variable: Variable, file: Path,
         try:
             values[i] = float(metadata.plain(text))
         except ValueError:
-            raise DataError(
-                f"{file}: line {lines[i]}: {variable.name!r} is {text!r}, which is not a number; correct it"
-            ) from None
+            values[i] = math.nan
+    if (row := first_true(~np.isfinite(values))) is not None:
+        raise DataError(
+            f"{file}: line {lines[row]}: {variable.name!r} is {texts[row]!r}, which is not a number; correct it"
+        )
     return values
 
 
@@ -131,8 +138,7 @@ def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -
     """Compare every margin that is given with the sum of its cells along each dimension."""
     figures: list[tuple[str, Any, float]] = [("frequency", tabulation.records, 0.0)]
     for variable, response in zip(responses, tabulation.responses, strict=True):
-        decimals = int((variable.keywords.get("DECIMALS") or ["0"])[0])
-        figures.append((variable.name, response.sums, 0.5 * 10.0**-decimals))
+        figures.append((variable.name, response.sums, 0.5 * 10.0 ** -_stated_decimals(variable)))
     for axis, children, rows, slot in families_of(tabulation):
         parents = np.unique(slot)
         for name, figure, rounding in figures:
@@ -164,6 +170,10 @@ def _recomputed(tabulation: Tabulation) -> Tabulation:
     )
     responses = tuple(replace(one, sums=s) for one, s in zip(tabulation.responses, sums, strict=False))
     return replace(tabulation, records=records, responses=responses, contributors=level)
+
+
+def _stated_decimals(variable: Variable) -> int:
+    return int((variable.keywords.get("DECIMALS") or ["0"])[0])
 
 
 def inspect_tab(

@@ -111,7 +111,8 @@ class LedgerCheck:
     to do: with any of it, nothing is called safe. ``assumed`` says what was taken for granted of releases, such as that
     one without a period is about the same time. ``left_out`` counts the releases of the ledger that were not to be
     looked at: with any of them, nothing is said about joining the ledger. ``more_zeros`` says that not all figures of 0
-    that follow are listed, and ``meaning`` what safe promises, and against whom.
+    that follow are listed, and ``meaning`` what safe promises, and against whom. ``head`` is the head of the ledger's
+    chain: kept elsewhere, it shows whether anything is cut off later (``ledger verify --head``).
     """
 
     verdict: Verdict
@@ -128,6 +129,7 @@ class LedgerCheck:
     more_zeros: bool = False
     meaning: str = ""
     policy: str = ""
+    head: str = ""
 
     @property
     def new(self) -> tuple[LedgerFinding, ...]:
@@ -204,7 +206,7 @@ class LedgerCheck:
             lines += ["", columns(HEADER, self.rows(10))]
         if sums := self.arithmetic(5):
             lines += ["", *(f"  {text}" for text in sums)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *([f"Head of the ledger: {self.head}"] if self.head else [])])
 
     __repr__ = __str__
 

@@ -17,9 +17,11 @@ from discreet.decide.ledger.joining import explicit, joined
 from discreet.decide.ledger.populations import with_population
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import Bounds, bounds
+from discreet.feasible.contradiction import reduced
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import equations_of
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.release import Release
 from discreet.table.space import WHOLE
 
 REMEDIES = (
@@ -42,6 +44,11 @@ def lay(sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
         replace(sheet, figures=replace(part, name=f"«{sheet.entry.title}»"))
         for part, sheet in zip(parts, sheets, strict=True)
     ]
+
+
+def refuse_contradiction(release: Release) -> None:
+    """Refuse a release whose own figures cannot all be true: nothing that it is put together with could be judged."""
+    reduced(equations_of(joined([explicit(part) for part in release.parts()])))
 
 
 class JoinedTables:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import getpass
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,17 +12,18 @@ from typing import Any, Literal
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
 from discreet.decide.ledger.check_result import LedgerCheck
-from discreet.decide.ledger.entry import Amendment, Entry
+from discreet.decide.ledger.entry import Entry
+from discreet.decide.ledger.history import History, Stored, addition, event, read_key, said_of
+from discreet.decide.ledger.joined_tables import refuse_contradiction
+from discreet.decide.ledger.packing import compressed, decompressed, digest, packed, unpacked
 from discreet.decide.ledger.release_check import ReleaseCheck
 from discreet.decide.ledger.settings import Settings
-from discreet.decide.ledger.store import WAIT, Originals, Store, digest, packed, unpacked
+from discreet.decide.ledger.store import WAIT, Originals, Store
+from discreet.decide.ledger.verification import Verification
 from discreet.decide.policy import Policy
 from discreet.reading.published import open_release
 from discreet.table.release import Release
 
-TAGS = ("population", "period", "variable")
-ADDED = ("id", "title", "published", "method", "dimensions", "figures", "hidden", *TAGS)
-COLUMNS = ", ".join((*ADDED, "withdrawn", "reason", "unseen", "revises"))
 FEWEST = 3
 """A change between two times that fewer people made shows who they are."""
 
@@ -44,48 +45,68 @@ class Ledger:
     size=medium = [total in «Totals»] − [size=small in «Totals»] − [size=large in «Firms by size»] = 47 − 7 − 40 = 0
     """
 
-    def __init__(self, path: str | Path, *, create: bool = True, wait: float = WAIT) -> None:
-        """Open a ledger, or begin one where there is none, and wait so many seconds for another writer."""
+    def __init__(
+        self, path: str | Path, *, create: bool = True, wait: float = WAIT, key: str | Path | bytes | None = None
+    ) -> None:
+        """Open a ledger, or begin one where there is none, and wait so many seconds for another writer.
+
+        With a key, or the file of one, what is added is signed, and what was signed before is checked.
+        """
         self.path = Path(path)
+        self._key = read_key(key)
         self._store = Store(self.path, create=create, wait=wait)
         self.originals = Originals(self.path)
 
     # --- what is in it ------------------------------------------------------------------------------------
 
+    def history(self) -> History:
+        """Return all that happened to the ledger, checked link by link; one that was changed is refused."""
+        with self._store.reading():
+            bodies = [name for (name,) in self._store.read("SELECT id FROM figures")]
+            return History(self.path, self._store.events(), self._store.head(), bodies, self._key)
+
     def entries(self) -> tuple[Entry, ...]:
         """Return what was published, in the order in which it was added."""
-        said: dict[str, list[Amendment]] = {}
-        for name, *now in self._store.read(
-            "SELECT release, day, who, reason, population, period, variable FROM amendment ORDER BY number"
-        ):
-            said.setdefault(name, []).append(Amendment(*now))
-        found = []
-        for row in self._store.read(f"SELECT {COLUMNS} FROM release ORDER BY number"):
-            fields = list(row)
-            fields[4] = tuple(fields[4].split("\n"))
-            fields[-2:] = [bool(fields[-2]), tuple(fields[-1].split("\n")) if fields[-1] else ()]
-            entry = Entry(*fields)
-            found.append(_amended(entry, said.get(entry.id, [])))
-        return tuple(found)
+        return tuple(self.history().entries.values())
 
     def entry(self, name: str) -> Entry:
         """Return one release's line, by its id, the beginning of its id, or its title."""
-        every = self.entries()
-        found = [e for e in every if e.id == name] or [e for e in every if name and e.id.startswith(name)]
-        found = found or [e for e in every if e.title == name]
-        if len(found) > 1:
-            raise RequestError(f"{name!r} names {len(found)} releases: {', '.join(map(str, found[:5]))}; give one id")
-        if not found:
-            raise RequestError(f"the ledger has no release {name!r}; {nearest(name, [e.id for e in every])}")
-        return found[0]
+        return _named(self.entries(), name)
 
     def release(self, name: str) -> Release:
         """Return what one release publishes."""
-        entry = self.entry(name)
-        ((body, kept),) = self._store.read("SELECT body, digest FROM release WHERE id = ?", entry.id)
-        if digest(body, _said(entry)) != kept:
+        past = self.history()
+        return self._read(_named(tuple(past.entries.values()), name), past)
+
+    def _read(self, entry: Entry, past: History) -> Release:
+        """Return what a release publishes, as it was added."""
+        ((body,),) = self._store.read("SELECT body FROM figures WHERE id = ?", entry.id)
+        stored = past.stored[entry.id]
+        text = decompressed(body, stored.size)
+        if digest(text, said_of(entry)) != stored.digest:
             raise DataError(f"{self.path}: release {entry} is not as it was added; restore the ledger from a copy")
-        return unpacked(body)
+        return unpacked(text)
+
+    @property
+    def head(self) -> str:
+        """The digest of everything that was done to the ledger; kept elsewhere, it shows what is cut off later."""
+        return self._store.head().digest
+
+    def verify(self, head: str | None = None, progress: Progress | None = None) -> Verification:
+        """Check the whole ledger: its file, its chain and the figures of every release.
+
+        ``head`` is one that was kept elsewhere: it must be in the chain, so nothing up to it was cut off or replaced.
+        """
+        if faults := self._store.faults():
+            raise DataError(f"{self.path} is damaged ({faults[0]}); restore it from a copy")
+        past = self.history()
+        if head is not None:
+            past.refuse_other(head)
+        for number, entry in enumerate(past.entries.values()):
+            if progress is not None:
+                progress(number, len(past.entries), "verifying releases")
+            self._read(entry, past)
+        return Verification(past.head.digest, past.head.events, len(past.entries), self._key is not None, head)
 
     # --- changing it --------------------------------------------------------------------------------------
 
@@ -117,20 +138,31 @@ class Ledger:
         release = open_release(release)
         release.refuse_trial("entered in a ledger, which holds what is published", "")
         entry = _described(release, title, population, period, variable, published)
-        entry = replace(entry, revises=self._named(revises))
-        body = packed(release)
-        mark = digest(body, _said(entry))
+        entry = replace(entry, revises=_ids(self.entries(), revises) if revises else ())
+        refuse_contradiction(release)
+        text = packed(release)
+        mark = digest(text, said_of(entry))
         entry = replace(entry, id=mark[:10])
-        if original is not None:
-            self.originals.keep(entry.id, Path(original))
-        row = {name: getattr(entry, name) for name in ADDED} | {"digest": mark, "body": body}
-        row |= {"dimensions": "\n".join(entry.dimensions), "revises": "\n".join(entry.revises)}
         with self._store.writing() as db:
-            same = db.execute("SELECT id FROM release WHERE digest = ? OR id = ?", (mark, entry.id)).fetchone()
-            if same is not None:
-                raise RequestError(f"this release is in the ledger already, as {same[0]}; nothing was added")
-            self._store.insert(db, "release", row)
+            known = {name for (name,) in db.execute("SELECT id FROM figures")} if original is not None else set()
+            if db.execute("SELECT 1 FROM figures WHERE id = ?", (entry.id,)).fetchone() is not None:
+                raise RequestError(f"this release is in the ledger already, as {entry.id}; nothing was added")
+            if original is not None:
+                # What a process left that was killed before its release was in the ledger is no longer needed.
+                self.originals.settle(known)
+                self.originals.prepare(entry.id, Path(original))
+            db.execute("INSERT INTO figures VALUES (?, ?)", (entry.id, compressed(text)))
+            self._append(addition(entry, Stored(mark, len(text))))
+        if original is not None:
+            self.originals.settle({entry.id})
         return entry
+
+    def _append(self, said: dict[str, Any]) -> None:
+        """Put an event at the end of the chain."""
+        last = self._store.read("SELECT signature FROM event ORDER BY number DESC LIMIT 1")
+        if last and last[0][0] and self._key is None:
+            raise RequestError(f"{self.path} is signed; name the key of the office (key=, --key). Nothing was changed")
+        self._store.append(event(self._store.head(), said, self._key))
 
     def withdraw(self, name: str, *, reason: str, unseen: bool = False) -> Entry:
         """Mark a release as taken back, by its id or title; the reason is kept.
@@ -142,11 +174,9 @@ class Ledger:
             raise RequestError(
                 f"release {entry} was withdrawn on {entry.withdrawn} ({entry.reason}); nothing was changed"
             )
-        with self._store.writing() as db:
-            db.execute(
-                "UPDATE release SET withdrawn = ?, reason = ?, unseen = ? WHERE id = ?",
-                (_today(), reason.strip(), int(unseen), entry.id),
-            )
+        with self._store.writing():
+            told = {"day": _today(), "reason": reason.strip(), "unseen": unseen}
+            self._append({"event": "withdraw", "release": entry.id, **told})
         return self.entry(entry.id)
 
     def retag(
@@ -177,9 +207,9 @@ class Ledger:
                 f"release {entry} says the same already ({', '.join(filter(None, now.values())) or 'nothing'}); give "
                 "another population, period or variable (--population, --period, --variable)"
             )
-        with self._store.writing() as db:
+        with self._store.writing():
             told = {"day": _today(), "who": who.strip() or getpass.getuser(), "reason": reason.strip()}
-            self._store.insert(db, "amendment", {"release": entry.id, **told, **now})
+            self._append({"event": "retag", "release": entry.id, **told, **now})
         return self.entry(entry.id)
 
     def _amendable(self, name: str, reason: str, what: str) -> Entry:
@@ -241,32 +271,16 @@ class Ledger:
         entry = _described(release, title, population, period, variable, None)
         rules = Settings.of(policy, width, dr, threshold, amounts=not entry.counts)
         rules = replace(rules, time_limit=time_limit, workers=workers, progress=progress)
-        every = self.entries() if beside is None else self._held(beside)
-        revised = self._revised(self._named(revises))
-        return ReleaseCheck(release, entry, every, revised, self.release, rules).outcome(fewest, len(self))
+        past = self.history()
+        every = tuple(past.entries.values())
+        held = every if beside is None else _held(every, beside)
+        revised = _revised(past.entries, _ids(every, revises))
 
-    def _named(self, names: str | Sequence[str]) -> tuple[str, ...]:
-        """Return the ids of releases that are given by id or title."""
-        return tuple(self.entry(name).id for name in ([names] if isinstance(names, str) else names) if name)
+        def read(name: str) -> Release:
+            return self._read(past.entries[name], past)
 
-    def _revised(self, ids: Sequence[str]) -> set[str]:
-        """Return releases and all that they revise in turn."""
-        by_id = {e.id: e.revises for e in self.entries()}
-        found = set(ids)
-        while more := {name for one in found for name in by_id[one]} - found:
-            found |= more
-        return found
-
-    def _held(self, names: Sequence[str]) -> tuple[Entry, ...]:
-        """Return the releases that somebody holds, by ids or titles; one that nobody saw is held by nobody."""
-        if not names:
-            raise RequestError("no earlier release is named; name some, or leave this out to check all of them")
-        chosen = {self.entry(name).id for name in names}
-        found = tuple(e for e in self.entries() if e.id in chosen)
-        unseen = next((e for e in found if e.unseen), None)
-        if unseen is not None:
-            raise RequestError(f"release {unseen} was withdrawn and nobody saw it, so nobody holds it; leave it out")
-        return found
+        found = ReleaseCheck(release, entry, held, revised, read, rules).outcome(fewest, len(every))
+        return replace(found, head=past.head.digest)
 
     # --- its life -----------------------------------------------------------------------------------------
 
@@ -284,7 +298,7 @@ class Ledger:
 
     def __len__(self) -> int:
         """Return the number of releases, withdrawn ones among them."""
-        return int(self._store.read("SELECT count(*) FROM release")[0][0])
+        return int(self._store.read("SELECT count(*) FROM figures")[0][0])
 
     def __str__(self) -> str:
         """Say how much is in it."""
@@ -303,6 +317,9 @@ def _described(
         datetime.date.fromisoformat(day)
     except ValueError:
         raise RequestError(f"the day of publication is {day!r}; write it as 2024-05-31") from None
+    for what, text in {"title": title, "population": population, "period": period, "variable": variable}.items():
+        if not text.isprintable():
+            raise RequestError(f"the {what} {text!r} has characters that cannot be shown; leave them out")
     parts = release.parts()
     return Entry(
         "",
@@ -318,20 +335,40 @@ def _described(
     )
 
 
-def _amended(entry: Entry, amendments: Sequence[Amendment]) -> Entry:
-    """Return a line as it reads now; each amendment says what it replaced."""
-    told = []
-    for one in amendments:
-        told.append(replace(one, **{tag: getattr(entry, tag) for tag in TAGS}))
-        entry = replace(entry, **{tag: getattr(one, tag) for tag in TAGS})
-    return replace(entry, amended=tuple(told))
+def _named(every: Sequence[Entry], name: str) -> Entry:
+    """Return one release's line, by its id, the beginning of its id, or its title."""
+    found = [e for e in every if e.id == name] or [e for e in every if name and e.id.startswith(name)]
+    found = found or [e for e in every if e.title == name]
+    if len(found) > 1:
+        raise RequestError(f"{name!r} names {len(found)} releases: {', '.join(map(str, found[:5]))}; give one id")
+    if not found:
+        raise RequestError(f"the ledger has no release {name!r}; {nearest(name, [e.id for e in every])}")
+    return found[0]
 
 
-def _said(entry: Entry) -> dict[str, str]:
-    """Return what was said about a release when it was added."""
-    first = entry.amended[0] if entry.amended else entry
-    said = {"title": entry.title} | {tag: getattr(first, tag) for tag in TAGS}
-    return said | ({"revises": "\n".join(entry.revises)} if entry.revises else {})
+def _ids(every: Sequence[Entry], names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the ids of releases that are given by id or title."""
+    return tuple(_named(every, name).id for name in ([names] if isinstance(names, str) else names) if name)
+
+
+def _revised(entries: Mapping[str, Entry], ids: Sequence[str]) -> set[str]:
+    """Return releases and all that they revise in turn."""
+    found = set(ids)
+    while more := {name for one in found for name in entries[one].revises if name in entries} - found:
+        found |= more
+    return found
+
+
+def _held(every: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:
+    """Return the releases that somebody holds, by ids or titles; one that nobody saw is held by nobody."""
+    if not names:
+        raise RequestError("no earlier release is named; name some, or leave this out to check all of them")
+    chosen = set(_ids(every, names))
+    found = tuple(e for e in every if e.id in chosen)
+    unseen = next((e for e in found if e.unseen), None)
+    if unseen is not None:
+        raise RequestError(f"release {unseen} was withdrawn and nobody saw it, so nobody holds it; leave it out")
+    return found
 
 
 def _today() -> str:

@@ -1,125 +1,143 @@
-"""What a ledger keeps: its file, releases as they are stored in it, and the folder of confidential originals beside it.
+"""The ledger's file, and the folder of confidential originals beside it.
 
-The file is SQLite with a write-ahead log, not DuckDB: the ledger is small, several people write it, and it must survive
-a machine that stops at any moment. Its transactions let one writer wait for another across processes, readers never
-wait, and with ``synchronous=FULL`` a commit has reached the disk when it returns. A DuckDB file belongs to one process.
+The file is SQLite, not DuckDB: the ledger is small, several people write it, and it must survive a machine that stops
+at any moment. Its transactions let one writer wait for another across processes, and with ``synchronous=EXTRA`` a
+commit has reached the disk when it returns. The journal is one that is rolled back, not a write-ahead log: all that is
+committed is in the one file, so a copy of it is whole, and it can be read where nothing can be written.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import sqlite3
 import time
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from discreet.core.errors import DataError, LimitError, RequestError
-from discreet.core.files import write_whole
-from discreet.table.figures import Figures
-from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import Kind
-from discreet.table.release import Release
+from discreet.core.files import PRIVATE_FOLDER, new_whole, sync_folder, write_whole
+from discreet.decide.ledger.earlier_versions import AMENDMENTS, chained
+from discreet.decide.ledger.history import Event, Head
 
-PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 APPLICATION = 0x64697363
 """Marks the file as a ledger: the letters «disc»."""
-SCHEMA = 3
-"""The version of the tables below; older files get the column ``revises`` (2) and the table ``amendment`` (3)."""
+SCHEMA = 4
+"""The version of the tables below; ``earlier_versions`` makes them of older ones."""
 WAIT = 30.0
 """Seconds that a writer waits for another."""
-TABLES = """
-CREATE TABLE release (
-    number     INTEGER PRIMARY KEY,
-    id         TEXT NOT NULL UNIQUE,
-    digest     TEXT NOT NULL UNIQUE,
-    title      TEXT NOT NULL,
-    published  TEXT NOT NULL,
-    method     TEXT NOT NULL,
-    dimensions TEXT NOT NULL,
-    figures    INTEGER NOT NULL,
-    hidden     INTEGER NOT NULL,
-    population TEXT NOT NULL,
-    period     TEXT NOT NULL,
-    variable   TEXT NOT NULL,
-    withdrawn  TEXT NOT NULL DEFAULT '',
-    reason     TEXT NOT NULL DEFAULT '',
-    unseen     INTEGER NOT NULL DEFAULT 0,
-    body       BLOB NOT NULL,
-    revises    TEXT NOT NULL DEFAULT ''
-) STRICT
-"""
-AMENDMENTS = """
-CREATE TABLE amendment (
-    number     INTEGER PRIMARY KEY,
-    release    TEXT NOT NULL REFERENCES release (id),
-    day        TEXT NOT NULL,
-    who        TEXT NOT NULL,
-    reason     TEXT NOT NULL,
-    population TEXT NOT NULL,
-    period     TEXT NOT NULL,
-    variable   TEXT NOT NULL
-) STRICT
-"""
+MAGIC = b"SQLite format 3\0"
+SMALLEST = 512
+"""The bytes that a SQLite file has at least."""
+TABLES = (
+    "CREATE TABLE event (number INTEGER PRIMARY KEY, said TEXT NOT NULL, digest TEXT NOT NULL, "
+    "signature TEXT NOT NULL) STRICT",
+    "CREATE TABLE figures (id TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT",
+    "CREATE TABLE head (only INTEGER PRIMARY KEY CHECK (only = 1), events INTEGER NOT NULL, digest TEXT NOT NULL) "
+    "STRICT",
+    "INSERT INTO head VALUES (1, 0, '')",
+)
 
 
 class Store:
-    """An open ledger file."""
+    """An open ledger file. What cannot be written can still be read."""
 
     def __init__(self, path: Path, *, create: bool, wait: float = WAIT) -> None:
         """Open the file, or begin a new one where that is asked for."""
         self.path, self.wait = path, wait
         if path.is_dir():
             raise RequestError(f"{path} is a folder; name the ledger's file")
-        if not create and not path.exists():
-            raise RequestError(f"there is no ledger {path}; add a release to begin one, or name another (--ledger)")
         if not path.parent.is_dir():
             raise RequestError(f"{path.parent} is not a folder; make it first, or name another ledger")
+        if not path.exists():
+            if not create:
+                raise RequestError(f"there is no ledger {path}; add a release to begin one, or name another (--ledger)")
+            new_whole(path, _lay_out)
+        self._refuse_cut()
+        self.writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
         with self._told("opened"):
-            self._db = sqlite3.connect(path, timeout=wait, isolation_level=None)
+            self._db = self._opened()
             try:
                 self._begin()
             except BaseException:
                 self._db.close()
                 raise
 
+    def _refuse_cut(self) -> None:
+        """Refuse a file that SQLite would take for an empty one, or that lacks its end."""
+        try:
+            size = self.path.stat().st_size
+            with self.path.open("rb") as stream:
+                start = stream.read(100)
+        except OSError as error:
+            raise RequestError(f"{self.path} cannot be read ({error.strerror}); check its folder's rights") from None
+        if size < SMALLEST or not start.startswith(MAGIC):
+            raise DataError(
+                f"{self.path} is no ledger, or is damaged ({size:,} bytes); restore it from a copy, or name another"
+            )
+        page = int.from_bytes(start[16:18], "big")
+        pages = int.from_bytes(start[28:32], "big") if start[24:28] == start[92:96] else 0
+        journals = (self.path.with_name(f"{self.path.name}-{ending}") for ending in ("wal", "journal"))
+        if size < (65536 if page == 1 else page) * pages and not any(file.exists() for file in journals):
+            raise DataError(f"{self.path} is no ledger, or is damaged (it was cut short); restore it from a copy")
+
+    def _opened(self) -> sqlite3.Connection:
+        if self.writable:
+            return sqlite3.connect(self.path, timeout=self.wait, isolation_level=None)
+        with self.path.open("rb") as stream:
+            logged = stream.read(20)[18:20] == b"\2\2"
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if logged and log.exists() and log.stat().st_size:
+            raise RequestError(
+                f"{self.path} cannot be written, and part of it is in {log.name}; copy both to a folder of your own"
+            )
+        where = f"{self.path.absolute().as_uri()}?mode=ro{'&immutable=1' if logged else ''}"
+        found = sqlite3.connect(where, uri=True, timeout=self.wait, isolation_level=None)
+        if int(found.execute("PRAGMA user_version").fetchone()[0]) >= SCHEMA:
+            return found
+        # A file of an earlier version is brought up to date in memory.
+        copy = sqlite3.connect(":memory:", isolation_level=None)
+        found.backup(copy)
+        found.close()
+        return copy
+
     def _begin(self) -> None:
-        """Check whose file this is, and lay out a new one."""
+        """Check whose file this is, and bring an older one up to date."""
         self._refuse_others()
+        self._db.execute("PRAGMA trusted_schema=OFF")
+        if self._db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+            self._without_log()
+        self._db.execute("PRAGMA synchronous=EXTRA")
+        if self._number("user_version") < SCHEMA:
+            with self._transaction() as db:
+                version = self._number("user_version")
+                if version == 1:
+                    db.execute("ALTER TABLE release ADD COLUMN revises TEXT NOT NULL DEFAULT ''")
+                if version < 3:
+                    db.execute(AMENDMENTS)
+                if version < SCHEMA:
+                    for statement in TABLES:
+                        db.execute(statement)
+                    chained(db, self.append)
+                    db.execute(f"PRAGMA user_version={SCHEMA}")
+        self._refuse_others()
+
+    def _without_log(self) -> None:
         deadline = time.monotonic() + self.wait
         while True:
             try:
-                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA journal_mode=DELETE")
                 break
             except sqlite3.OperationalError as error:
-                # Changing the journal does not wait on its own while another process begins the same file.
+                # Changing the journal does not wait on its own while another process has the file open.
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
-        self._db.execute("PRAGMA synchronous=FULL")
-        if self._number("user_version") < SCHEMA:
-            with self.writing():
-                version = self._number("user_version")
-                if version == 0:
-                    self._db.execute(TABLES)
-                    self._db.execute(f"PRAGMA application_id={APPLICATION}")
-                elif version == 1:
-                    self._db.execute("ALTER TABLE release ADD COLUMN revises TEXT NOT NULL DEFAULT ''")
-                if version < SCHEMA:
-                    self._db.execute(AMENDMENTS)
-                    self._db.execute(f"PRAGMA user_version={SCHEMA}")
-        self._refuse_others()
 
     def _refuse_others(self) -> None:
         version, application = self._number("user_version"), self._number("application_id")
-        empty = version == 0 and self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        if not empty and application != APPLICATION:
+        if application != APPLICATION or not version:
             raise DataError(f"{self.path} is a database, but not a ledger of discreet; name another file")
         if version > SCHEMA:
             raise DataError(
@@ -133,36 +151,68 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Hold the only right to write; commit at the end, or leave everything as it was."""
-        with self._told("written"):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._db.execute("ROLLBACK")
-                raise
+        if not self.writable:
+            raise RequestError(f"{self.path} cannot be written; check the rights of the file and its folder")
+        with self._told("written"), self._transaction() as db:
+            yield db
 
-    def insert(self, db: sqlite3.Connection, table: str, row: Mapping[str, object]) -> None:
-        """Add a row by the names of its columns."""
-        marks = ", ".join("?" * len(row))
-        db.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._db
+            self._db.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """See the file as it is now, whatever others add to it meanwhile."""
+        with self._told("read"):
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                with suppress(sqlite3.Error):
+                    self._db.execute("COMMIT")
 
     def read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
         with self._told("read"):
             return list(self._db.execute(query, values))
 
+    def head(self) -> Head:
+        """Return the end of the chain."""
+        found = self.read("SELECT events, digest FROM head")
+        if len(found) != 1:
+            raise DataError(f"{self.path}: the head of the ledger's chain is missing; restore it from a copy")
+        return Head(*found[0])
+
+    def append(self, event: Event) -> None:
+        """Put an event at the end of the chain."""
+        number = self.head().events + 1
+        self._db.execute("INSERT INTO event VALUES (?, ?, ?, ?)", (number, event.said, event.digest, event.signature))
+        self._db.execute("UPDATE head SET events = ?, digest = ?", (number, event.digest))
+
+    def events(self) -> list[Event]:
+        """Return the whole chain."""
+        return [Event(*row) for row in self.read("SELECT said, digest, signature FROM event ORDER BY number")]
+
+    def faults(self) -> list[str]:
+        """Return what SQLite finds wrong with the file."""
+        found = [str(row[0]) for row in self.read("PRAGMA integrity_check(5)")]
+        return [] if found == ["ok"] else found
+
     @contextmanager
     def _told(self, doing: str) -> Iterator[None]:
         """Turn what SQLite says into errors that say what to do."""
         try:
             yield
-        except sqlite3.IntegrityError:
-            raise
         except sqlite3.OperationalError as error:
             raise self._explained(error, doing) from None
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise DataError(f"{self.path} is no ledger, or is damaged ({error}); restore it from a copy") from None
 
     def _explained(self, error: sqlite3.OperationalError, doing: str) -> Exception:
@@ -177,11 +227,27 @@ class Store:
                 f"{self.path} is being written by somebody else for longer than {self.wait:g} s; try again. "
                 f"{kept.capitalize()}"
             )
+        if name in ("", "SQLITE_ERROR") or "UTF-8" in str(error):
+            return DataError(f"{self.path} is no ledger, or is damaged ({error}); restore it from a copy")
         return RequestError(f"{self.path} cannot be {doing} ({error}); check its folder's rights. {kept.capitalize()}")
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+
+def _lay_out(path: Path) -> None:
+    """Make an empty ledger."""
+    db = sqlite3.connect(path, isolation_level=None)
+    try:
+        db.execute("BEGIN")
+        for statement in TABLES:
+            db.execute(statement)
+        db.execute(f"PRAGMA application_id={APPLICATION}")
+        db.execute(f"PRAGMA user_version={SCHEMA}")
+        db.execute("COMMIT")
+    finally:
+        db.close()
 
 
 class Originals:
@@ -190,12 +256,14 @@ class Originals:
     The ledger's own file says nothing of them: it can be handed on, and the folder stays where it is.
     """
 
+    PENDING = ".pending"
+
     def __init__(self, ledger: Path) -> None:
         """Name the folder; nothing is made before something is kept."""
         self.folder = ledger.with_name(f"{ledger.name}.originals")
 
-    def keep(self, release: str, original: Path) -> Path:
-        """Copy an original into the folder, whole or not at all."""
+    def prepare(self, release: str, original: Path) -> None:
+        """Copy an original into the folder, whole or not at all; it counts once :meth:`settle` is told of it."""
         if not original.is_file():
             raise RequestError(f"there is no original {original}; name the file, or leave --original out")
         try:
@@ -204,17 +272,21 @@ class Originals:
             data = original.read_bytes()
         except OSError as error:
             raise RequestError(f"{original} cannot be kept ({error.strerror or error}); nothing was added") from None
+        target = self.folder / f"{release}{original.suffix.lower()}{self.PENDING}"
+        write_whole(target, lambda part: part.write_bytes(data), private=True)
+        sync_folder(self.folder)
 
-        def write(part: Path) -> None:
-            with part.open("wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-
-        target = self.folder / f"{release}{original.suffix.lower()}"
-        write_whole(target, write)
-        target.chmod(PRIVATE_FILE)
-        return target
+    def settle(self, known: set[str]) -> None:
+        """Name the copies of releases that are in the ledger, and remove those that never came to be in it."""
+        if not self.folder.is_dir():
+            return
+        for pending in self.folder.glob(f"*{self.PENDING}"):
+            with suppress(OSError):
+                kept = pending.with_suffix("")
+                if kept.name.split(".")[0] in known:
+                    pending.replace(kept)
+                else:
+                    pending.unlink()
 
     def path(self, release: str) -> Path:
         """Return the original of a release."""
@@ -228,77 +300,3 @@ class Originals:
     def has(self, release: str) -> bool:
         """Say whether the original of a release was kept."""
         return self.folder.is_dir() and any(self.folder.glob(f"{release}.*"))
-
-
-def packed(release: Release) -> bytes:
-    """Return everything that a release publishes, as compressed JSON; the same release gives the same bytes."""
-    document = {
-        "method": release.method,
-        "parameters": dict(release.parameters),
-        "parts": [_part(part) for part in release.parts()],
-    }
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)
-    return zlib.compress(text.encode(), 6)
-
-
-def unpacked(body: bytes) -> Release:
-    """Return the release that was packed.
-
-    >>> shown = Figures.from_array([3, None, 9], {"size": ["small", "large", "Total"]}, name="firms")
-    >>> unpacked(packed(Release.of(shown))).parts()[0]
-    firms: size (3), 3 figures, 1 hidden (exact, suppressed)
-    """
-    try:
-        document = json.loads(zlib.decompress(body))
-        parts = tuple(_figures(part) for part in document["parts"])
-        return Release(None, document["method"], document["parameters"], parts)
-    except (zlib.error, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"a release in the ledger is damaged ({error}); restore the ledger from a copy") from None
-
-
-def digest(body: bytes, about: Mapping[str, str]) -> str:
-    """Return the SHA-256 of a packed release and of what is said about it."""
-    said = json.dumps(dict(about), sort_keys=True, ensure_ascii=False)
-    # The compressed bytes may differ between builds of zlib; what they hold does not.
-    return hashlib.sha256(said.encode() + b"\0" + zlib.decompress(body)).hexdigest()
-
-
-def _part(part: Figures) -> dict[str, Any]:
-    return {
-        "name": part.name,
-        "labels": {name: list(found) for name, found in part.labels.items()},
-        # The order of the dimensions is that of the columns of codes.
-        "dimensions": list(part.names),
-        "codes": part.codes.T.tolist(),
-        "values": part.values.tolist(),
-        "kind": part.kind.tolist(),
-        "kinds": [kind.to_dict() for kind in part.kinds],
-        "decimals": part.decimals,
-        "total": part.total,
-        "absent": part.absent,
-        "upper": None if part.upper is None else part.upper.tolist(),
-        "hierarchies": {name: [tree.to_dict() for tree in trees] for name, trees in part.hierarchies.items()},
-    }
-
-
-def _figures(data: Mapping[str, Any]) -> Figures:
-    names = data["dimensions"]
-    size = len(data["values"])
-    return Figures(
-        {name: tuple(data["labels"][name]) for name in names},
-        np.array(data["codes"], np.int64).reshape(len(names), size).T,
-        np.array(data["values"], np.int64),
-        np.array(data["kind"], np.int64),
-        tuple(Kind.from_dict(kind) for kind in data["kinds"]),
-        name=data["name"],
-        decimals=data["decimals"],
-        total=data["total"],
-        hierarchies={name: tuple(Hierarchy.from_dict(t) for t in trees) for name, trees in data["hierarchies"].items()},
-        absent=data["absent"],
-        upper=None if data["upper"] is None else np.array(data["upper"], np.int64),
-    )
-
-
-def _plain(item: Any) -> Any:
-    """Return arrays and numbers of NumPy as JSON knows them, and anything else as its text."""
-    return item.tolist() if isinstance(item, np.ndarray | np.generic) else str(item)

@@ -62,14 +62,14 @@ class HeldCircuits(NamedTuple):
 
     ``where`` has the first entry and the length of each demand's circuit in the pool. The pool holds, for every entry,
     its class, its move, its demand, and the entry before it that uses the same class; ``head`` is the last of those.
-    ``tried`` marks classes that cannot be released as long as nothing changes near them.
+    ``stirred`` says after how many releases something last changed near a class.
     """
 
     hidden: BoolArray
     cost: FloatArray
     where: IntArray
     head: IntArray
-    tried: BoolArray
+    stirred: IntArray
 
 
 class CircuitSearch(NamedTuple):
@@ -141,7 +141,7 @@ def circuit(
         if outcome != FOUND:
             break
         whole = _to_integers(move, found[:count], moves[:count], Room(a, b), unit)
-        if whole and _fits(on, found[:count], moves[:count]):
+        if whole and _fits(on, count, work):
             break
         if most_tries > 0 and own >= PARTS * unit and unit < PARTS:
             # Halves and thirds of coarser steps are integers.
@@ -191,19 +191,26 @@ def _to_integers(move: Move, found: IntArray, moves: FloatArray, room: Room, uni
 
 
 @compiled
-def _fits(on: ClassEquations, found: IntArray, moves: FloatArray) -> bool:
+def _fits(on: ClassEquations, count: int, work: Scratch) -> bool:
     """Check in integers that every sum stays."""
-    for i in range(found.size):
+    found, moves, place, seen = work.found, work.moves, work.column_of, work.row_of
+    for i in range(count):
+        place[found[i]] = i
+    fits = True
+    for i in range(count):
         for k in range(on.begins[found[i]], on.begins[found[i] + 1]):
-            total = 0.0
-            for t in range(on.starts[on.rows[k]], on.starts[on.rows[k] + 1]):
-                for other in range(found.size):
-                    if found[other] == on.columns[t]:
-                        total += on.signs[t] * moves[other]
-                        break
-            if total != 0.0:
-                return False
-    return True
+            e, total = on.rows[k], 0.0
+            if seen[e] >= 0 or not fits:
+                continue
+            seen[e] = i
+            for t in range(on.starts[e], on.starts[e + 1]):
+                if place[on.columns[t]] >= 0:
+                    total += on.signs[t] * moves[place[on.columns[t]]]
+            fits = total == 0.0
+    for i in range(count):
+        place[found[i]] = -1
+        seen[on.rows[on.begins[found[i]] : on.begins[found[i] + 1]]] = -1
+    return fits
 
 
 @compiled

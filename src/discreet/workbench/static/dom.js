@@ -25,7 +25,7 @@ export function append(node, children) {
 // appears only later. If you have moved on meanwhile, nothing happens.
 let lost = null;
 document.addEventListener("focusin", () => { lost = null; });
-const NAMES = ["by", "pick", "hierarchy", "linked", "entry", "file"];
+const NAMES = ["by", "pick", "hierarchy", "linked", "entry", "file", "tool", "batch", "sheet"];
 function nameOf(control) {
   if (control.id) return `#${CSS.escape(control.id)}`;
   const own = NAMES.find((name) => control.dataset && name in control.dataset);
@@ -61,6 +61,13 @@ export function toast(text) {
   node.classList.add("on");
   clearTimeout(timer);
   timer = setTimeout(() => node.classList.remove("on"), 2600);
+}
+
+// A button that says why it cannot be used, beside it and to whoever cannot see it.
+export function button(attributes, words, why = "") {
+  const id = why ? `why-${attributes.id}` : null;
+  const made = el("button", { type: "button", ...attributes, disabled: Boolean(why), "aria-describedby": id, title: why || attributes.title || null }, words);
+  return why ? [made, el("span", { class: "why", id }, why)] : [made];
 }
 
 // A refusal is shown with the command that was refused, so the page never names another one below it.

@@ -1,0 +1,172 @@
+"""What happened to a ledger: a chain of events, each with the digest of itself and of all events before it.
+
+Nothing in the chain can be changed, left out or put in without breaking every digest behind it. Whoever can write the
+file can also forge a whole new chain, or cut events off its end. Two things show that: the head of the chain, kept
+elsewhere, and signatures by a key that the forger does not have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DataError, RequestError
+from discreet.decide.ledger.entry import Amendment, Entry
+
+START = ""
+"""The head of an empty chain."""
+TAGS = ("population", "period", "variable")
+ADDED = ("id", "title", "published", "method", "dimensions", "figures", "hidden", *TAGS, "revises")
+"""What an event says of a release that is added, beside the digest and size of its figures."""
+SHORTEST = 16
+"""The fewest bytes of a key: 128 bits cannot be guessed."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that was done to the ledger: ``said`` as JSON, the digest of the chain up to here, a signature."""
+
+    said: str
+    digest: str
+    signature: str = ""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The end of a chain: how many events it has, and the digest of all of them."""
+
+    events: int = 0
+    digest: str = START
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What is known of the figures of a release: the digest of them with what was said, and their size in bytes."""
+
+    digest: str
+    size: int
+
+
+def event(before: Head, said: Mapping[str, Any], key: bytes | None) -> Event:
+    """Return the event that follows in a chain, signed if there is a key.
+
+    >>> first = event(Head(), {"event": "withdraw", "release": "1"}, None)
+    >>> first.digest == event(Head(1, first.digest), {"event": "withdraw", "release": "1"}, None).digest
+    False
+    """
+    text = json.dumps(dict(said), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    mark = _linked(before.digest, text)
+    return Event(text, mark, "" if key is None else _signed(key, mark))
+
+
+def addition(entry: Entry, stored: Stored) -> dict[str, Any]:
+    """Return what is said of a release that is added."""
+    return {"event": "add", **{name: getattr(entry, name) for name in ADDED}, **vars(stored)}
+
+
+def read_key(source: str | Path | bytes | None) -> bytes | None:
+    """Return the key of an office, from its file."""
+    if source is None:
+        return None
+    try:
+        key = source if isinstance(source, bytes) else Path(source).read_bytes().strip()
+    except OSError as error:
+        raise RequestError(f"the key {source!s} cannot be read ({error.strerror}); name its file (--key)") from None
+    if len(key) < SHORTEST:
+        raise RequestError(f"the key has {len(key)} bytes; give {SHORTEST} or more that nobody can guess")
+    return key
+
+
+class History:
+    """The events of a ledger, checked link by link, and what follows from them.
+
+    ``bodies`` are the ids of the releases whose figures are there. An error says where the chain breaks.
+    """
+
+    def __init__(
+        self, path: Path, events: Sequence[Event], head: Head, bodies: Collection[str], key: bytes | None = None
+    ) -> None:
+        self.path, self.head = path, head
+        self.entries: dict[str, Entry] = {}
+        self.stored: dict[str, Stored] = {}
+        self.digests = [one.digest for one in events]
+        before = START
+        for number, one in enumerate(events, start=1):
+            if _linked(before, one.said) != one.digest:
+                raise self._broken(number, "does not follow from those before it")
+            if key is not None and one.signature and not hmac.compare_digest(_signed(key, one.digest), one.signature):
+                raise self._broken(number, "is not signed with this key")
+            before = one.digest
+            try:
+                self._apply(json.loads(one.said))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                raise self._broken(number, "cannot be read") from None
+        if head != Head(len(events), before):
+            raise self._broken(len(events), f"should be number {head.events}, and the last: some are missing or added")
+        if key is not None and events and not events[-1].signature:
+            raise self._broken(len(events), "is not signed")
+        if lost := sorted(set(self.entries) ^ set(bodies)):
+            raise DataError(
+                f"{path}: release {lost[0]} is {'there' if lost[0] in bodies else 'listed'}, but "
+                f"{'no event tells of it' if lost[0] in bodies else 'its figures are gone'}; restore the ledger from "
+                "a copy"
+            )
+
+    def _broken(self, number: int, what: str) -> DataError:
+        return DataError(
+            f"{self.path}: the chain of the ledger breaks at event {number:,}, which {what}; the file was changed: "
+            "restore it from a copy"
+        )
+
+    def _apply(self, said: dict[str, Any]) -> None:
+        """Take in one event."""
+        what = said.pop("event")
+        if what == "add":
+            given: dict[str, Any] = {name: tuple(v) if isinstance(v := said[name], list) else v for name in ADDED}
+            if given["id"] in self.entries or not set(said) <= {*ADDED, "digest", "size"}:
+                raise ValueError
+            self.entries[given["id"]] = Entry(**given)
+            self.stored[given["id"]] = Stored(said["digest"], int(said["size"]))
+            return
+        entry = self.entries[said.pop("release")]
+        if what == "withdraw":
+            changed = replace(entry, withdrawn=said["day"], reason=said["reason"], unseen=bool(said["unseen"]))
+        elif what == "retag":
+            # Each amendment says what it replaced.
+            now = {tag: said[tag] for tag in TAGS}
+            told = {item.name: said[item.name] for item in fields(Amendment) if item.name not in TAGS}
+            was = Amendment(**told, **{tag: getattr(entry, tag) for tag in TAGS})
+            changed = replace(entry, **now, amended=(*entry.amended, was))
+        else:
+            raise ValueError
+        self.entries[entry.id] = changed
+
+    def refuse_other(self, head: str) -> None:
+        """Refuse a ledger whose chain does not hold the head that somebody kept elsewhere."""
+        wanted = head.strip().lower()
+        if len(wanted) < SHORTEST or not any(one.startswith(wanted) for one in self.digests):
+            raise DataError(
+                f"{self.path}: no event of the chain has the head {head!r}; events were cut off or replaced, or it is "
+                f"the head of another ledger. This one ends in {self.head.digest[:SHORTEST]}… after "
+                f"{self.head.events:,} events"
+            )
+
+
+def said_of(entry: Entry) -> dict[str, str]:
+    """Return what was said about a release when it was added, as its digest covers it."""
+    first = entry.amended[0] if entry.amended else entry
+    said = {"title": entry.title} | {tag: getattr(first, tag) for tag in TAGS}
+    return said | ({"revises": "\n".join(entry.revises)} if entry.revises else {})
+
+
+def _linked(before: str, said: str) -> str:
+    return hashlib.sha256(f"{before}\n{said}".encode()).hexdigest()
+
+
+def _signed(key: bytes, digest: str) -> str:
+    return hmac.new(key, digest.encode(), hashlib.sha256).hexdigest()

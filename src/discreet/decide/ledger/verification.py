@@ -1,0 +1,37 @@
+"""What the verification of a ledger says."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from discreet.core.text import many
+
+
+@dataclass(frozen=True)
+class Verification:
+    """A ledger that is as it was written: its head, how much is in it, and what else it was held against.
+
+    ``signed`` says that signatures were checked by a key, ``kept`` is a head that was kept elsewhere and found again.
+    """
+
+    head: str
+    events: int
+    releases: int
+    signed: bool
+    kept: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+        by = " Its signatures are those of the key." if self.signed else ""
+        found = f" It holds everything up to the head {self.kept[:16]}… that was kept." if self.kept else ""
+        return f"The chain of {many(self.events, 'event')} and {many(self.releases, 'release')} is whole.{by}{found}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {**asdict(self), "sentence": self.sentence}
+
+    def __str__(self) -> str:
+        """Return the result and the head."""
+        return f"{self.sentence}\nhead {self.head}"
