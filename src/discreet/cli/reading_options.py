@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import show
 from discreet.cli.compose import argument, panel
-from discreet.cli.options import Example, about, named_files, names, pairs
+from discreet.cli.options import Example, about, in_published, named_files, names, pairs
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 RECORDS = "From records"
 in_reading, in_records = panel("Reading the table"), panel(RECORDS)
-in_published = panel("How the figures were published")
 
 Dimensions = Annotated[str | None, in_reading("Columns that classify, comma-separated; all but the counts by default.")]
 Rda = Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .tab file.")]

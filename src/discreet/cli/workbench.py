@@ -18,7 +18,7 @@ CLOSE = "Ctrl+C closes the workbench."
 def workbench(
     context: typer.Context,
     files: Annotated[
-        list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.")
+        list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.", "FILE…")
     ] = None,
     ledger: Annotated[Path | None, option("The ledger of what is published.")] = None,
     port: Annotated[int, option("Where to listen; any free port by default.", min=0, max=65535)] = 0,

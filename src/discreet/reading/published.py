@@ -34,7 +34,10 @@ def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> An
                 raise RequestError(f"{published}: a .tab file holds no statistics; give the published file (.csv)")
             return read_tab_release(published, **own)
         return read_release(published, **given)
-    return release_from_frame(published, **given) if is_frame(published) else published
+    if not is_frame(published):
+        return published
+    # A frame has no text of its own.
+    return release_from_frame(published, **{n: one for n, one in given.items() if n not in ("encoding", "delimiter")})
 
 
 def open_released(released: Any, reading: Reading) -> Any:

@@ -19,6 +19,7 @@ from discreet.cli.options import in_output
 from discreet.cli.protection_record import default_record, write_protection_record
 from discreet.cli.reading_options import NamedOriginal, defined_statistics, opened
 from discreet.core.errors import RequestError
+from discreet.core.text import settings_text
 from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.cell_key import KeyedTable
 from discreet.reading.opened import Opened
@@ -162,7 +163,7 @@ def deliver(done: Protected, original: Original, kept: Kept, *, as_program: bool
     data["written"] = [*map(str, kept.write(data, released)), *data.pop("agency_files", ())]
 
     def face(console: show.Console) -> None:
-        made = ", ".join(f"{name} {value}" for name, value in done.release.parameters.items())
+        made = settings_text(done.release.parameters)
         show.measured(console, done.release.method, f"({made})" if made else "")
         console.print(done.changes.sentence)
         if done.release.trial:
