@@ -66,7 +66,13 @@ def inspect(
 
             file = Path(folder, f"{example}.csv")
             datasets.load(str(example)).write(file)
-        given = {"count": count, "dimensions": dimensions, "layout": layout, "total": total, "delimiter": delimiter}
+        given: dict[str, Any] = {
+            "count": count,
+            "dimensions": dimensions,
+            "layout": layout,
+            "total": total,
+            "delimiter": delimiter,
+        }
         given |= {"marks": mark, "statistics": defined_statistics(statistic, statistics)}
         given |= {"numbers": numbers, "notes": notes}
         result = _inspected(file, rda, given, cells=cells, encoding=encoding, recompute=margins == "recompute")
