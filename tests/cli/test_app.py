@@ -305,3 +305,16 @@ def test_commands_take_a_bundled_table(command: str, tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     outcome = run(*command.split(), "--example", "cholesterol")
     assert outcome.code in (0, 1), outcome.err
+
+
+def test_what_solvers_print_past_python_does_not_reach_the_output(tmp_path: Path) -> None:
+    code = (
+        "import os, sys\n"
+        "from discreet.cli import app\n"
+        "run = app._run\n"
+        "app._run = lambda given: (os.write(1, b'remark of a solver'), run(given))\n"
+        "sys.argv = ['discreet', 'risk', '--example', 'religion', '--json']\n"
+        "app.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["command"] == "risk"

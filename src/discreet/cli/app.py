@@ -91,8 +91,21 @@ def main(arguments: list[str] | None = None) -> None:
         # It has processes and a folder to close, and runs commands in others.
         _run(sys.argv[1:])
     else:
+        _keep_to_ourselves()
         with interruptible():
             _run(sys.argv[1:])
+
+
+def _keep_to_ourselves() -> None:
+    """Keep the output stream for what discreet prints: solvers print remarks of their own there, past Python."""
+    if not isinstance(sys.stdout, io.TextIOWrapper):
+        return
+    sys.stdout.flush()
+    ours = os.fdopen(os.dup(1), "wb")
+    sys.stdout = io.TextIOWrapper(
+        ours, encoding=sys.stdout.encoding, errors="replace", line_buffering=sys.stdout.line_buffering
+    )
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _run(given: list[str]) -> None:

@@ -33,25 +33,28 @@ def interruptible() -> Iterator[None]:
     ear, mouth = socket.socketpair()
     mouth.setblocking(False)
     before = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_listen, args=(ear,), daemon=True).start()
+    said = threading.Event()
+    threading.Thread(target=_listen, args=(ear, said), daemon=True).start()
     try:
         yield
     finally:
+        said.set()
         signal.set_wakeup_fd(before)
         mouth.close()
 
 
-def _listen(ear: socket.socket) -> None:
+def _listen(ear: socket.socket, said: threading.Event) -> None:
     """Wait for the signal, then for the main thread, and end the process if that is still at work."""
     with ear:
         while heard := ear.recv(16):
             if signal.SIGINT in heard:
                 time.sleep(GRACE)
-                _end()
+                # The main thread may have said so, and be waiting for threads before it ends.
+                _end(quietly=said.is_set())
 
 
-def _end() -> None:
+def _end(quietly: bool) -> None:
     # A progress bar hides the cursor of a terminal.
     cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
-    print(f"{cursor}discreet: {MESSAGE}", file=sys.stderr, flush=True)
+    print(cursor if quietly else f"{cursor}discreet: {MESSAGE}\n", end="", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)
