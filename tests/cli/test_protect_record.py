@@ -1,4 +1,4 @@
-"""Every release that a command writes has a record, from which it is made again."""
+"""Every command that writes a release writes a record where it is asked for, from which the release is made again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def religion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_release_is_made_again(method: str, religion: str) -> None:
     name, *options = METHODS[method]
-    made = run("protect", name, religion, *options, "-o", "release.csv", "--json")
+    made = run("protect", name, religion, *options, "-o", "release.csv", "--record", "release.record.json", "--json")
     assert json.loads(made.out)["written"] == ["release.csv", "release.record.json"]
     before = Path("release.csv").read_bytes()
     outcome = run("replay", "release.record.json", "--json")
@@ -47,18 +47,28 @@ def test_a_release_is_made_again(method: str, religion: str) -> None:
     ids=lambda command: command[0],
 )
 def test_records_and_companions(command: list[str], religion: str) -> None:
-    for form in (["-o", "new.parquet"], ["--output=new.parquet", "--record=my.json"]):
+    for form in (["-o", "new.parquet", "--record", "my.json"], ["--output=new.parquet", "--record=my.json"]):
         assert run("protect", *command, *form).code == 0
         Path("kept.csv").write_text("untouched", encoding="utf-8")
-        record = "my.json" if len(form[1]) > 12 and form[0] != "-o" else "new.record.json"
-        assert run("replay", record).code == 0, run("replay", record)
+        assert run("replay", "my.json").code == 0, run("replay", "my.json")
         assert Path("kept.csv").read_text(encoding="utf-8") == "untouched"
 
 
 def test_linked_tables_name_the_files_that_were_written(religion: str) -> None:
     Path("a.csv").write_text("activity,size,count\nA,s,5\nA,m,7\nB,s,2\nB,m,9\n", encoding="utf-8")
     Path("b.csv").write_text("activity,region,count\nA,N,8\nA,S,4\nB,N,6\nB,S,5\n", encoding="utf-8")
-    linked = ("protect", "random-rounding", "a.csv", "--linked", "b.csv", "--with-margins", "-o", "lin.csv")
+    linked = (
+        "protect",
+        "random-rounding",
+        "a.csv",
+        "--linked",
+        "b.csv",
+        "--with-margins",
+        "-o",
+        "lin.csv",
+        "--record",
+        "lin.record.json",
+    )
     made = json.loads(run(*linked, "--json").out)
     assert made["written"] == ["lin-1.csv", "lin-2.csv", "lin.record.json"]
     assert made["output"] is None
@@ -67,7 +77,17 @@ def test_linked_tables_name_the_files_that_were_written(religion: str) -> None:
 
 
 def test_another_original_is_noticed(religion: str, tmp_path: Path) -> None:
-    run("protect", "conventional-rounding", religion, "--base", "5", "-o", "release.csv")
+    run(
+        "protect",
+        "conventional-rounding",
+        religion,
+        "--base",
+        "5",
+        "-o",
+        "release.csv",
+        "--record",
+        "release.record.json",
+    )
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     Path("release.record.json").rename(folder / "release.record.json")
@@ -85,5 +105,7 @@ def test_another_original_is_noticed(religion: str, tmp_path: Path) -> None:
 def test_a_record_needs_a_release(religion: str) -> None:
     refused(run("protect", "conventional-rounding", religion, "--record", "r.json"))
     run("protect", "conventional-rounding", religion, "-o", "release.csv")
+    assert not list(Path().glob("*.json"))
+    run("protect", "conventional-rounding", religion, "-o", "release.csv", "--record", "release.record.json")
     with pytest.raises(dc.RequestError, match="discreet replay"):
         dc.replay("release.record.json")

@@ -390,7 +390,7 @@ def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:
         assert opened["state"]["table"] == "religion.csv"
         assert len(opened["steps"]) == 2
         names = {f["name"] for f in second.json("GET", "api/start")["files"]}
-        assert names == {"religion.csv", "r.csv", "r.record.json"}
+        assert names == {"religion.csv", "r.csv"}
     replayed = run("workbench", tmp_path / "work.discreet", "--replay", "--json")
     assert replayed.code == 0, replayed
     assert [step["outcome"] for step in json.loads(replayed.out)["steps"]] == ["same", "same"]

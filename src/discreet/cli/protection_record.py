@@ -29,11 +29,6 @@ class Invocation:
     arguments: Sequence[str]
 
 
-def default_record(output: Path) -> Path:
-    """Return where the record of a release goes if nothing else is said: beside it."""
-    return output.with_name(f"{output.stem}.record.json")
-
-
 def write_protection_record(
     path: Path, arguments: Sequence[str], seed: int | None, results: Mapping[str, Any], written: Sequence[Path]
 ) -> None:

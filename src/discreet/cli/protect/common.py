@@ -16,7 +16,7 @@ import typer
 from discreet.cli import options, show
 from discreet.cli.compose import composed, explained, option, parameter
 from discreet.cli.options import in_output
-from discreet.cli.protection_record import default_record, write_protection_record
+from discreet.cli.protection_record import write_protection_record
 from discreet.cli.reading_options import NamedOriginal, defined_statistics, opened
 from discreet.core.errors import RequestError
 from discreet.core.text import settings_text
@@ -41,7 +41,7 @@ PublishedStatistic = Annotated[
 ]
 StatisticFile = Annotated[Path | None, in_output("A TOML file of such definitions.")]
 Record = Annotated[
-    Path | None, in_output("Where the record goes, from which discreet replay makes it again; beside --output.")
+    Path | None, in_output("Write a record, with the seed, from which discreet replay makes the release again.")
 ]
 NO_DRAW = options.Draw()
 Linked = Annotated[list[Path] | None, option("A further table, read as FILE is and protected together with it.")]
@@ -138,9 +138,8 @@ class Kept:
         """Refuse a record that cannot be written, or has no release, before any work is done."""
         if record is not None and output is None:
             raise RequestError("--record keeps how a release was made; write the release too (--output)")
-        path = record if record is not None or output is None else default_record(output)
-        show.check_output(path, output, endings=(".json",))
-        return cls(context.obj.arguments, seed, output, path)
+        show.check_output(record, output, endings=(".json",))
+        return cls(context.obj.arguments, seed, output, record)
 
     def write(self, results: Mapping[str, Any], written: Sequence[Path]) -> tuple[Path, ...]:
         """Write the record of what was written; return all files."""
