@@ -22,7 +22,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import BoolArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.feasible.candidates import Candidates, fitting
+from discreet.feasible.candidates import Candidates, Fitting, fitting
 from discreet.feasible.respondent_values import unjudged, with_respondents
 from discreet.feasible.statistic_ranges import with_statistics
 from discreet.reading.original import is_frame
@@ -138,6 +138,7 @@ def audit(
     LAWS.check(law)
     limits = limits or Limits()
     original = open_truth(original)
+    response = response or (None if sensitivity is None else sensitivity.response)
     tables, told = _tables_of(insiders, contributions, original, sensitivity)
     if limits.within is not None and not isinstance(contributions, Contributions):
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
@@ -150,17 +151,10 @@ def audit(
     equations, crossing, asked = ask(
         parts, about, sums or {}, least, most, in_question, between=not verdict_only, layout=layout
     )
-    if equations.measured is not None and law != "interval":
-        raise RequestError(
-            f"the law {law!r} does not weigh what statistics beside the figures say; audit them by the law 'interval' "
-            "(law=, --law)"
-        )
-    equations = with_statistics(replace(equations, draws=draws_of(releases)))
-    equations, groups = with_respondents(equations)
+    _check_law(law, equations)
+    equations, groups = with_respondents(with_statistics(replace(equations, draws=draws_of(releases))))
     if silent := unjudged(equations):
         told = "; ".join(filter(None, [told, f"{UNJUDGED} {', '.join(silent)}"]))
-    # Tables that are said to fit know nothing of statistics.
-    plain = equations.measured is None
     # That no cell needs protection is believed of a verdict on levels alone.
     levels = limits.levels if verdict_only else limits.levels or None
     reach = reach_of(equations, levels, original, protection, sensitivity)
@@ -172,8 +166,7 @@ def audit(
         known += found
     if tables:
         secret = np.isfinite(reach.low) if reach.sensitive is None and limits.levels is not None else reach.sensitive
-        which = response or (sensitivity.response if sensitivity is not None else None)
-        known += respondents(everybody, tables, which, secret, several=insiders != "singletons")
+        known += respondents(everybody, tables, response, secret, several=insiders != "singletons")
     judge = Judge(
         equations,
         limits,
@@ -188,7 +181,7 @@ def audit(
         clock=Clock.within(time_limit),
         prior_bits=_prior_bits(equations, least, most),
         singles=singles,
-        fitting=fitting(everybody, candidates) if verdict_only and candidates is not None and plain else None,
+        fitting=_fitting(everybody, candidates) if verdict_only else None,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
     if verdict_only:
@@ -203,8 +196,21 @@ def audit(
     sheets += [judge.respondents(groups)] if groups else []
     sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
-    shown = sum(int((~part.hidden).sum()) for part in published)
-    return _result(sheets, judge, shown, proofs, AuditCriterion(limits, protection, rules), told)
+    return _result(sheets, judge, published, proofs, AuditCriterion(limits, protection, rules), told)
+
+
+def _fitting(equations: Equations, candidates: Candidates | None) -> Fitting | None:
+    """Return which tables that are said to fit do; they know nothing of statistics."""
+    return fitting(equations, candidates) if candidates is not None and equations.measured is None else None
+
+
+def _check_law(law: str, equations: Equations) -> None:
+    """Refuse a law that does not weigh statistics where some are beside the figures."""
+    if equations.measured is not None and law != "interval":
+        raise RequestError(
+            f"the law {law!r} does not weigh what statistics beside the figures say; audit them by the law 'interval' "
+            "(law=, --law)"
+        )
 
 
 def _cells(
@@ -266,7 +272,12 @@ def _tables_of(
 
 
 def _result(
-    sheets: list[Sheet], judge: Judge, published: int, proofs: int | None, criterion: AuditCriterion, told: str
+    sheets: list[Sheet],
+    judge: Judge,
+    published: Sequence[Figures],
+    proofs: int | None,
+    criterion: AuditCriterion,
+    told: str,
 ) -> Audit:
     """Put all findings under each other, judge them together, and prove the worst."""
     findings = joined([sheet.findings for sheet in sheets])
@@ -297,7 +308,8 @@ def _result(
         notes.append("the rules call no cell sensitive")
         fine = ranks <= {RANK["safe"]}
     verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"
-    return Audit(verdict, findings, judge.law, published, sheets[0].tables, "; ".join(notes), written, criterion)
+    shown = sum(int((~part.hidden).sum()) for part in published)
+    return Audit(verdict, findings, judge.law, shown, sheets[0].tables, "; ".join(notes), written, criterion)
 
 
 def _of_everybody(equations: Equations, knows: Sequence[Fact]) -> Equations:

@@ -176,12 +176,7 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     any case.
     """
     equations = cells.equations
-    clash = np.flatnonzero(published & demands.sensitive)
-    if clash.size:
-        raise InfeasibleError(
-            f"cell {equations.describe(int(clash[0]))} is sensitive and must be published; let it be suppressed, or "
-            "take it out of the rules"
-        )
+    _refuse_clash(equations, published & demands.sensitive)
     can = ~equations.exact & ~published
     if not zeros:
         can &= (cells.values != 0) | demands.sensitive | ~cells.listed
@@ -236,6 +231,14 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     )
     levels = (most(level) for level in (demands.lower, demands.upper, demands.sliding))
     return Problem(cells, demands, member, system, free, *levels)
+
+
+def _refuse_clash(equations: Equations, both: BoolArray) -> None:
+    if both.any():
+        raise InfeasibleError(
+            f"cell {equations.describe(int(both.argmax()))} is sensitive and must be published; let it be suppressed, "
+            "or take it out of the rules"
+        )
 
 
 def _merged(equations: Equations, can: BoolArray) -> tuple[Any, IntArray, BoolArray]:
