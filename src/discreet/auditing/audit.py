@@ -136,8 +136,7 @@ def audit(
     (3.0, 6.0, 2.0, 0.5)
     """
     LAWS.check(law)
-    limits = limits or Limits()
-    original = open_truth(original)
+    limits, original = limits or Limits(), open_truth(original)
     response = response or (None if sensitivity is None else sensitivity.response)
     tables, told = _tables_of(insiders, contributions, original, sensitivity)
     if limits.within is not None and not isinstance(contributions, Contributions):
@@ -148,16 +147,15 @@ def audit(
         told = f"{told}; {UNSAID}" if told else UNSAID
     parts = (*published, *unpublished(about, published))
     in_question = sums_of(parts, _cells(sums or {}, limits, attackers, knows), sensitivity)
-    equations, crossing, asked = ask(
-        parts, about, sums or {}, least, most, in_question, between=not verdict_only, layout=layout
-    )
+    between = not verdict_only
+    equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, between=between, layout=layout)
     _check_law(law, equations)
     equations, groups = with_respondents(with_statistics(replace(equations, draws=draws_of(releases))))
     if silent := unjudged(equations):
         told = "; ".join(filter(None, [told, f"{UNJUDGED} {', '.join(silent)}"]))
     # That no cell needs protection is believed of a verdict on levels alone.
-    levels = limits.levels if verdict_only else limits.levels or None
-    reach = reach_of(equations, levels, original, protection, sensitivity)
+    demanded = limits.levels if verdict_only else limits.levels or None
+    reach = reach_of(equations, demanded, original, protection, sensitivity)
     everybody = _of_everybody(equations, knows)
     known = [knowledge_of(everybody, attacker) for attacker in attackers]
     singles = np.zeros(0, np.int64)
