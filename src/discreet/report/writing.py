@@ -24,7 +24,8 @@ def write_report(data: Mapping[str, Any], path: str | Path, *, edition: str = "i
     Args:
         data: what their ``to_dict()`` returns.
         path: a file that ends in ``.html``, ``.md``, ``.json`` or ``.pdf`` (which needs Chromium).
-        edition: ``"internal"`` shows original values and is marked as confidential on every page; ``"public"`` is made
+        edition: ``"internal"`` shows original values is marked as confidential on every page and
+            readable by its owner alone; ``"public"`` is made
             of the release alone, and is checked to hold no original figure that is not published.
     """
     file = Path(path)
@@ -37,9 +38,9 @@ def write_report(data: Mapping[str, Any], path: str | Path, *, edition: str = "i
         from discreet.report.pdf import find_chromium, write_pdf
 
         browser = find_chromium()
-        write_pdf(report_text(data, ".html", edition), file, browser)
+        write_pdf(report_text(data, ".html", edition), file, browser, private=edition == "internal")
     else:
-        write_text(file, report_text(data, kind, edition))
+        write_text(file, report_text(data, kind, edition), private=edition == "internal")
     return file
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
+from discreet.table.arrow_files import Formulas, label_columns, refuse_format, write_csv, write_parquet
 from discreet.table.figures import Figures, decimal_texts
 from discreet.table.frequencies import Frequencies
 from discreet.table.kinds import Kind
@@ -37,6 +37,7 @@ def write_figures(
     *,
     value: str,
     mark: str,
+    formulas: Formulas = "defuse",
 ) -> tuple[Path, ...]:
     """Write published tables, each to a file of its own; see :meth:`Release.write`.
 
@@ -53,7 +54,7 @@ def write_figures(
             note = {**about, **_note(part, value, inner if len(parts) == 1 else None)}
             write_parquet(pa.table(data), name, {"kind": "release", "schema": SCHEMA, **note})
         else:
-            write_csv(pa.table(data), name)
+            write_csv(pa.table(data), name, formulas=formulas)
     return tuple(names)
 
 

@@ -257,8 +257,9 @@ def write_tab(
     labels = [[f'"{axis.codes[code]}"' for code in tabulation.codes(axis.name)] for axis in tabulation.axes]
     figures = [[_figure(figure) for figure in column] for _, _, column in columns]
     metadata = file.with_suffix(".rda")
-    write_text(metadata, "\n".join(meta) + "\n")
-    write_text(file, "".join(f"{separator.join(row)}\n" for row in zip(*labels, *figures, strict=True)))
+    write_text(metadata, "\n".join(meta) + "\n", private=True)
+    text = "".join(f"{separator.join(row)}\n" for row in zip(*labels, *figures, strict=True))
+    write_text(file, text, private=True)
     return [*written, metadata, file]
 
 

@@ -20,6 +20,7 @@ from discreet.protect.cell_key import KeyedTable
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_linked
 from discreet.table import Table
+from discreet.table.arrow_files import Formulas
 from discreet.table.release import TRIAL
 
 if TYPE_CHECKING:
@@ -60,7 +61,13 @@ def protects(
     own = inspect.signature(build, eval_str=True).parameters
 
     def command(
-        *, how: NamedOriginal, output: Path | None, json: bool, draw: options.Draw = NO_DRAW, **given: Any
+        *,
+        how: NamedOriginal,
+        output: Path | None,
+        keep_formulas: bool,
+        json: bool,
+        draw: options.Draw = NO_DRAW,
+        **given: Any,
     ) -> None:
         draw.check()
         others = (given.pop("linked") or []) if linked else []
@@ -82,24 +89,35 @@ def protects(
             done = done.as_trial() if draw.trial else done
         if isinstance(found, Opened) and found.note:
             done = replace(done, notes=(found.note, *done.notes))
-        deliver(done, true, output=output, as_program=json, finish=finish)
+        deliver(done, true, output=output, formulas=_formulas(keep_formulas), as_program=json, finish=finish)
 
     command.__name__ = build.__name__
     mine = [one for one in own.values() if one.name != "original"]
     mine += [parameter("linked", Linked, None)] if linked else []
     drawn = [parameter("draw", options.Draw)] if random else []
-    written = [parameter("output", Output, None), *drawn, parameter("json", options.Json, False)]
+    kept = parameter("keep_formulas", options.KeepFormulas, False)
+    written = [parameter("output", Output, None), kept, *drawn, parameter("json", options.Json, False)]
     return composed(command, explained(build, examples), [*mine, parameter("how", NamedOriginal), *written])
 
 
+def _formulas(keep: bool) -> Formulas:
+    return "keep" if keep else "defuse"
+
+
 def deliver(
-    done: Protected, original: Original, *, output: Path | None, as_program: bool, finish: Finish | None = None
+    done: Protected,
+    original: Original,
+    *,
+    output: Path | None,
+    as_program: bool,
+    finish: Finish | None = None,
+    formulas: Formulas = "defuse",
 ) -> None:
     """Write the release if a file was named, then say what was done, for a program or for a person."""
     written: tuple[Path, ...] = ()
     if output is not None:
         value = "value" if getattr(original, "responses", ()) else "count"
-        written = done.release.write(output, value=value, trial=done.release.trial)
+        written = done.release.write(output, value=value, trial=done.release.trial, formulas=formulas)
     loss = _loss(done, original)
 
     def face(console: show.Console) -> None:
