@@ -67,7 +67,7 @@ chromium: # the browser in which tests look at reports, and which prints them
 lint: $(VENV)/.dev ## the checks that run no test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard src tests benchmarks redteam)
+	$(BIN)/mypy $(wildcard src tests benchmarks redteam campaign)
 	$(BIN)/lint-imports --no-logo
 
 docs: $(VENV)/.dev ## build the documentation into site/ and check it

@@ -18,7 +18,7 @@ from discreet.cli.reading_options import NamedOriginal
 class Tried:
     """How methods are tried."""
 
-    draws: Annotated[int, option("How many releases of each random method to draw.", min=2)] = 1000
+    draws: Annotated[int, option("How many releases of each random method to draw.", min=2, max=10**7)] = 1000
     audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10
     resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None
     time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0

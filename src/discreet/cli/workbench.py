@@ -19,7 +19,7 @@ def workbench(
         list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.")
     ] = None,
     ledger: Annotated[Path | None, option("The ledger of what is published.")] = None,
-    port: Annotated[int, option("Where to listen; any free port by default.", min=0)] = 0,
+    port: Annotated[int, option("Where to listen; any free port by default.", min=0, max=65535)] = 0,
     browser: Annotated[bool, option("Open the page in the browser.", "--browser/--no-browser")] = True,
     replay: Annotated[bool, option("Run the commands of a saved session again, and compare.")] = False,
     json: options.Json = False,

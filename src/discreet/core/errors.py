@@ -4,7 +4,8 @@ Every message names the offender, shows both figures where two disagree, and end
 The command line prints the message on one line and exits with code 2; no traceback reaches a user.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 
 
 class DiscreetError(Exception):
@@ -25,6 +26,19 @@ class InfeasibleError(DiscreetError):
 
 class LimitError(DiscreetError):
     """The work would exceed a limit of size, time or precision: raise the limit or ask for less."""
+
+
+@contextmanager
+def undamaged(what: str, remedy: str) -> Iterator[None]:
+    """Refuse data of discreet's own that do not hold what they should, wherever that shows."""
+    try:
+        yield
+    except (DiscreetError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        # Whatever stumbles over what is missing or of another type: there is no end to the ways.
+        told = str(error).splitlines()[0][:200] if str(error) else ""
+        raise DataError(f"{what} is damaged ({type(error).__name__}: {told}); {remedy}") from error
 
 
 def require(wanted: Iterable[str], known: Collection[str], missing: str) -> None:

@@ -78,11 +78,26 @@ def read_arrow_rows(
     if not content.strip():
         raise DataError(f"{file} is empty; a table needs at least one cell")
     if suffix == ".parquet":
-        return _parquet(content, file), lambda row: f"row {row + 1}"
+        return _refuse_columns(_parquet(content, file), file), lambda row: f"row {row + 1}"
     if suffix == ".xlsx":
-        return _sheet(content, file), lambda row: f"row {row + 2}"
+        return _refuse_columns(_sheet(content, file), file), lambda row: f"row {row + 2}"
     text = CsvText.of(content, file, encoding, delimiter)
     return text.columns(), lambda row: f"line {text.line(row)}"
+
+
+def _refuse_columns(arrow: pa.Table, file: Path) -> pa.Table:
+    """Refuse columns that cannot be told apart, and those whose rows hold anything but a text or a number."""
+    if (twice := repeated(arrow.column_names)) is not None:
+        raise DataError(f"{file}: two columns are called {twice!r}; every column needs a name of its own")
+    if b"discreet" not in (arrow.schema.metadata or {}):
+        for column in arrow.schema:
+            kind = column.type
+            if pa.types.is_nested(kind) or pa.types.is_null(kind) or pa.types.is_binary(kind):
+                raise DataError(
+                    f"{file}: column {column.name!r} is of type {kind}; give a text or a number in every row, or leave "
+                    "the column out"
+                )
+    return arrow
 
 
 def _parquet(content: bytes, file: Path) -> pa.Table:
@@ -180,7 +195,7 @@ class CsvText:
         text = decode(content, file, encoding)
         header = text.lstrip("\r\n").split("\n", 1)[0]
         separator = delimiter or max(",;\t", key=re.sub(r'"[^"]*"', "", header).count)
-        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+        if len(separator) != 1 or not separator.isascii() or separator in '"\0\r\n':
             raise RequestError(f"delimiter is {separator!r}; it is one character, such as , or ;")
         return cls(file, text, separator)
 
@@ -261,7 +276,7 @@ def decoded(blocks: Iterable[bytes], file: Path, encoding: str) -> Iterator[str]
         # Refuses codecs that make no text.
         io.TextIOWrapper(io.BytesIO(), encoding=encoding)
         decoder = codecs.getincrementaldecoder(plain_encoding(encoding))()
-    except LookupError:
+    except (LookupError, ValueError):
         raise unknown from None
     line = 1
     for block in chain(blocks, [b""]):

@@ -135,7 +135,7 @@ def kind_from_text(text: str) -> Kind:
     >>> kind_from_text("random base=3")
     Random(base=3)
     """
-    name, *rest = text.split()
+    name, *rest = text.split() or [""]
     given: dict[str, float | str] = {}
     for item in rest:
         key, equals, number = item.partition("=")

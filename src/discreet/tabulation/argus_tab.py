@@ -24,6 +24,8 @@ from discreet.tabulation.rda import Metadata, Variable, read_rda, text_of
 
 STATUSES = {"S": "safe", "U": "sensitive", "E": "empty", "P": "protected", "M": "secondary"}
 
+MOST_DECIMALS = 15
+"""The most decimals that floating-point numbers can have."""
 HIDDEN = ("U", "M")
 """The statuses of primary and secondary suppressions."""
 
@@ -71,7 +73,7 @@ def read_tab(
         return [_numbers(columns[one.name], lines, one, file, metadata)[order] for one in metadata.of(role)]
 
     counts = numbers("frequency")[0]
-    wrong = (counts != np.rint(counts)) | (counts < 0)
+    wrong = (counts != np.rint(counts)) | (counts < 0) | (counts > 2.0**53)
     if wrong.any():
         odd = int(np.argmax(wrong))
         raise DataError(f"{file}: line {lines[order[odd]]}: frequency {counts[odd]:g} is no count; give integers")
@@ -155,7 +157,10 @@ def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -
 
 
 def _stated_decimals(variable: Variable) -> int:
-    return int((variable.keywords.get("DECIMALS") or ["0"])[0])
+    text = (variable.keywords.get("DECIMALS") or ["0"])[0]
+    if not text.isdecimal() or int(text) > MOST_DECIMALS:
+        raise DataError(f"{variable.name!r} has {text!r} <DECIMALS>; give a number from 0 to {MOST_DECIMALS}")
+    return int(text)
 
 
 def inspect_tab(
