@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test java chromium long redteam lint docs bench validate format pins wheel clean
+.PHONY: help setup demo test java chromium long redteam campaign licences lint docs bench validate format pins wheel clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -41,6 +41,12 @@ long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumeratio
 
 redteam: $(VENV)/.dev ## attack 20,000 releases and write the table of refuted claims into docs/promise.md
 	$(BIN)/python -m redteam --cases 20000 --workers $(WORKERS) --write
+
+campaign: $(VENV)/.dev ## try hostile inputs, kills and pairs of originals, and write docs/reliability.md
+	$(BIN)/python -m campaign --write
+
+licences: $(VENV)/.dev ## list what discreet needs, with versions and licences
+	@$(BIN)/python .ci/licences.py
 
 java: # Spark, which tests compare with the embedded engine, runs on it
 	@command -v java > /dev/null 2>&1 || { \

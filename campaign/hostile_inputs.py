@@ -246,14 +246,15 @@ def odd_files(folder: Path) -> Iterator[tuple[str, Path]]:
     for name, text in texts.items():
         (folder / "odd.csv").write_text(text, encoding="utf-8")
         yield name, folder / "odd.csv"
-    for name, rows in {
+    sheets: dict[str, list[list[object]]] = {
         "wide": [[f"c{i}" for i in range(5000)], [1] * 5000],
         "twice": [["area", "area", "count"], ["a", "b", 1]],
         "no header": [[None, None], [1, 2]],
         "large": [["area", "count"], ["a", 1e300]],
         "texts": [["area", "count"], ["a", "x" * 30000]],
         "empty": [[]],
-    }.items():
+    }
+    for name, rows in sheets.items():
         write_workbook(folder / "odd.xlsx", rows)
         yield name, folder / "odd.xlsx"
     for name, members in {

@@ -89,14 +89,14 @@ def _refuse_columns(arrow: pa.Table, file: Path) -> pa.Table:
     """Refuse columns that cannot be told apart, and those whose rows hold anything but a text or a number."""
     if (twice := repeated(arrow.column_names)) is not None:
         raise DataError(f"{file}: two columns are called {twice!r}; every column needs a name of its own")
-    if b"discreet" not in (arrow.schema.metadata or {}):
-        for column in arrow.schema:
-            kind = column.type
-            if pa.types.is_nested(kind) or pa.types.is_null(kind) or pa.types.is_binary(kind):
-                raise DataError(
-                    f"{file}: column {column.name!r} is of type {kind}; give a text or a number in every row, or leave "
-                    "the column out"
-                )
+    own = b"discreet" in (arrow.schema.metadata or {})
+    for column in arrow.schema:
+        kind, listed = column.type, own and column.name.startswith("respondent:")
+        if not listed and (pa.types.is_nested(kind) or pa.types.is_null(kind) or pa.types.is_binary(kind)):
+            raise DataError(
+                f"{file}: column {column.name!r} is of type {kind}; give a text or a number in every row, or leave the "
+                "column out"
+            )
     return arrow
 
 

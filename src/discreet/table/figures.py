@@ -329,6 +329,9 @@ def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntAr
     # A large sum is known to a few units of its last binary digit only.
     near = np.maximum(4 * np.finfo(np.float64).eps * np.abs(chosen.sums), 1e-9)
     decimals = next((d for d in range(7) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all()), 6)
+    largest = float(np.abs(chosen.sums).max(initial=0.0)) * 10**decimals
+    if largest >= 2**62:
+        raise DataError(f"a sum of {chosen.name} is {largest:.3g} units of its last decimal, too large; round it")
     return np.rint(chosen.sums * 10**decimals).astype(np.int64), decimals
 
 
