@@ -27,10 +27,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "cell-key": {},
     "small-count-rounding": {},
     "semi-controlled-rounding": {},
-    "random-sample": {"n": 60},
-    "bernoulli-sample": {"rate": 0.5},
-    "table-swapping": {},
-    "simulation": {},
 }
 
 

@@ -203,11 +203,13 @@ class MethodBase:
     Attributes:
         told: the fields that a release states, where it does not state all of them.
         seeded: whether it takes a seed.
+        by_figure: whether it draws for each figure of a table, which it then goes through by name.
         examples: what follows the command on command lines, and what they do.
     """
 
     name: ClassVar[str]
     told: ClassVar[tuple[str, ...] | None] = None
+    by_figure: ClassVar[bool] = False
     seeded: ClassVar[bool] = True
     examples: ClassVar[Mapping[str, str]] = {}
 
@@ -227,7 +229,7 @@ class MethodBase:
         """Protect an original, or linked ones together where the method can."""
         if isinstance(original, Table | Tabulation):
             self.check_original(original)
-            laid = by_name(original) if self.random and isinstance(original, Table) else original
+            laid = by_name(original) if self.by_figure and isinstance(original, Table) else original
             done = self.protected(laid, seed, progress)
             if laid is not original and isinstance(original, Table):
                 done = replace(done, release=as_in(done.release, original))

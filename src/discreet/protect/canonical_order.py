@@ -1,4 +1,4 @@
-"""The order in which random methods go through a table: by name, whatever the order of its rows, columns or categories.
+"""The order in which rounding and cell keys go through a table: by name, whatever the order of rows and columns.
 
 The same seed then gives the same noise for the same table. Otherwise a table that is read again in another order would
 be published with other noise, and the two releases together would leave less open than either.
