@@ -28,6 +28,8 @@ FIGURES = ("value", "mean", "sd", "mc_error", "risk", "hellinger", "terms", "peo
 """The columns of a CSV file, as far as a result has them; the row of the whole table has no labels."""
 ENDINGS = (".json", ".csv", ".txt")
 """The formats that results are written in."""
+LONGEST = 20_000
+"""The most characters of a text that a terminal shows: some ten screens."""
 PATIENCE = 2.0
 """Seconds before a progress bar appears: a round choice, longer than most commands run."""
 COLOURS = {
@@ -152,7 +154,7 @@ def deliver(command: str, result: Told, as_program: bool, output: Path | None, f
         """A console that shows control characters of labels as escapes: a terminal would obey them."""
 
         def print(self, *objects: Any, **how: Any) -> None:
-            super().print(*(shown(one) if isinstance(one, str) else one for one in objects), **how)
+            super().print(*(shown(clipped(one)) if isinstance(one, str) else one for one in objects), **how)
 
     # Labels and messages may hold brackets, which are no markup.
     console = Terminal(highlight=False, emoji=False, markup=False)
@@ -164,6 +166,11 @@ def deliver(command: str, result: Told, as_program: bool, output: Path | None, f
 def shown(text: str) -> str:
     """Return a text with line breaks as they are and all other control characters as escapes."""
     return "\n".join(map(one_line, text.split("\n")))
+
+
+def clipped(text: str) -> str:
+    """Return a text as far as a person reads it in a terminal, which takes minutes to lay out longer ones."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
 
 
 def written(console: Console, *files: object) -> None:
@@ -205,7 +212,9 @@ def table(
     if bar is not None:
         grid.add_column("", justify="left")
     for row in rows:
-        grid.add_row(*map(shown, row), *([] if bar is None else [Text.from_markup(_bar(row[bar]))]))
+        grid.add_row(
+            *(shown(clipped(text)) for text in row), *([] if bar is None else [Text.from_markup(_bar(row[bar]))])
+        )
     console.print(grid)
 
 
