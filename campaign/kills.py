@@ -16,7 +16,7 @@ COMMANDS: dict[str, list[str]] = {
     "ledger": ["ledger", "add", "table.csv", "--title", "{}", "--ledger", "book.sqlite", "--original", "table.csv"],
     "compare": ["compare", "table.csv", "--method=random-rounding", "--draws=200", "--resume=kept", "-o", "made.json"],
     "report": ["assess", "table.csv", "--report", "report.html", "--record", "record.json", "-o", "release.csv"],
-    "plan": ["tabulate", "table.csv", "--by", "area", "--value", "count", "-o", "cells.parquet"],
+    "tabulate": ["tabulate", "table.csv", "--by", "area", "--value", "count", "-o", "cells.parquet"],
 }
 
 
