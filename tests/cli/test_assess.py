@@ -216,7 +216,7 @@ def test_the_installed_command_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["release.parquet", "release.csv"])
 @pytest.mark.parametrize("method", ["suppress --rule threshold=3", "random-rounding"])
 def test_a_release_is_not_taken_for_an_original(folder: Path, name: str, method: str) -> None:
-    assert run("protect", *method.split(), "religion.csv", "-o", name).code == 0
+    assert run("protect", *method.split(), "religion.csv", "-o", name, "--record", "made.json").code == 0
     told = refused(run("assess", name))
     assert "holds a release" in told
     assert f"discreet audit {name}" in told

@@ -206,7 +206,7 @@ def test_groups_that_no_hierarchy_names(tmp_path: Path) -> None:
     shown.write_text("geo,count\nnorth,20\na,12\nb,8\nTotal,20\n")
     message = refused(run("audit", shown))
     assert "margin 'total' is 20, but its cells sum to 40" in message
-    assert "some rows are groups of others, say which (hierarchies=, --hierarchy)" in message
+    assert "some rows are groups of others, say which (--hierarchy)" in message
     assert "Parquet" in message
 
 
@@ -229,12 +229,10 @@ def test_contributions_under_other_names(tmp_path: Path) -> None:
     own.write_text("x,id,group,turnover\n" + rows)
     names = ["--contributor", "id", "--contribution", "turnover", "--holding", "group"]
     assert answer(shown, "--contributions", own, *names) == answer(shown, "--contributions", plain)
-    assert "name theirs (respondent=, --contributor)" in refused(run("audit", shown, "--contributions", own))
-    assert "name theirs (value=, --contribution)" in refused(
-        run("audit", shown, "--contributions", own, "--contributor", "id")
-    )
+    assert "name theirs (--contributor)" in refused(run("audit", shown, "--contributions", own))
+    assert "name theirs (--contribution)" in refused(run("audit", shown, "--contributions", own, "--contributor", "id"))
     wrong = [*names[:-1], "firm"]
-    assert "name theirs (holding=, --holding)" in refused(run("audit", shown, "--contributions", own, *wrong))
+    assert "name theirs (--holding)" in refused(run("audit", shown, "--contributions", own, *wrong))
     assert "name it too (--contributions)" in refused(run("audit", shown, "--contributor", "id"))
 
 
@@ -288,3 +286,15 @@ def test_a_tabulation_is_no_release(tmp_path: Path) -> None:
     whole = tmp_path / "release.csv"
     assert run("assess", table, "--as-is", "-o", whole, "--record", tmp_path / "r.json").code == 0
     assert run("ledger", "add", whole, "--ledger", tmp_path / "l.sqlite").code == 0
+
+
+def test_a_crossing_with_a_dimension_that_no_table_shows(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("activity,size,count\nA,s,5\nA,m,7\nB,s,2\nB,m,0\n", encoding="utf-8")
+    found = json.loads(run("audit", path, "--about", "activity,owner=private+public", "--json").out)["cells"]
+    assert sorted((c["cell"]["activity"], c["cell"]["owner"], c["upper"]) for c in found) == [
+        *(("A", "private", 12), ("A", "public", 12)),
+        *(("B", "private", 2), ("B", "public", 2)),
+    ]
+    assert "list its categories" in refused(run("audit", path, "--about", "activity,owner"))
+    assert "has no category 'x'" in refused(run("audit", path, "--about", "size=s+x,owner=a+b"))

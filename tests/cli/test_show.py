@@ -73,3 +73,19 @@ def test_bars_of_figures(text: str, filled: int) -> None:
 
 def test_undefined_figures_have_no_bar() -> None:
     assert show._bar("–") == ""
+
+
+def test_the_time_left_grows_while_nothing_is_finished(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    with show.ProgressBar() as bar:
+        bar(0, 10, "drawing")
+        clock[0] += 10
+        bar(5, 10, "drawing")
+        assert bar._bar is not None
+        bar._bar.refresh()
+        assert "0:00:10 left" in stream.getvalue()
+        clock[0] += 260
+        bar._bar.refresh()
+        assert "0:04:30 left" in stream.getvalue()

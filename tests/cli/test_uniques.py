@@ -135,3 +135,40 @@ def test_the_study_of_cohen2009(tmp_path: Path) -> None:
     assert "4.3553" in report
     assert "1.46472e-15" in report
     assert "--samples is not used" in run("study", "cohen2009", "--draws", 200, "--samples", 3).err
+
+
+def test_the_sizes_of_the_paper_are_enough() -> None:
+    outcome = run("uniques", "sizes", "-N", 46228, "-n", 8399, "-K", 1108, "-s", 108, "--json")
+    found = json.loads(outcome.out)["priors"]
+    assert round(found["uniform"]["tau"], 2) == 4.36
+    assert found["uniform"]["interval"] == [1, 8]
+
+
+def test_mixtures_from_sizes_are_those_of_the_table(tmp_path: Path) -> None:
+    import discreet as dc
+
+    table = dc.Table.from_array([[4, 8, 1, 15, 12], [6, 0, 5, 11, 0]], ["sex", "years"])
+    table.write(tmp_path / "t.csv")
+    mixed = ("--prior", "zeros:0.9", "--prior", "zeros:0.2:dirichlet:2")
+    whole = json.loads(run("uniques", tmp_path / "t.csv", "-N", 400, *mixed, "--json").out)["priors"]
+    told = run("uniques", "sizes", "-N", 400, "-n", 62, "-K", 10, "-s", 1, "--filled", 8, *mixed, "--json")
+    sizes = json.loads(told.out)["priors"]
+    assert set(whole) == set(sizes)
+    for name, one in sizes.items():
+        total = whole[name].get("total", whole[name])
+        assert one["tau"] == pytest.approx(total["tau"])
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (["-n", 78, "-s", 1, "--prior", "zeros:0.9"], "--filled"),
+        (["-n", 78, "-s", 1, "--filled", 90], "cannot fill 90 cells"),
+        (["-n", 2, "-s", 1], "cannot fill"),
+        (["-n", 78, "-s", 1, "--prior", "zeros:0.9:zeros:0.5", "--filled", 3], "mixture over a mixture"),
+        (["-n", 78, "-s", 1, "--prior", "zeros:2", "--filled", 3], "gamma is 2"),
+        (["-n", 78, "-s", 1, "--prior", "dirichlet:2:1"], "more than its number"),
+    ],
+)
+def test_sizes_that_cannot_be(given: list[object], reason: str) -> None:
+    assert reason in refused(run("uniques", "sizes", "-N", 400, "-K", 20, *given))

@@ -1,33 +1,164 @@
-"""Kernels compile also where nothing can be cached."""
+"""Kernels: interpreted while work is small, compiled once that pays, the same bytes either way."""
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
+import numpy as np
 import pytest
 
-from discreet.core.compiled import compiled
+from discreet.core import compiled as kernels
+from discreet.core.compiled import Kernel, compiled
+from discreet.core.errors import RequestError
+from discreet.core.numerics import IntArray
+from discreet.core.progress import WATCHING
+
+INFINITE = float("inf")
+NJIT: Any = numba.njit
 
 
-def test_kernels_compile_without_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    njit: Any = numba.njit
+class Pair(NamedTuple):
+    """Two arrays that a kernel writes to."""
 
-    def read_only(*functions: Any, **options: Any) -> Callable[..., Any]:
-        if options.get("cache") and not functions:
+    x: IntArray
+    seen: IntArray
 
-            def refuse(function: object) -> None:
-                raise RuntimeError("cannot cache function: no locator available")
 
-            return refuse
-        made: Callable[..., Any] = njit(*functions, **options)
-        return made
+@compiled
+def step(pair: Pair, i: int) -> int:
+    pair.x[i] += i
+    return int(pair.x[i])
 
-    monkeypatch.setattr(numba, "njit", read_only)
 
-    @compiled
-    def double(x: int) -> int:
-        return 2 * x
+@compiled
+def steps(pair: Pair, words: Any, rng: np.random.Generator) -> tuple[int, float]:
+    """Write to arrays inside a tuple, wrap words around and draw."""
+    total, drawn = 0, 0.0
+    for i in range(pair.x.size):
+        total += step(pair, i)
+        pair.seen[0] += 1
+        words[0] = words[0] * np.uint64(6364136223846793005) + np.uint64(1)
+        drawn += rng.random()
+    return total, drawn
 
-    assert double(21) == 42
+
+@compiled
+def ratio(a: float, b: float) -> float:
+    return a / b
+
+
+def fresh(kernel: Kernel[..., Any]) -> Kernel[..., Any]:
+    """Return the kernel as a new process sees it, nothing kept on disk."""
+    made = Kernel(kernel.function)
+    made._granted = kernels.TURNS
+    return made
+
+
+def outcome(kernel: Kernel[..., Any], size: int) -> tuple[Any, ...]:
+    pair = Pair(np.arange(size), np.zeros(1, np.int64))
+    words, rng = np.array([7], np.uint64), np.random.default_rng(1)
+    result = kernel(pair, words, rng)
+    return result, pair.x.tobytes(), int(pair.seen[0]), int(words[0]), rng.random()
+
+
+def test_interpreted_compiled_and_given_up_halfway_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCREET_KERNELS", "compiled")
+    expected = outcome(fresh(steps), 1000)
+    monkeypatch.setenv("DISCREET_KERNELS", "interpreted")
+    assert outcome(fresh(steps), 1000) == expected
+    monkeypatch.delenv("DISCREET_KERNELS")
+    halfway, patient = fresh(steps), fresh(steps)
+    halfway._granted = 500
+    assert outcome(halfway, 1000) == expected
+    assert halfway._machine_code is not None
+    assert outcome(patient, 1000) == expected
+    assert patient._machine_code is None
+    assert patient._granted == kernels.TURNS - 1000
+    assert [type(part) for part in outcome(patient, 10)[0]] == [int, float]
+
+
+def test_large_arrays_are_never_interpreted() -> None:
+    kernel = fresh(steps)
+    outcome(kernel, kernels.LARGE)
+    assert kernel._machine_code is not None
+    assert kernel._granted == kernels.TURNS
+
+
+def test_what_python_cannot_divide_is_left_to_machine_code() -> None:
+    kernel = fresh(ratio)
+    assert kernel(1.0, 0.0) == INFINITE
+    assert kernel._machine_code is not None
+
+
+def test_turns_are_granted_for_all_that_would_be_compiled(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "Path", lambda name: tmp_path / "test_compiled.py")
+    assert steps.needed() == {steps, step}
+    assert Kernel(steps.function)._granted == 2 * kernels.TURNS
+    (tmp_path / "__pycache__").mkdir()
+    line = steps.function.__code__.co_firstlineno
+    (tmp_path / "__pycache__" / f"test_compiled.steps-{line}.py311.nbi").touch()
+    assert Kernel(steps.function)._granted == kernels.TURNS
+
+
+def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int, str]] = []
+    monkeypatch.setattr(numba, "njit", lambda **options: _uncached(options))
+    monkeypatch.setenv("DISCREET_KERNELS", "compiled")
+    WATCHING.append(lambda *report: told.append(report))
+    try:
+        for kernel in (step, steps):
+            monkeypatch.setattr(kernel, "_variants", {})
+            monkeypatch.setattr(kernel, "_machine_code", None)
+        outcome(steps, 10)
+    finally:
+        WATCHING.pop()
+    assert told[0] == (0, 2, "compiling once, about 1 s")
+    assert told[-1] == (2, 2, "compiling once, about 1 s")
+
+
+def _uncached(options: dict[str, Any]) -> Callable[..., Any]:
+    """Compile as where nothing can be written."""
+    if options.pop("cache", False):
+
+        def refuse(function: object) -> None:
+            raise RuntimeError("cannot cache function: no locator available")
+
+        return refuse
+    made: Callable[..., Any] = NJIT(**options)
+    return made
+
+
+def test_kernels_are_pickled_by_name() -> None:
+    assert pickle.loads(pickle.dumps(steps)) is steps
+
+
+def test_an_unknown_mode_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCREET_KERNELS", "fast")
+    with pytest.raises(RequestError, match="DISCREET_KERNELS is 'fast'; set it to auto, interpreted or compiled"):
+        fresh(ratio)(1.0, 2.0)
+
+
+WITHOUT = """
+import importlib.util
+real = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "numba" else real(name, *more)
+import numpy as np
+from discreet.core import compiled as kernels
+from discreet.feasible.network.paths import surplus
+kernels.TURNS = 20
+for _ in range(2):
+    at, excess = np.zeros(100, np.int64), np.zeros(2, np.int64)
+    surplus(np.array([5, 0]), at, at + 1, at + 1, excess)
+    print(excess.tolist())
+"""
+
+
+def test_without_the_compiler_kernels_go_on_and_say_once_what_would_help() -> None:
+    run = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
+    assert run.stdout.split("\n") == ["[-95, 95]", "[-95, 95]", ""]
+    assert run.stderr.count("pip install 'discreet[compiler]'") == 1

@@ -89,7 +89,7 @@ def test_tables_found_by_shifts_count_though_time_runs_out() -> None:
     (group,) = any_shape(perturbed((8, 8, 8), 1, 2))
     clock, every = Clock(), np.ones(group.variables.size, np.int64)
     solver = Solver(group, every, None, clock)
-    clock.rung[0] = 1
+    clock.ring()
     solver.run(100)
     found = solver.found()
     assert found.settled.mean() > 0.9

@@ -11,12 +11,13 @@ from tests.report import examples
 
 from discreet.report import notebook, write_pictures, write_report
 from discreet.report.bars import charts_of
-from discreet.report.cells import panel_rows
+from discreet.report.cells import listed, panel_rows, stated_once
 from discreet.report.confidentiality import readable
 from discreet.report.edition import public
 from discreet.report.heat_map_pages import HIDDEN, details_of, paged_tables
 from discreet.report.html import html_report
-from discreet.report.riskmap import HEIGHT, WIDTH, map_of
+from discreet.report.paragraphs import MADE, paragraphs
+from discreet.report.riskmap import HEIGHT, WIDTH, map_of, taken_of
 from discreet.report.scale import step_of
 
 
@@ -183,7 +184,7 @@ def test_what_is_not_shown_is_not_drawn_as_open() -> None:
 
     found = dc.assess(dc.datasets.religion(), "health", name="religion")
     assert found.verdict == "protect"
-    for edition, data in (("internal", internal(found.to_dict())), ("public", public(found.to_dict()))):
+    for edition, data in (("internal", internal(found.to_dict())), ("public", public(found.to_dict(), True))):
         details = details_of(data)
         narrow = [row for row in details.rows if row["upper"] is not None and 2 <= row["upper"] - row["lower"] <= 3]
         assert len(narrow) > 10, edition
@@ -194,3 +195,105 @@ def test_what_is_not_shown_is_not_drawn_as_open() -> None:
     assert {(row["bits"], row["dr"]) for row in rows[:10]} == {("not shown", "not shown")}
     page = html_report(internal(found.to_dict()))
     assert '"dr":"not shown"' in page
+
+
+def tried(method: str, parameters: dict[str, object], meets: bool, utility: float | None) -> dict[str, object]:
+    r2 = None if utility is None else 0.2
+    return {"method": method, "parameters": parameters, "title": method, "meets": meets, "utility": utility, "r2": r2,
+            "text": ""}  # fmt: skip
+
+
+def test_the_chosen_method_is_ringed() -> None:
+    """The policy names some parameters, the method that was taken states all of them."""
+    chosen = {"method": "cell-key", "parameters": {"bound": 5, "variance": 3.0, "minimum": 1, "additive": True}}
+    candidates = [
+        tried("random-rounding", {"base": 3}, False, 0.95),
+        tried("cell-key", {"bound": 5, "variance": 3, "minimum": 3}, True, 0.93),
+        tried("cell-key", {"bound": 5, "variance": 3}, True, 0.94),
+        tried("cell-key", {"bound": 5}, False, None),
+    ]
+    data = internal({**examples.religion(), "protection": chosen, "candidates": candidates})
+    assert taken_of(data) == 3
+    drawn = map_of(data)
+    assert drawn is not None
+    assert [dot.point.number for dot in drawn.dots if dot.point.recommended] == [3]
+    page = html_report(data)
+    assert page.count('<circle class="ring" cx="9"') == 1, "in the key"
+    assert len(re.findall(r'<circle class="ring" cx="[^9]', page)) == 1, "on the map"
+    assert page.count('<span class="tag">taken</span>') == 1
+
+
+def test_shares_on_a_page_have_one_denominator() -> None:
+    import discreet as dc
+
+    found = [examples.religion(), examples.withheld(), dc.assess(dc.datasets.religion(), "health", name="r").to_dict()]
+    for data in found:
+        text = " ".join(" ".join(readable(html_report(internal(data)))).split())
+        assert "85 cells, totals included, empty cells left out" in text
+        shares = re.findall(r"\d+ of (\d+) (?:cells|figures|others)", text)
+        assert set(shares) == {"85"}
+        assert "90 cells" not in text
+
+
+def test_a_shared_proof_is_stated_once() -> None:
+    rows, proofs = stated_once(listed(details_of(internal(examples.religion())), True))
+    assert len(rows) == 21
+    assert proofs == ["Published in random-rounding, rounded (random) to base 3"]
+    assert {(row["shared"], tuple(row["proof"])) for row in rows} == {(1, ())}
+    page = html_report(internal(examples.religion()))
+    table = page[page.index('id="cells"') : page.index('id="slices"')]
+    assert table.count("rounded (random)") == 1
+    # Proofs that differ stay where they are.
+    rows, proofs = stated_once(listed(details_of(internal(examples.firms().to_dict())), True))
+    assert proofs == []
+    assert all(row["proof"] for row in rows)
+
+
+def test_who_when_and_a_place_to_sign(tmp_path: Path) -> None:
+    for form in (".html", ".md"):
+        blank = write_report(examples.religion(), tmp_path / f"a{form}").read_text(encoding="utf-8")
+        signed = write_report(examples.religion(), tmp_path / f"b{form}", author="A. Novak", date="17 November")
+        text = signed.read_text(encoding="utf-8")
+        for word in ("Drawn up by", "Checked by", "Release decided by", "Signature"):
+            assert word in blank
+            assert word in text
+        assert ("A. Novak" in text, "17 November" in text, "A. Novak" in blank) == (True, True, False)
+
+
+def test_texts_to_copy_say_only_what_is_published() -> None:
+    data = examples.firms().to_dict()
+    inside, outside = paragraphs(internal(data)), paragraphs(public(data))
+    assert inside == outside
+    quality, told = (text for _, text in inside)
+    assert "suppressed, and with them others" in quality
+    assert "All published figures are exact. A suppressed figure is at least 1." in quality
+    assert "we leave it out" in told
+    assert not re.findall(r"\d", told)
+    for title, text in inside:
+        assert title in html_report(internal(data))
+        assert text in " ".join(readable(html_report(public(data))))
+    # Neither a trial nor a table that is withheld is announced.
+    assert paragraphs(internal(examples.religion())) == []
+    assert paragraphs(internal(examples.withheld())) == []
+
+
+def test_every_method_that_assessments_take_has_words() -> None:
+    """Samples, swaps and simulations are called by their name."""
+    from discreet.protect import METHODS
+
+    named = {
+        "random-sample",
+        "stratified-sample",
+        "bernoulli-sample",
+        "record-swapping",
+        "table-swapping",
+        "simulation",
+    }
+    assert set(METHODS) - set(MADE) == named
+    data = internal({**examples.religion(), "trial": False})
+    for text in (text for _, text in paragraphs(data)):
+        assert "{" not in text
+    assert (
+        "rounded at random to a multiple of 3 next to them. Published figures therefore differ"
+        in paragraphs(data)[0][1]
+    )

@@ -46,8 +46,9 @@ def test_nothing_hidden_stands_in_public_reports_or_releases(tmp_path: Path) -> 
     secret = hidden_sums(data)
     contributions = {int(value) for value in examples.firms_records()["turnover"].to_pylist()}
     assert len(secret) >= 6
-    files = [write_report(data, tmp_path / f"public{form}", edition="public") for form in FORMS]
-    files += write_pictures(data, tmp_path, edition="public")
+    editions = ("public", "public-intervals")
+    files = [write_report(data, tmp_path / f"{name}{form}", edition=name) for form in FORMS for name in editions]
+    files += write_pictures(data, tmp_path, edition="public-intervals")
     files += found.release.write(tmp_path / "release.csv")
     files += found.release.write(tmp_path / "release.parquet")
     published = {int(v) for v in data["release"]["figures"][0]["values"] if v is not None}
@@ -164,4 +165,26 @@ def test_bad_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCREET_CHROMIUM", "false")
     with pytest.raises(RequestError, match="printed nothing"):
         write_report(data, tmp_path / "r.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_intervals_are_public_only_if_asked(tmp_path: Path) -> None:
+    data = examples.firms().to_dict()
+    plain = json.loads(write_report(data, tmp_path / "p.json", edition="public").read_text(encoding="utf-8"))
+    asked = json.loads(write_report(data, tmp_path / "i.json", edition="public-intervals").read_text(encoding="utf-8"))
+    assert plain["audit"]["cells"] == []
+    assert len(asked["audit"]["cells"]) == 13
+    assert {**asked, "audit": None} == {**plain, "audit": None}
+    text = write_report(data, tmp_path / "p.html", edition="public").read_text(encoding="utf-8")
+    assert 'id="cells"' not in text
+    assert '<script type="application/json"' not in text
+    assert "Statistical disclosure control: figures that would disclose too much were suppressed" in text
+    assert 'id="cells"' in write_report(data, tmp_path / "i.html", edition="public-intervals").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_only_the_internal_edition_is_signed(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="only the internal edition is signed"):
+        write_report(examples.firms().to_dict(), tmp_path / "p.html", edition="public", author="A. Novak")
     assert list(tmp_path.iterdir()) == []

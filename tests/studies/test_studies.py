@@ -14,6 +14,7 @@ import discreet
 from discreet.core.errors import RequestError
 from discreet.studies import antal2014, antal2015, get
 from discreet.studies.comparison import PaperComparison, Study, StudyEffort, published
+from discreet.studies.own_samples import simulate_samples
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +153,22 @@ def test_the_stored_report_of_the_long_replay_is_whole(study2015: Study) -> None
 def test_printed_tables_are_complete() -> None:
     assert [len(published(f"antal2014-table{i}")) for i in (1, 2, 3, 4)] == [28, 22, 13, 20]
     assert len(published("antal2015-table2")) == 8
+
+
+def test_the_simulation_on_a_table_of_ones_own_agrees_with_the_paper() -> None:
+    """On the paper's own table it is the rows of the real population, up to Monte Carlo error."""
+    found = simulate_samples(discreet.datasets.religion(), StudyEffort(samples=60, draws=40, seed=1), fractions=[0.1])
+    printed = {
+        row["model"]: row
+        for row in published("antal2015-table2")
+        if row["population"] == "real" and float(row["sampling_fraction"]) == 0.1
+    }
+    for one, name in zip(found.estimates, ("log-linear", "Polya urn"), strict=True):
+        line = next(row for key, row in printed.items() if key.lower().startswith(name.lower()[:5]))
+        assert one.original == pytest.approx(float(line["original_mean"]), abs=4 * one.original_sd / 60**0.5)
+        assert one.estimated == pytest.approx(float(line["estimated_mean"]), abs=4 * one.estimated_sd / 60**0.5)
+    alone = StudyEffort(samples=60, draws=40, seed=1, workers=1)
+    again = simulate_samples(discreet.datasets.religion(), alone, fractions=[0.1])
+    assert again == found
+    with pytest.raises(RequestError, match="sampling fraction is 2"):
+        simulate_samples(discreet.datasets.religion(), StudyEffort(), fractions=[2.0])

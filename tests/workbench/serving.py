@@ -18,6 +18,9 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+STATE = Path(tempfile.gettempdir()) / f"discreet-tests-{os.getuid()}"
+"""Where workbenches of the tests keep the key by which they seal sessions."""
+
 
 class Server:
     """A running workbench."""
@@ -30,16 +33,25 @@ class Server:
             stderr=subprocess.PIPE,
             text=True,
             cwd=cwd,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, "XDG_STATE_HOME": str(STATE), **(env or {})},
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, self.process.stderr.read() if self.process.stderr else ""
-        self.address = str(json.loads(line)["address"])
-        parts = urlsplit(self.address)
+        self.printed = str(json.loads(line)["address"])
+        parts = urlsplit(self.printed)
         assert parts.hostname is not None
         assert parts.port is not None
-        self.host, self.port, self.base = parts.hostname, parts.port, parts.path
+        self.host, self.port = parts.hostname, parts.port
+        self.cookie = ""
+        status, _, headers = self.ask("GET", "", base=parts.path)
+        assert status == 303
+        self.base, self.cookie = headers["location"], headers["set-cookie"].split(";")[0]
+
+    @property
+    def address(self) -> str:
+        """An address that opens the page once, in another browser."""
+        return str(self.json("POST", "api/address")["address"])
 
     @property
     def folder(self) -> Path:
@@ -59,7 +71,8 @@ class Server:
         """Send a request and return status, body and headers."""
         link = http.client.HTTPConnection(self.host, self.port, timeout=60)
         try:
-            link.request(method, (self.base if base is None else base) + path, body, dict(headers))
+            held = {"Cookie": self.cookie} if self.cookie else {}
+            link.request(method, (self.base if base is None else base) + path, body, {**held, **headers})
             answer = link.getresponse()
             return answer.status, answer.read(), {k.lower(): v for k, v in answer.getheaders()}
         finally:

@@ -6,7 +6,7 @@ import pytest
 
 from discreet.cli.app import tree
 from discreet.core.errors import RequestError
-from discreet.workbench.commands import arguments_of, commands_of, inside, shown
+from discreet.workbench.commands import arguments_of, commands_of, repeated, shown
 
 COMMANDS = commands_of(tree())
 
@@ -50,7 +50,7 @@ def test_values_are_bound_to_their_options() -> None:
         {"table": {"name": "a.csv"}},
         {"sampled": "yes"},
         {"nonsense": 1},
-        {"by": "area,/etc/passwd"},
+        {"ledger": "other.sqlite"},
     ],
 )
 def test_bad_values_are_refused(given: dict[str, object]) -> None:
@@ -58,14 +58,27 @@ def test_bad_values_are_refused(given: dict[str, object]) -> None:
         arguments_of(COMMANDS["risk"], given)
 
 
+def test_what_the_page_asks_for_can_be_repeated() -> None:
+    for given in ({"table": "a.csv", "seed": 3, "exact": True}, {"table": "a.csv", "by": "area,/x=1"}):
+        made = arguments_of(COMMANDS["risk"], given)
+        assert repeated(COMMANDS, made) == made
+
+
 @pytest.mark.parametrize(
-    "text", ["region=/etc/hosts", "region=../up.hrc", "x:~root/f", "http://host/f.csv", "a=\\\\host\\f"]
+    "arguments",
+    [
+        ["workbench", "--no-browser"],
+        ["replay", "--json", "--", "record.json"],
+        ["risk", "--output=/home/x.csv", "--json", "--", "a.csv"],
+        ["risk", "--output", "/home/x.csv", "--json"],
+        ["risk", "--json", "--", "../a.csv"],
+        ["risk", "a.csv"],
+        ["risk", "-o/home/x.csv", "--json"],
+        ["tabulate", "--query=SELECT 1", "--json", "--", "a.csv"],
+        ["ledger", "list", "--ledger=/home/other.sqlite", "--json"],
+        [],
+    ],
 )
-def test_files_hidden_in_options_are_refused(text: str) -> None:
-    with pytest.raises(RequestError, match="outside the folder"):
-        inside(text)
-
-
-@pytest.mark.parametrize("text", ["..", "x", "area=north/south:3", "size=7:400", "region=nuts.hrc", "5-9,10+"])
-def test_labels_and_marks_pass(text: str) -> None:
-    assert inside(text) == text
+def test_what_the_page_could_not_ask_for_is_not_repeated(arguments: list[str]) -> None:
+    with pytest.raises(RequestError, match=r"saved session runs|not a file of this session"):
+        repeated(COMMANDS, arguments)

@@ -14,7 +14,7 @@ import sys
 import time
 import zipfile
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.xdist_group("workbench")
 # --- who may talk to it -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("base", ["/", "/wrong/", "/wrong/api/start/", "//"])
-def test_without_the_token_nothing_is_answered(server: Server, base: str) -> None:
+@pytest.mark.parametrize("base", ["/", "/wrong/", "/wrong/api/start/", "//", "/open/", "/open/wrong"])
+def test_without_the_secret_path_nothing_is_answered(server: Server, base: str) -> None:
     status, body, _ = server.ask("GET", "", base=base)
     assert status == 403
     assert b"religion" not in body
@@ -38,9 +38,31 @@ def test_without_the_token_nothing_is_answered(server: Server, base: str) -> Non
     assert status == 403
 
 
-def test_a_token_that_is_almost_right_is_wrong(server: Server) -> None:
+@pytest.mark.parametrize("cookie", ["", "discreet=", "discreet=wrong", "other=x; discreet=wrong"])
+def test_without_the_cookie_nothing_is_answered(server: Server, cookie: str) -> None:
+    for path in ("", "api/start", "static/app.js"):
+        status, body, _ = server.ask("GET", path, headers={"Cookie": cookie})
+        assert (status, b"religion" in body) == (403, False)
+
+
+def test_a_secret_that_is_almost_right_is_wrong(server: Server) -> None:
     assert server.ask("GET", "", base=server.base[:-2] + "x/")[0] == 403
     assert server.ask("GET", "", base=server.base[:-1] + "x/")[0] == 403
+    assert server.ask("GET", "", headers={"Cookie": server.cookie[:-1]})[0] == 403
+
+
+def test_the_printed_address_opens_the_page_once(server: Server) -> None:
+    code = urlsplit(server.printed).path
+    assert server.ask("GET", "", base=code)[0] == 403
+    fresh = urlsplit(server.address).path
+    status, _, headers = server.ask("GET", "?session=two", base=fresh)
+    assert (status, headers["location"]) == (303, f"{server.base}?session=two")
+    assert {"HttpOnly", "SameSite=Strict", f"Path={server.base}"} <= set(headers["set-cookie"].split("; "))
+    status, body, _ = server.ask("GET", "", base=fresh)
+    assert (status, b"was used" in body) == (403, True)
+    # The command line of whatever browser was started with it is worth nothing now.
+    for secret in (server.base.strip("/"), server.cookie.partition("=")[2]):
+        assert secret not in server.printed
 
 
 @pytest.mark.parametrize(
@@ -112,6 +134,7 @@ def test_too_much_at_once_is_refused_with_and_without_a_length(server: Server) -
     assert server.ask("POST", "api/files?name=big.csv", headers={"Content-Length": str(2**40)})[0] == 413
     link = socket.create_connection((server.host, server.port), timeout=60)
     head = f"POST {server.base}api/files?name=big.csv HTTP/1.1\r\nHost: {server.host}:{server.port}\r\n"
+    head += f"Cookie: {server.cookie}\r\n"
     link.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
     part = b"%x\r\n%s\r\n" % (2**22, b"0" * 2**22)
     with contextlib.suppress(ConnectionError):
@@ -157,18 +180,17 @@ def test_a_zip_bomb_is_not_unpacked(server: Server) -> None:
     assert "unpacks to" in job["error"]
 
 
-def test_a_session_that_unpacks_to_too_much_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_that_unpacks_to_too_much_is_not_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from discreet.core.errors import LimitError
     from discreet.workbench import workspace
 
     monkeypatch.setattr(workspace, "LARGEST_SESSION", 2**20)
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(tmp_path / "bomb.discreet", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("session.json", b" " * 2**21)
     here = workspace.Workspace()
     try:
         with pytest.raises(LimitError, match="unpacks to more"):
-            here.reopen("page", stream.getvalue())
+            here.reopen("page", tmp_path / "bomb.discreet")
         assert here.files() == []
     finally:
         here.close()
@@ -334,16 +356,6 @@ def test_the_state_of_a_page_survives_a_reload(server: Server) -> None:
     assert server.json("GET", "api/sessions/..%2fx")["status"] in (400, 404)
 
 
-def test_a_signature_falls_with_what_it_was_given_for(server: Server) -> None:
-    server.upload("signed.csv", b"area,count\nn,12\n")
-    given = {"who": "Ada", "decision": "approved", "release": "signed.csv"}
-    assert server.json("POST", "api/sessions/falls/signatures", given)["status"] == 200
-    assert [one["stands"] for one in server.json("GET", "api/sessions/falls")["signatures"]] == [True]
-    server.upload("signed.csv", b"area,count\nn,13\n")
-    assert [one["stands"] for one in server.json("GET", "api/sessions/falls")["signatures"]] == [False]
-    assert server.json("POST", "api/sessions/falls/signatures", given)["status"] == 200
-
-
 def test_policies_are_listed_with_their_limits(server: Server) -> None:
     from discreet.decide.policy import Policy
 
@@ -355,29 +367,6 @@ def test_policies_are_listed_with_their_limits(server: Server) -> None:
         assert found[name]["title"] == policy.title
         assert found[name]["limits"].get("r2") == policy.limits.r2
         assert found[name]["limits"].get("dr") == policy.limits.dr
-
-
-def test_two_people_sign_and_nobody_twice(server: Server) -> None:
-    server.upload("other.csv", b"area,count\nn,12\n")
-
-    def sign(who: str, decision: str, release: str = "religion.csv", **more: str) -> Any:
-        return server.json(
-            "POST", "api/sessions/sign/signatures", {"who": who, "decision": decision, "release": release, **more}
-        )
-
-    assert sign("Ada", "approved")["sha256"]
-    again = sign("ada ", "rejected")
-    assert (again["status"], "signed already" in again["error"]) == (400, True)
-    assert sign("", "approved")["status"] == 400
-    assert sign("Bo", "maybe")["status"] == 400
-    assert sign("Bo", "approved")["status"] == 200
-    assert sign("Cy", "approved")["status"] == 400
-    # Another release is signed anew, by the same people if need be.
-    assert sign("Ada", "approved", "other.csv")["status"] == 200
-    for verdict in ("withhold", "unsafe", "incomplete"):
-        told = sign("Bo", "approved", "other.csv", verdict=verdict)
-        assert (told["status"], "nothing can be approved" in told["error"]) == (400, True)
-    assert sign("Bo", "rejected", "other.csv", verdict="unsafe")["status"] == 200
 
 
 def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:
@@ -400,7 +389,8 @@ def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:
         opened = second.json("GET", "api/sessions/page")
         assert opened["state"]["table"] == "religion.csv"
         assert len(opened["steps"]) == 2
-        assert {f["name"] for f in second.json("GET", "api/start")["files"]} == {"religion.csv", "r.csv"}
+        names = {f["name"] for f in second.json("GET", "api/start")["files"]}
+        assert names == {"religion.csv", "r.csv", "r.record.json"}
     replayed = run("workbench", tmp_path / "work.discreet", "--replay", "--json")
     assert replayed.code == 0, replayed
     assert [step["outcome"] for step in json.loads(replayed.out)["steps"]] == ["same", "same"]
@@ -476,6 +466,7 @@ def test_a_port_that_is_taken_is_named(server: Server) -> None:
     found = run("workbench", "--no-browser", "--port", server.port)
     assert found.code == 2
     assert str(server.port) in found.err
+    assert run("workbench", "--no-browser", "--port", "99999999").code == 2
 
 
 def test_a_parquet_file_of_many_cells_opens(server: Server, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.auditing.limits import Reach
+from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.feasible.bounds import Bounds
 from discreet.rules.sensitivity import Sensitivity
@@ -27,13 +28,27 @@ time this takes beside the audit itself."""
 
 def unpublished(about: Sequence[str] | Mapping[str, Sequence[object]], parts: Iterable[Figures]) -> list[Figures]:
     """Return dimensions that nothing is published about as tables without a figure."""
-    if not isinstance(about, Mapping):
-        return []
-    shown = {name for part in parts for name in part.names}
+    wanted = about if isinstance(about, Mapping) else dict.fromkeys(about, ())
+    shown: dict[str, set[str]] = {}
+    for part in parts:
+        for name, found in part.labels.items():
+            trees = part.hierarchies.get(name, ())
+            shown.setdefault(name, set()).update(found, *(tree.codes for tree in trees))
+    for name, labels in wanted.items():
+        if name not in shown and not labels:
+            raise RequestError(
+                f"what is published has no dimension {name!r}; {nearest(name, list(shown))}; to ask about one that no "
+                f"table shows, list its categories (about={{...}}, --about {name}=a+b)"
+            )
+        strange = next((str(one) for one in labels if name in shown and str(one) not in shown[name]), None)
+        if strange is not None:
+            raise RequestError(
+                f"dimension {name!r} has no category {strange!r}; {nearest(strange, sorted(shown[name]))}"
+            )
     none = np.zeros(0, np.int64)
     return [
         Figures({name: tuple(map(str, labels))}, none.reshape(0, 1), none, none, name=name, absent="unpublished")
-        for name, labels in about.items()
+        for name, labels in wanted.items()
         if name not in shown
     ]
 

@@ -5,52 +5,47 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from typing import Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, ClassVar, NoReturn, cast
 
 import typer
 
 from discreet.cli import show
-from discreet.cli.assess import assess
-from discreet.cli.audit import audit
-from discreet.cli.compare import compare
-from discreet.cli.estimate import estimate
-from discreet.cli.inspect import inspect
-from discreet.cli.ledger import ledger
-from discreet.cli.protect import protect
-from discreet.cli.replay import replay
-from discreet.cli.report import report
-from discreet.cli.risk import risk
-from discreet.cli.rules import rules
-from discreet.cli.study import study
-from discreet.cli.tabulate import tabulate
-from discreet.cli.uniques import uniques
-from discreet.cli.workbench import workbench
-from discreet.core.errors import DiscreetError
-from discreet.core.progress import Progress
+from discreet.cli.interruption import INTERRUPTED, MESSAGE, interruptible
+from discreet.cli.lazy_group import LazyGroup
+from discreet.cli.old_names import present
+from discreet.cli.protection_record import Invocation
+from discreet.core.errors import DiscreetError, both_shown, with_options
+from discreet.core.progress import WATCHING, Progress
 from discreet.core.text import one_line
 
 # The class of all complaints about a command line, which typer does not export.
 USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
-INTERRUPTED = 130
+
+
+class Commands(LazyGroup):
+    """All commands, in the order in which the help lists them."""
+
+    homes: ClassVar[Mapping[str, str]] = {
+        name: f"discreet.cli.{name}"
+        for name in (
+            *("assess", "compare", "audit", "risk", "report", "estimate", "replay", "study"),
+            *("tabulate", "rules", "inspect", "workbench", "protect", "uniques", "ledger"),
+        )
+    }
+
 
 app = typer.Typer(
     name="discreet",
+    cls=Commands,
     help="Measure what a statistical table gives away about the people in it, before and after protection.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (
-    *(assess, compare, audit, risk, report, estimate),
-    *(replay, study, tabulate, rules, inspect, workbench),
-):
-    app.command()(_command)
-for _group in (protect, uniques, ledger):
-    app.add_typer(_group)
 
 
 def _version(show: bool) -> None:
@@ -69,8 +64,8 @@ def _root(
     ] = False,
 ) -> None:
     """Measure what a statistical table gives away about the people in it, before and after protection."""
-    # For commands that run others.
-    context.obj = perform
+    # For commands that run others, or record how they were run.
+    context.obj = Invocation(perform, context.obj)
 
 
 @cache
@@ -88,11 +83,29 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that lacks a character of a label shows another instead.
             stream.reconfigure(errors="replace")
-    given = sys.argv[1:] if arguments is None else arguments
+    if not WATCHING:
+        WATCHING.append(show.CompilingBar())
+    if arguments is not None:
+        _run(arguments)
+    elif sys.argv[1:2] == ["workbench"]:
+        # It has processes and a folder to close, and runs commands in others.
+        _run(sys.argv[1:])
+    else:
+        with interruptible():
+            _run(sys.argv[1:])
+
+
+def _run(given: list[str]) -> None:
+    """Run a command line, and turn errors into one line and an exit code."""
+    with both_shown():
+        _answer(given)
+
+
+def _answer(given: list[str]) -> None:
     try:
-        code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False)
+        code = tree()(args=present(given) or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
-            _fail("interrupted; nothing was written", INTERRUPTED)
+            _fail(MESSAGE, INTERRUPTED)
         sys.stdout.flush()
         sys.exit(code)
     except SystemExit as stop:
@@ -144,5 +157,5 @@ def _leave() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print(f"discreet: {one_line(message)}", file=sys.stderr)
+    print(f"discreet: {one_line(with_options(message))}", file=sys.stderr)
     sys.exit(code)

@@ -11,10 +11,15 @@ if TYPE_CHECKING:
     from discreet.table.kinds import Kind
 
 
-def kind_of(rounded: str | None, base: int, bound: int | None) -> Kind:
-    """Return how figures were published: exactly, rounded to a base, or moved by at most a bound."""
+def kind_of(stated: str | None, rounded: str | None, base: int, bound: int | None = None) -> Kind:
+    """Return how figures were published: as stated, exactly, rounded to a base, or moved by at most a bound."""
     from discreet.table.kinds import EXACT, ROUNDINGS, Kind, Perturbed
+    from discreet.table.release_writer import kind_from_text
 
+    if stated is not None:
+        if rounded is not None or base or bound is not None:
+            raise RequestError("--published-as says how figures were made; leave --rounded, --base and --bound out")
+        return kind_from_text(stated)
     if rounded is not None and bound is not None:
         raise RequestError("give either --rounded with --base, or --bound of a perturbation, not both")
     if rounded is not None:
@@ -24,6 +29,17 @@ def kind_of(rounded: str | None, base: int, bound: int | None) -> Kind:
     if base:
         raise RequestError("--base belongs to --rounded conventional, random or controlled; name it")
     return EXACT if bound is None else Perturbed(bound=bound)
+
+
+def crossing_of(text: str | None) -> list[str] | dict[str, list[str]]:
+    """Read the dimensions of a crossing; one that no table has comes with its categories.
+
+    >>> crossing_of("area,sex"), crossing_of("area,sex=f+m")
+    (['area', 'sex'], {'area': [], 'sex': ['f', 'm']})
+    """
+    parts = [part.partition("=") for part in (text or "").split(",") if part.strip()]
+    found = {name.strip(): [one.strip() for one in labels.split("+") if one.strip()] for name, _, labels in parts}
+    return found if any(found.values()) else list(found)
 
 
 def cell_of(text: str) -> dict[str, str]:
@@ -65,11 +81,6 @@ def fact_of(text: str) -> Fact:
 
 def merged_of(texts: list[str] | None) -> dict[str, dict[str, list[str]]]:
     """Read merged categories: ``activity:5,6=5+6``."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for text in texts or ():
-        name, colon, rest = text.partition(":")
-        whole, equals, parts = rest.partition("=")
-        if not colon or not equals:
-            raise RequestError(f"{text!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
-        found.setdefault(name, {})[whole] = parts.split("+")
-    return found
+    from discreet.table.release_writer import groups_from_text
+
+    return groups_from_text(";".join(texts)) if texts else {}

@@ -44,8 +44,8 @@ def compare(
     """Compare protections on one table: risk, what can be worked out, utility, errors, and which one to take.
 
     Every figure of a random method is a mean over its draws, with its Monte Carlo error. A method is efficient if no
-    other has both less risk and more utility; the one to take meets the policy and keeps most of the table. From a
-    record (--record), discreet replay makes the comparison again.
+    other has both less risk and more utility. The one to take is the one that discreet assess proposes. From a record
+    (--record), discreet replay makes the comparison again.
 
     Examples:
         discreet compare table.csv  # the usual protections, and which to take

@@ -1,4 +1,4 @@
-"""``discreet replay``: an assessment or comparison made again from its record."""
+"""``discreet replay``: an assessment, comparison or release made again from its record."""
 
 from __future__ import annotations
 
@@ -13,26 +13,34 @@ from discreet.cli.compose import argument, command, option
 
 @command
 def replay(
-    record: Annotated[Path, argument("The record that discreet assess or compare wrote.")],
+    context: typer.Context,
+    record: Annotated[Path, argument("The record that discreet assess, compare or protect wrote.", "RECORD")],
     original: Annotated[Path | None, option("The original, if it is not where the record says.")] = None,
     json: options.Json = False,
     workers: options.Workers = None,
     output: options.Output = None,
 ) -> None:
-    """Make an assessment or comparison again from its record, and compare the results byte by byte.
+    """Make an assessment, comparison or release again from its record, and compare the results byte by byte.
 
     Exit code 0 if they are the same; 1 if not, with a list of what differs.
 
     Examples:
         discreet replay religion.record.json  # does the assessment come out the same?
         discreet replay religion.comparison.record.json  # and the comparison?
+        discreet replay release.record.json  # a release that discreet protect made
         discreet replay table.record.json --original /safe/table.csv  # the original is elsewhere now
     """
+    from discreet.cli.protection_record import KIND, replay_protection
+    from discreet.decide.provenance import read_record
     from discreet.decide.replay import replay as work
 
     show.check_output(output, record, original, endings=(".json", ".txt"))
+    data = read_record(record)
     with show.ProgressBar() as bar:
-        found = work(record, original, workers=workers, progress=bar)
+        if data["kind"] == KIND:
+            found = replay_protection(record, data, original, context.obj.perform, bar.draw)
+        else:
+            found = work(record, original, workers=workers, progress=bar)
 
     def face(console: show.Console) -> None:
         show.verdict(console, "same" if found.same else "different", found.sentence)

@@ -16,7 +16,9 @@ from discreet.core.errors import DataError, RequestError, undamaged
 def report(
     data: Annotated[Path, argument("A .json file of an assessment or a comparison (--report, --json).", "DATA")],
     output: Annotated[Path | None, in_output("The report: .html, .md, .json or .pdf.")] = None,
-    edition: Annotated[str, in_output("internal, or public: nothing unpublished.")] = "internal",
+    edition: Annotated[str, in_output("internal, public (nothing unpublished) or public-intervals.")] = "internal",
+    author: Annotated[str, in_output("Who answers for an internal report, shown where it is signed.")] = "",
+    date: Annotated[str, in_output("The day beside the author.")] = "",
     pictures: Annotated[Path | None, in_output("A folder for every plot as a picture.")] = None,
     format: Annotated[str, in_output("The pictures: svg or png.")] = "svg",
     json: options.Json = False,
@@ -27,6 +29,7 @@ def report(
         discreet assess table.csv --report table.json  # first an assessment, kept as data
         discreet report table.json -o table.pdf  # print it; needs Chromium
         discreet report table.json -o public.html --edition public  # with nothing in it that is not published
+        discreet report table.json -o table.html --author "A. Novak" --date 2026-11-17  # ready to sign
         discreet report table.json --pictures figures --format png  # every plot as a picture
     """
     show.check_output(output, data, endings=options.REPORTS)
@@ -38,7 +41,7 @@ def report(
     written: list[Path] = []
     with options.about(data), undamaged(str(data), "write it again with --report"):
         if output is not None:
-            written.append(write_report(kept, output, edition=edition))
+            written.append(write_report(kept, output, edition=edition, author=author, date=date))
         if pictures is not None:
             written += write_pictures(kept, pictures, format=format, edition=edition)
 

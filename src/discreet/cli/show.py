@@ -30,6 +30,8 @@ ENDINGS = (".json", ".csv", ".txt")
 """The formats that results are written in."""
 LONGEST = 20_000
 """The most characters of a text that a terminal shows: some ten screens."""
+WORD = 22
+"""The longest word that a column of a table keeps whole: the longest name of a method with a comma."""
 PATIENCE = 2.0
 """Seconds before a progress bar appears: a round choice, longer than most commands run."""
 COLOURS = {
@@ -178,15 +180,21 @@ def written(console: Console, *files: object) -> None:
     console.print(f"\nWritten: {', '.join(map(str, files))}", style="dim")
 
 
-def verdict(console: Console, word: str, text: str | None = None, end: str = "\n") -> None:
-    """Print a verdict, or a text that states it, in its colour."""
-    console.print(word if text is None else text, style=f"bold {COLOURS[word]}", end=end)
+def verdict(console: Console, word: str, text: str | None = None, after: str = "") -> None:
+    """Print a verdict, or a text that states it, in its colour, and what follows on the same line."""
+    marked(console, word if text is None else text, f"bold {COLOURS[word]}", after)
 
 
 def measured(console: Console, figure: str, meaning: str) -> None:
     """Print the figure that was asked for, and what it means."""
-    console.print(figure, style="bold", end=" ")
-    console.print(meaning)
+    marked(console, figure, "bold", f" {meaning}" if meaning else "")
+
+
+def marked(console: Console, mark: str, style: str, text: str) -> None:
+    """Print a text with a mark of another style before it, broken into lines as one."""
+    from rich.text import Text
+
+    console.print(Text.assemble((mark, style), text))
 
 
 def head(console: Console, headline: str, note: str) -> None:
@@ -207,8 +215,12 @@ def table(
     from rich.text import Text
 
     grid = RichTable(box=None, pad_edge=False, header_style="dim")
+    rows = list(rows)
     for i, name in enumerate(header):
-        grid.add_column(shown(name), justify="left" if i in left else "right", overflow="fold")
+        # A word is not broken while there is room: neither of a header nor of a short label.
+        words = [*name.split(), *(word for row in rows for word in row[i].split() if len(word) <= WORD)]
+        least = max(map(len, words), default=1)
+        grid.add_column(shown(name), justify="left" if i in left else "right", overflow="fold", min_width=least)
     if bar is not None:
         grid.add_column("", justify="left")
     for row in rows:
@@ -228,6 +240,23 @@ def _bar(text: str, width: int = 12) -> str:
     return f"[{colour}]{'█' * filled}[/][dim]{'░' * (width - filled)}[/]"
 
 
+def time_left(elapsed: float, done: float, total: float) -> str:
+    """Return how long work takes yet at the speed so far, or how long it has taken while nothing is done.
+
+    >>> time_left(30, 10, 40), time_left(300, 10, 40), time_left(75, 0, 40)
+    ('0:01:30 left', '0:15:00 left', '0:01:15 so far')
+    """
+    seconds = elapsed * (total - done) / done if done else elapsed
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} {'left' if done else 'so far'}"
+
+
+def _narrow() -> Any:
+    from rich.table import Column
+
+    return Column(ratio=1, no_wrap=True, overflow="ellipsis")
+
+
 LISTENERS: list[Progress] = []
 """Who is told of progress instead of the terminal."""
 
@@ -235,32 +264,69 @@ LISTENERS: list[Progress] = []
 class ProgressBar:
     """A progress bar with the time left, drawn on the error stream once work takes over two seconds."""
 
-    def __init__(self) -> None:
-        self._start = time.monotonic()
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._from, self._stream = time.monotonic() + patience, sys.stderr
         self._bar: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
+        self._begun: dict[str, float] = {}
 
     def __enter__(self) -> ProgressBar:
         return self
 
     def __call__(self, done: int, total: int, label: str) -> None:
-        """Show how much is done."""
+        """Tell how much is done."""
         for listener in LISTENERS:
             listener(done, total, label)
-        if self._bar is None:
-            if time.monotonic() - self._start < PATIENCE or not sys.stderr.isatty():
-                return
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        self.draw(done, total, label)
 
-            share = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-            left = (TimeRemainingColumn(), TextColumn("left"))
-            self._bar = Progress(*share, *left, console=Console(stderr=True), transient=True)
+    def draw(self, done: int, total: int, label: str) -> None:
+        """Show how much is done, on the stream that was there when the work began."""
+        now = time.monotonic()
+        self._begun.setdefault(label, now)
+        if self._bar is None:
+            if now < self._from or not self._stream.isatty():
+                return
+            self._bar = self._made()
             self._bar.start()
         if label not in self._tasks:
             self._tasks[label] = self._bar.add_task(label, total=total)
         self._bar.update(self._tasks[label], completed=done, total=total)
 
+    def _made(self) -> RichProgress:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+        from rich.text import Text
+
+        begun = self._begun
+
+        class Left(ProgressColumn):
+            """The time left; it is made anew with every refresh, so it grows while nothing is finished."""
+
+            def render(self, task: Task) -> Text:
+                return Text(time_left(time.monotonic() - begun[task.description], task.completed, task.total or 0))
+
+        # A label that is too long gives way to the figures.
+        label = TextColumn("{task.description}", table_column=_narrow())
+        share = (label, BarColumn(bar_width=16), MofNCompleteColumn(), Left())
+        return Progress(*share, console=Console(file=self._stream), transient=True)
+
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class CompilingBar:
+    """Says that kernels are being compiled: a line, and a bar where there is a terminal."""
+
+    _bar: ProgressBar | None = None
+
+    def __call__(self, done: int, total: int, label: str) -> None:
+        """Show how many kernels are compiled."""
+        if not done:
+            print(f"discreet: {label}", file=sys.stderr, flush=True)
+            self._bar = ProgressBar(patience=0.0)
+        if self._bar is not None:
+            self._bar(done, total, label)
+            if done == total:
+                self._bar.__exit__()
+                self._bar = None

@@ -15,12 +15,17 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
+from discreet.core.text import many
 
 if TYPE_CHECKING:
     from discreet.uniques.population_uniques import PopulationUniques
 
 Priors = Annotated[
-    list[str] | None, option("uniform, multinomial or dirichlet:A; repeat it. The first two by default.")
+    list[str] | None,
+    option(
+        "uniform, multinomial, dirichlet:A or zeros:G (weight G on some empty population cell, as zeros:0.9:uniform); "
+        "repeat it. The first two by default."
+    ),
 ]
 
 
@@ -74,8 +79,9 @@ class Estimated:
 @uniques.command()
 @command
 def sample(
-    path: Annotated[Path, argument("A sample table, or records with --by.", "SAMPLE")],
     population: options.Population,
+    path: Annotated[Path | None, argument("A sample table, or records with --by.", "FILE")] = None,
+    example: options.Example = None,
     records: Annotated[Path | None, in_output("Write the risk of every record to this .csv.")] = None,
     *,
     estimated: Estimated,
@@ -92,7 +98,8 @@ def sample(
     model: τ₁, τ₂ and the riskiest cells.
 
     Examples:
-        discreet uniques sample.csv --population 46228  # a sample table: τ̃ under both priors, log-linear τ₁ and τ₂
+        discreet uniques sample.csv --population-size 46228  # a sample table: τ̃ under both priors, log-linear τ₁ and τ₂
+        discreet uniques --example cholesterol --population-size 400  # a bundled sample
         discreet uniques people.parquet --by age,sex,area -N 46228  # the records behind it
         discreet uniques people.csv --by age,sex -N 46228 --weight w --records risk.csv  # the risk of every record
         discreet uniques sample.csv -N 46228 --b 30 --c 1  # missing a unique is thirty times as bad as a false alarm
@@ -106,10 +113,10 @@ def sample(
                 f"{records}: the risk of records goes to a .csv file, and needs --by to tell records apart"
             )
         show.check_output(records, path)
-    data = open_sample(path, read.reading())
+    data = open_sample(path, read.reading(example=example))
     from discreet.uniques.population_uniques import population_uniques
 
-    with show.ProgressBar() as bar, options.about(path):
+    with show.ProgressBar() as bar, options.about(path or example):
         result = population_uniques(data, population, seed=seed, workers=workers, progress=bar, **estimated.said())
     if records is not None:
         risks = ([f"{value:.10g}" for value in row] for row in result.record_risk().tolist())
@@ -119,7 +126,7 @@ def sample(
 
 
 def _face(console: show.Console, result: PopulationUniques, top: int) -> None:
-    show.measured(console, f"{result.sample_uniques:,} sample uniques", f"in {result.table.possible:,} cells")
+    show.measured(console, many(result.sample_uniques, "sample unique"), f"in {result.table.possible:,} cells")
     console.print(f"{result.sentence}\n")
     show.table(console, *result.rows())
     if result.loglinear is not None and len(result.loglinear.path) > 1:
@@ -155,7 +162,7 @@ def size(
     """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it.
 
     Examples:
-        discreet uniques size --population 46228 --cells 1108 --bound 0.05  # the largest sample with Q below 0.05
+        discreet uniques size --population-size 46228 --cells 1108 --bound 0.05  # the largest sample with Q below 0.05
         discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve  # the same for τ̃, with the curve
         discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg  # the curves as a picture
     """
@@ -193,3 +200,56 @@ def size(
             console.print(f"\nDrawn: {plot}", style="dim")
 
     show.deliver("uniques size", result, json, output, face)
+
+
+@uniques.command()
+@command
+def sizes(
+    population: options.Population,
+    people: Annotated[int, option("n, the number of people in the sample.", "--people", "-n", min=0)],
+    cells: Annotated[int, option("K, the number of cells that can occur.", "--cells", "-K", min=1)],
+    alone: Annotated[int, option("s, the number of sample uniques.", "--uniques", "-s", min=0)],
+    filled: Annotated[
+        int | None, option("Cells with somebody of the sample in them, which mixtures (zeros:G) need.", min=0)
+    ] = None,
+    prior: Priors = None,
+    level: Annotated[float, option("Probability of the credible intervals.")] = 0.9,
+    b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0,
+    c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0,
+    *,
+    json: options.Json = False,
+    seed: options.Seed = None,
+    output: Annotated[Path | None, in_output("Also write the result: .json or .txt.")] = None,
+) -> None:
+    """Estimate population uniques from four sizes alone: population, sample, cells and sample uniques.
+
+    Under symmetric priors nothing else of the table matters.
+
+    Examples:
+        discreet uniques sizes -N 46228 -n 8399 -K 1108 -s 108  # the Dutch municipality of Cohen and Sackrowitz
+        discreet uniques sizes -N 46228 -n 8399 -K 1108 -s 108 --prior dirichlet:0.5  # another prior
+        discreet uniques sizes -N 400 -n 78 -K 20 -s 1 --filled 10 --prior zeros:0.9  # a mixture
+    """
+    from discreet.core.text import brief, columns
+    from discreet.uniques import Mixture, Sample, bayes_test, posterior, tau
+    from discreet.uniques.priors import prior_of
+
+    show.check_output(output, endings=(".json", ".txt"))
+    priors = [prior_of(name) for name in prior or ("uniform", "multinomial")]
+    if filled is None and any(isinstance(one, Mixture) for one in priors):
+        raise RequestError("mixtures depend on how many cells of the sample are empty; give --filled too")
+    sample = Sample.from_sizes(population, people, cells, alone, filled)
+    found = [
+        (tau(sample, one, level=level, seed=seed), bayes_test(posterior(sample, one, seed=seed), b=b, c=c))
+        for one in priors
+    ]
+    header = ["prior", "Q", "population uniques", f"{level * 100:.4g}% interval", "taken for uniques"]
+    rows = [
+        [one.prior, brief(one.q[0]) if one.q.size else "–", brief(one.mean), f"{one.low:,} to {one.high:,}",
+         f"{test.accepted:,} of {alone:,}"]
+        for one, test in found
+    ]  # fmt: skip
+    sizes = {"population": population, "sample": people, "cells": cells, "sample_uniques": alone}
+    data = {**sizes, "priors": {one.prior: {**one.to_dict(), "taken": test.accepted} for one, test in found}}
+    told = show.Assembled(data, columns(header, rows))
+    show.deliver("uniques sizes", told, json, output, lambda console: show.table(console, header, rows))

@@ -11,12 +11,14 @@ from discreet.cli import options
 from discreet.cli.compose import argument, command, option
 from discreet.core.errors import RequestError
 
+CLOSE = "Ctrl+C closes the workbench."
+
 
 @command
 def workbench(
     context: typer.Context,
     files: Annotated[
-        list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.")
+        list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.", "FILE…")
     ] = None,
     ledger: Annotated[Path | None, option("The ledger of what is published.")] = None,
     port: Annotated[int, option("Where to listen; any free port by default.", min=0, max=65535)] = 0,
@@ -40,20 +42,22 @@ def workbench(
         from discreet.workbench.server import serve
     except ImportError as error:
         raise RequestError(f"the workbench needs {error.name}; install discreet[workbench]") from None
-    given, perform = list(files or ()), context.obj
+    given, perform = list(files or ()), context.obj.perform
     if replay:
         from discreet.workbench.session_replay import replay as again
 
         if len(given) != 1:
             raise RequestError("--replay takes one saved session; name it")
-        result = again(given[0], perform)
+        result = again(given[0], context.find_root().command, perform)
         typer.echo(text.dumps(result.to_dict(), indent=2) if json else str(result))
         if not result.same:
             raise typer.Exit(1)
         return
 
     def ready(address: str) -> None:
-        typer.echo(text.dumps({"address": address}) if json else f"The workbench is at {address}\nCtrl+C closes it.")
+        typer.echo(
+            text.dumps({"address": address}) if json else f"Open {address}\nIt works once, in one browser. {CLOSE}"
+        )
         if browser:
             import webbrowser
 

@@ -27,7 +27,10 @@ class Clock:
 
     def __init__(self, deadline: float | None = None) -> None:
         self.deadline = deadline
-        self.rung = np.zeros(1, np.int64)
+        self._bell = np.zeros(1, np.int64)
+        # Kernels only look at it, and what is put back of their arguments never undoes it.
+        self.rung = self._bell.view()
+        self.rung.flags.writeable = False
         self._timer: Timer | None = None
 
     @classmethod
@@ -49,10 +52,10 @@ class Clock:
         """Start the timer."""
         left = self.left
         if left == 0.0:
-            self._ring()
+            self.ring()
         elif left is not None:
             # A wait of more than a year is more than some systems can do.
-            self._timer = Timer(min(left, 3e7), self._ring)
+            self._timer = Timer(min(left, 3e7), self.ring)
             self._timer.daemon = True
             self._timer.start()
         return self
@@ -64,5 +67,6 @@ class Clock:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _ring(self) -> None:
-        self.rung[0] = 1
+    def ring(self) -> None:
+        """Tell kernels that time is up."""
+        self._bell[0] = 1

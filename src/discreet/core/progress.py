@@ -4,6 +4,7 @@ A function that can take more than two seconds accepts ``progress``, a callable 
 out of how much, and of what. The library is silent unless one is given; the command line draws bars.
 """
 
+import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -15,3 +16,21 @@ def tell(progress: Progress | None, done: int, total: int, label: str) -> None:
     """Say how far the work is to whoever asked."""
     if progress is not None:
         progress(done, total, label)
+
+
+WATCHING: list[Progress] = []
+"""Who is told of work that nobody asked for, such as compiling; nobody is, and it is said on the error stream."""
+
+
+def announce(done: int, total: int, label: str) -> None:
+    """Tell of work that nobody asked for, from any thread.
+
+    >>> WATCHING.append(print)
+    >>> announce(0, 3, "compiling once, about 2 s")
+    0 3 compiling once, about 2 s
+    >>> WATCHING.clear()
+    """
+    for progress in WATCHING:
+        progress(done, total, label)
+    if not WATCHING and not done:
+        print(f"discreet: {label}", file=sys.stderr, flush=True)

@@ -13,6 +13,9 @@ import numpy.typing as npt
 
 from discreet.core.numerics import IntArray, NumberArray
 
+SMALL = 20_000
+"""Up to so many nodes parts are found without SciPy: loading it takes 0.2 s, the largest of them 0.01 s."""
+
 
 class Rows(NamedTuple):
     """A sparse matrix in compressed rows.
@@ -68,12 +71,27 @@ def components(left: IntArray, right: IntArray, size: int) -> tuple[int, IntArra
     >>> components(np.array([0, 2]), np.array([1, 3]), 5)[1].tolist()
     [0, 0, 1, 1, 2]
     """
+    if size <= SMALL:
+        return _small_components(left, right, size)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     links = coo_array((np.ones(left.size, np.int8), (left, right)), shape=(size, size))
     count, label = connected_components(links.tocsr(), directed=False)
     return int(count), label
+
+
+def _small_components(left: IntArray, right: IntArray, size: int) -> tuple[int, IntArray]:
+    """Hook the larger of two linked labels to the smaller, and follow labels to their ends, until nothing moves."""
+    label = np.arange(size)
+    while (label[left] != label[right]).any():
+        low = np.minimum(label[left], label[right])
+        np.minimum.at(label, label[left], low)
+        np.minimum.at(label, label[right], low)
+        while (label != label[label]).any():
+            label = label[label]
+    first, label = np.unique(label, return_inverse=True)
+    return first.size, label.astype(np.int32)
 
 
 def parts(row: IntArray, column: IntArray, rows: int, columns: int) -> tuple[int, IntArray, IntArray]:

@@ -20,10 +20,11 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import drawn_seed
 from discreet.core.text import columns, figure
+from discreet.decide.choice import Choice
 from discreet.decide.compared_methods import ERRORS, NONE, ComparisonPlan, GridPoint, Measured, grid_of, measure
 from discreet.decide.json_data import plain, sensitive_data
 from discreet.decide.policy import Policy
-from discreet.decide.provenance import SCHEMA, Recorded, digest, versions
+from discreet.decide.provenance import SCHEMA, Recorded, canonical, digest, versions
 from discreet.decide.subject import Case, Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
@@ -36,8 +37,9 @@ class Comparison(Recorded):
     """Methods side by side: risk against utility, the efficient frontier, and a recommendation.
 
     ``points`` are in the order of the grid, the table as it is first. ``frontier`` holds the points that no other one
-    beats in risk and utility together. ``recommended`` is the point of the highest utility that meets the policy.
-    ``record`` is what is needed to make the same comparison again, of an original that came from ``source``.
+    beats in risk and utility together. ``proposed`` is the first protection in the policy's order that meets it, which
+    an assessment proposes. ``record`` is what is needed to make the same comparison again, of an original that came
+    from ``source``.
     """
 
     subject: Subject
@@ -45,6 +47,7 @@ class Comparison(Recorded):
     sensitivity: Sensitivity | None
     points: tuple[Measured, ...]
     seed: int
+    proposed: int | None = None
     seconds: float = field(default=0.0, compare=False)
     record: Mapping[str, Any] = field(default_factory=dict)
     source: Opened | None = None
@@ -60,35 +63,58 @@ class Comparison(Recorded):
 
     @property
     def recommended(self) -> int | None:
-        """The number of the point to take: it meets the policy, and no other that does keeps more of the table."""
-        fit = [i for i, point in enumerate(self.points) if not point.faults]
+        """The number of the point to take, as an assessment does: the table as it is, or the policy's first that fits.
+
+        Where not all of the policy's protections are compared, it is the one that meets the policy and keeps most of
+        the table.
+        """
+        if self.policy.as_is == "if safe" and not self.points[0].faults:
+            return 0
+        suitable = [one for one in self.policy.protections if one.suits(self.subject.magnitudes)]
+        compared = sum(self._listed(point.point) for point in self.points)
+        return self.proposed if compared == len(suitable) else self._best
+
+    def _listed(self, point: GridPoint) -> bool:
+        return self.policy.proposes(point.name, dict(point.parameters), self.subject.magnitudes)
+
+    @property
+    def _best(self) -> int | None:
+        """The number of the protection that meets the policy and keeps most of the table."""
+        fit = [i for i, point in enumerate(self.points) if i and not point.faults]
         best = {i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)) for i in fit}
         return max(fit, key=lambda i: best[i]) if fit else None
 
     @property
     def sentence(self) -> str:
         """The outcome in words."""
-        methods = f"{len(self.points) - 1:,} protections compared"
         fit = sum(not point.faults for point in self.points)
+        head = f"{len(self.points) - 1:,} protections compared; {fit:,} {'meets' if fit == 1 else 'meet'} the policy"
+        head = f"{head} {self.policy.name!r}."
         if self.recommended is None:
-            return f"{methods}; none of them meets the policy {self.policy.name!r}."
+            none = (
+                " The policy proposes none of them: readers who know why it was taken would learn more." if fit else ""
+            )
+            return f"{head.replace('; 0 meet', '; none of them meets')}{none}{self._unlisted}"
         best = self.points[self.recommended]
-        what = "the table as it is" if best.point == NONE else best.point.title
-        return (
-            f"{methods}; {fit:,} {'meets' if fit == 1 else 'meet'} the policy {self.policy.name!r}. "
-            f"Take {what}: of those that do, it keeps most of the table (utility {figure(best.figure('utility'))})."
-            f"{self._unlisted(best)}"
-        )
+        utility = f"utility {figure(best.figure('utility'))}"
+        if best.point == NONE:
+            return f"{head} Take the table as it is."
+        if self._listed(best.point):
+            first = f"the first in the policy's order that does ({utility})"
+            return f"{head} Take {best.point.title}, {first}.{self._unlisted}"
+        return f"{head} Take {best.point.title}: of those that do, it keeps most of the table ({utility})."
 
-    def _unlisted(self, best: Measured) -> str:
-        """Say why an assessment would propose another method, where it would."""
-        point, magnitudes = best.point, self.subject.magnitudes
-        if point == NONE or self.policy.proposes(point.name, dict(point.parameters), magnitudes):
+    @property
+    def _unlisted(self) -> str:
+        """Name the protection that keeps most of the table, where the policy does not propose it."""
+        best = self._best
+        if best is None or best == self.recommended or self._listed(self.points[best].point):
             return ""
-        what = "magnitudes" if magnitudes else "counts"
+        point = self.points[best]
         return (
-            f" The policy allows it but does not list it for {what}, so assess does not propose it: it is applied "
-            "if it is asked for (protection=, --protect)."
+            f" {point.point.title} meets it too and keeps most of the table (utility "
+            f"{figure(point.figure('utility'))}), but the policy does not list it: it is applied if you ask for it "
+            "(protection=, --protect)."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -259,10 +285,26 @@ def compare_points(
         return replace(made, seconds=time.monotonic() - begun)
 
     measured = run(work, points, workers=workers, progress=progress, label="comparing protections")
-    made = Comparison(case.subject, policy, case.found, tuple(measured), plan.seed, time.monotonic() - start)
+    proposed = _proposed(case, measured, plan)
+    made = Comparison(case.subject, policy, case.found, tuple(measured), plan.seed, proposed, time.monotonic() - start)
     listed = [{"name": one.name, "parameters": plain(dict(one.parameters))} for one in points]
     request = {"points": listed, "seed": plan.seed, **vars(plan)}
     return replace(made, record=made.made_by(request, source), source=source)
+
+
+def _proposed(case: Case, measured: Sequence[Measured], plan: ComparisonPlan) -> int | None:
+    """Return the number of the first protection in the policy's order that meets it, judged as assessments judge it."""
+    listed = [one for one in case.policy.protections if one.suits(case.subject.magnitudes)]
+    places = {(point.point.name, canonical(plain(dict(point.point.parameters)))): i for i, point in enumerate(measured)}
+    for number, one in enumerate(listed):
+        place = places.get((one.name, canonical(plain(dict(one.parameters)))))
+        if place is None:
+            return None
+        # What meets the policy if somebody asks for it need not do so once readers know why it was taken.
+        choice = Choice(protected=case.policy.as_is == "if safe", later=number > 0)
+        if not measured[place].faults and not measure(case, measured[place].point, plan, choice).faults:
+            return place
+    return None
 
 
 class _Kept:

@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.text import figure, finite
+from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Effort, Evidence, gather
 from discreet.decide.json_data import plain
 from discreet.decide.known_cells import Known
@@ -234,22 +235,25 @@ class ComparisonPlan:
     time_limit: float | None = None
 
 
-def measure(case: Case, point: GridPoint, plan: ComparisonPlan) -> Measured:
-    """Measure one method on one table; what cannot be applied says why."""
+def measure(case: Case, point: GridPoint, plan: ComparisonPlan, choice: Choice = ASKED) -> Measured:
+    """Measure one method on one table; what cannot be applied says why.
+
+    ``choice`` is what readers know of why it is taken; by default somebody asks for it, whatever the table.
+    """
     try:
         if point.name == "none":
-            return _released(case, point, None, replace(plan, draws=1, audits=1))
+            return _released(case, point, None, replace(plan, draws=1, audits=1), choice)
         method = make_method(point.name, point.parameters, case.found, plan.time_limit)
-        return _released(case, point, method, plan if is_random(method) else replace(plan, draws=1, audits=1))
+        return _released(case, point, method, plan if is_random(method) else replace(plan, draws=1, audits=1), choice)
     except DiscreetError as error:
         return Measured(point, faults=(str(error),), error=str(error))
 
 
-def _released(case: Case, point: GridPoint, method: Method | None, plan: ComparisonPlan) -> Measured:
+def _released(case: Case, point: GridPoint, method: Method | None, plan: ComparisonPlan, choice: Choice) -> Measured:
     # A stream of its own for every point: its result does not depend on which others are compared.
     root = np.random.SeedSequence([plan.seed, int(digest(point.to_dict())[:15], 16)])
     *streams, last = root.spawn(plan.audits + 1)
-    evidences = [_evidence(case, method, stream, plan) for stream in streams]
+    evidences = [_evidence(case, method, stream, plan, choice) for stream in streams]
     figures = _drawn(case, method, plan, last, evidences)
     some = case.cells.size > 0
     figures["worst_dr"] = Figure.of([_worst_dr(e.known) for e in evidences]) if some else None
@@ -269,10 +273,12 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Compari
     return Measured(point, figures, worst, plan.draws, plan.audits, faults=tuple(faults.values()))
 
 
-def _evidence(case: Case, method: Method | None, stream: np.random.SeedSequence, plan: ComparisonPlan) -> Evidence:
+def _evidence(
+    case: Case, method: Method | None, stream: np.random.SeedSequence, plan: ComparisonPlan, choice: Choice
+) -> Evidence:
     made = None if method is None else method.apply(case.subject.original, stream)
     release, proof = (case.subject.as_is(), None) if made is None else (made.release, made.candidates)
-    return gather(case, release, Effort(plan.time_limit, workers=1), candidates=proof, proofs=0)
+    return gather(case, release, Effort(plan.time_limit, workers=1), candidates=proof, proofs=0, choice=choice)
 
 
 def _drawn(

@@ -96,14 +96,15 @@ class Recorded:
         """Write the record that ``discreet replay`` reads, whole or not at all, and readable by its owner alone."""
         write_text(path, self.record_text(), private=True)
 
-    def report(self, path: str | Path, *, edition: str = "internal") -> Path:
+    def report(self, path: str | Path, *, edition: str = "internal", author: str = "", date: str = "") -> Path:
         """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``.
 
-        The edition ``"internal"`` holds original values; ``"public"`` holds nothing that is not published.
+        The edition ``"internal"`` holds original values, and shows ``author`` and ``date`` where it is signed;
+        ``"public"`` holds nothing that is not published, ``"public-intervals"`` also what follows from that.
         """
         from discreet.report import write_report
 
-        return write_report(self.to_dict(), path, edition=edition)
+        return write_report(self.to_dict(), path, edition=edition, author=author, date=date)
 
     def __repr__(self) -> str:
         """Return what people read."""

@@ -88,6 +88,8 @@ def replay(
 
 
 def _replayed(kept: _KeptFiles, original: Any, workers: int | None, progress: Progress | None) -> Replay:
+    if kept.data["kind"] == "protection":
+        raise RequestError(f"{kept.path} is of a command that protects; make it again with discreet replay {kept.path}")
     differences = kept.differences
     source = kept.source(original)
     if (found := Subject.opened(source).sha256()) != (stated := kept.input["original_sha256"]):
@@ -98,7 +100,7 @@ def _replayed(kept: _KeptFiles, original: Any, workers: int | None, progress: Pr
     results, recorded = made.results(), kept.data["results"]
     same = canonical(results) == canonical(recorded)
     if not same:
-        differences += islice(_different(recorded, results), 1000)
+        differences += islice(different(recorded, results), 1000)
     now, then = versions(), kept.data["versions"]
     notes = [
         f"{name} is {now.get(name, 'missing')} here, and was {then.get(name, 'missing')}"
@@ -116,7 +118,7 @@ class _KeptFiles:
     def __init__(self, path: Path) -> None:
         self.path, self.data = path, read_record(path)
         self.input = self.data["input"]
-        self.files = {file["role"]: file for file in self.input["files"]}
+        self.files = {file.get("role", ""): file for file in self.input["files"]}
         self.differences: list[str] = []
 
     def source(self, original: Any) -> Opened:
@@ -182,18 +184,18 @@ def _verdict(results: dict[str, Any]) -> str:
     return "take none of them" if best is None else f"take {results['points'][best]['title']}"
 
 
-def _different(before: Any, after: Any, where: str = "results") -> Iterator[str]:
+def different(before: Any, after: Any, where: str = "results") -> Iterator[str]:
     """Yield what differs between two plain data."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys([*before, *after]):
             if key not in before or key not in after:
                 yield f"{where}.{key} is {'new' if key not in before else 'missing'}"
             else:
-                yield from _different(before[key], after[key], f"{where}.{key}")
+                yield from different(before[key], after[key], f"{where}.{key}")
     elif isinstance(before, list) and isinstance(after, list):
         if len(before) != len(after):
             yield f"{where} has {len(after):,} entries, and had {len(before):,}"
         for i, (a, b) in enumerate(zip(before, after, strict=False)):
-            yield from _different(a, b, f"{where}[{i}]")
+            yield from different(a, b, f"{where}[{i}]")
     elif before != after:
         yield f"{where} is {str(after)[:60]}, and was {str(before)[:60]}"

@@ -47,6 +47,7 @@ class SampleLookup:
         inner = xlogy(m, m / safe) + xlogx(p - m) + xlogy(q - m, (q - m) / safe)
         values = np.empty((distinct.size, F.size, 2))
         values[:, :, 0], values[:, :, 1] = xlogx(F), inner
+        values.flags.writeable = False
         return cls(population, sample, distinct, values)
 
     def terms(self, f: IntArray, F: IntArray, K: int, form: Form = "2015") -> FloatArray:

@@ -17,7 +17,8 @@ from discreet.core.numerics import FloatArray, xlogx
 from discreet.measures import entropy
 from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights
 from discreet.measures.risk_result import TERMS, Risk, Slices
-from discreet.reading.original import open_original, open_released
+from discreet.reading.original import open_original
+from discreet.reading.published import open_released
 from discreet.reading.reading import Reading
 from discreet.table import Table
 from discreet.table.coarsen import coarsened_table, recoding_of

@@ -80,6 +80,8 @@ def uniform(words: Words) -> float:
 @compiled
 def fill_alias(weights: FloatArray, length: int, start: int, cut: FloatArray, alias: Short, stack: IntArray) -> None:
     """Write the alias table of the first `length` weights from position `start` on, using up the weights."""
+    if length == 0:
+        return
     total = 0.0
     for i in range(length):
         total += weights[i]

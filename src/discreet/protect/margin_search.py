@@ -123,7 +123,7 @@ def exchanges(fit: Fit, patience: int) -> int:
     pulls = np.empty(up.size, np.int64)
     for i in range(up.size):
         pulls[i] = pull(i, fit)
-    order = np.argsort(pulls)
+    order = np.argsort(pulls, kind="mergesort")
     low, high, failed, done = 0, up.size - 1, 0, 0
     while failed < patience:
         while low < up.size and up[order[low]]:

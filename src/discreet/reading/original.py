@@ -73,28 +73,13 @@ def open_linked(original: Any, reading: Reading) -> Table | Tabulation:
             return open_original(original, replace(how, hierarchies=None)).published()
         _refuse_release(Path(original))
     tops = _part_totals(original, how)
-    return _grouped(_counts(original, how, tops), how, tops, some=True).original
+    return _grouped(counts_of(original, how, tops), how, tops, some=True).original
 
 
 def open_originals(originals: Any, reading: Reading) -> list[Table | Tabulation]:
     """Return one original, or several that are linked and all read as the first."""
     first, *others = originals if isinstance(originals, list | tuple) else [originals]
     return [open_original(first, reading).published(), *(open_linked(one, reading) for one in others)]
-
-
-def open_released(released: Any, reading: Reading) -> Any:
-    """Return a released table that is in a file or frame, read as the original is; anything else as it is.
-
-    A Parquet file that says so is a release, with what was merged or hidden in it.
-    """
-    from discreet.table.release_reader import read_release
-    from discreet.table.table_reader import method_of
-
-    if not is_read(released):
-        return released
-    if isinstance(released, str | Path) and Path(released).suffix.lower() == ".parquet" and method_of(Path(released)):
-        return read_release(released)
-    return _counts(released, reading)
 
 
 def is_read(given: object) -> bool:
@@ -140,22 +125,29 @@ def _example(how: Reading, name: str | None) -> Opened:
     return replace(_grouped(table, how, {}), name=name or how.example, said=said, others=how.companions())
 
 
-def _refuse_release(given: Any) -> None:
-    """Refuse what was published in place of the original."""
+def stated_method(given: Any) -> str | None:
+    """Return how the release in a file or frame was made, None if nothing in it says that it is one."""
     from discreet.table.table_reader import method_of
     from discreet.tabulation.sources import columns_of
 
+    if isinstance(given, str | Path):
+        return method_of(Path(given)) if os.path.isfile(given) else None
+    return "its figures say how they were made" if PUBLISHED_AS in columns_of(given) else None
+
+
+def _refuse_release(given: Any) -> None:
+    """Refuse what was published in place of the original."""
+    if (method := stated_method(given)) is None:
+        return
     if not isinstance(given, Path):
-        if PUBLISHED_AS in columns_of(given):
-            raise RequestError(
-                "the frame holds a release (its figures say how they were made), not the original; hand over the "
-                "original, or see what the release alone gives away (discreet.audit)"
-            )
-    elif os.path.isfile(given) and (method := method_of(given)) is not None:
         raise RequestError(
-            f"{given} holds a release ({method}), not the original; name the original, and this as its release "
-            f"(--release {given.name}), or see what the release alone gives away (discreet audit {given.name})"
+            f"the frame holds a release ({method}), not the original; hand over the original, or see what the release "
+            "alone gives away (discreet.audit)"
         )
+    raise RequestError(
+        f"{given} holds a release ({method}), not the original; name the original, and this as its release "
+        f"(--released {given.name}), or see what the release alone gives away (discreet audit {given.name})"
+    )
 
 
 def _described(path: Path, how: Reading) -> Opened:
@@ -167,7 +159,7 @@ def _described(path: Path, how: Reading) -> Opened:
     if tab:
         from discreet.tabulation.argus_tab import read_tab
 
-        found = read_tab(path, how.rda, encoding=how.encoding, check=how.margins == "check").tabulation
+        found = read_tab(path, how.rda, encoding=how.encoding, recompute=how.margins == "recompute").tabulation
     else:
         from discreet.table.table_reader import read_tabulation
 
@@ -199,7 +191,7 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
         )
     tops = _part_totals(source, how)
     try:
-        table = _counts(source, how, tops)
+        table = counts_of(source, how, tops)
     except (DataError, RequestError) as error:
         if any(key in said for key in (*TABLES, "parts")):
             raise
@@ -265,7 +257,7 @@ def _names(given: Any, column: str) -> bool:
     return bool(given == column) or column in getattr(given, "columns", ())
 
 
-def _counts(source: Any, how: Reading, tops: Mapping[str, str] | None = None) -> Table:
+def counts_of(source: Any, how: Reading, tops: Mapping[str, str] | None = None) -> Table:
     """Return the counts of a table in a file or frame."""
     same: dict[str, Any] = {"count": how.count, "dimensions": how.dimensions, "layout": how.layout}
     same |= {"margins": how.margins, "total": how.total or None}

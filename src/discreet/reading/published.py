@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from discreet.core.errors import DataError
-from discreet.reading.original import describes_itself, is_frame, is_read, open_original
+from discreet.core.errors import DataError, DiscreetError, RequestError
+from discreet.reading.original import counts_of, describes_itself, is_frame, is_read, open_original, stated_method
 from discreet.reading.reading import Reading
 from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import Marked
@@ -29,9 +30,35 @@ def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> An
     if isinstance(published, str | Path):
         if Path(published).suffix.lower() == ".tab":
             own = {name: given[name] for name in ("value", "parts", "encoding") if name in given}
+            if given.get("statistics"):
+                raise RequestError(f"{published}: a .tab file holds no statistics; give the published file (.csv)")
             return read_tab_release(published, **own)
         return read_release(published, **given)
-    return release_from_frame(published, **given) if is_frame(published) else published
+    if not is_frame(published):
+        return published
+    # A frame has no text of its own.
+    return release_from_frame(published, **{n: one for n, one in given.items() if n not in ("encoding", "delimiter")})
+
+
+def open_released(released: Any, reading: Reading) -> Any:
+    """Return a released table that is in a file or frame, read as the original is; anything else as it is.
+
+    What says how it was made, or hides figures, is a release; all else is a table of counts.
+    """
+    if not is_read(released):
+        return released
+    how = reading.released()
+    if str(released).lower().endswith(".tab") or stated_method(released) is not None:
+        return open_release(released, how)
+    try:
+        return counts_of(released, reading)
+    except DataError:
+        # Figures that do not add up stay refused; marks and intervals are no counts.
+        with suppress(DiscreetError):
+            found = open_release(released, how)
+            if any((part.hidden | part.where(lambda kind: kind.spans)).any() for part in found.parts()):
+                return found
+        raise
 
 
 def open_truth(original: Any, reading: Mapping[str, Any] | None = None, *, judged: bool = False) -> Any:

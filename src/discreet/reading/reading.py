@@ -120,6 +120,19 @@ class Reading:
         own: dict[str, Any] = dict.fromkeys(("dimensions", "impossible", "by", "example", "rda", *COLUMNS))
         return replace(self, **own)
 
+    def released(self) -> dict[str, Any]:
+        """Return how a release of the original is read, as :func:`discreet.read_release` takes it."""
+        from discreet.tabulation.tabulate import trees_of
+
+        return {
+            "value": self.said().get("count"),
+            "dimensions": self.dimensions,
+            "layout": self.layout,
+            "total": self.total_code,
+            "hierarchies": {name: trees_of(given, self.total_code) for name, given in (self.hierarchies or {}).items()},
+            **self.text,
+        }
+
     def companions(self) -> dict[str, Path]:
         """Return the files beside the original, by role: hierarchies and structural zeros."""
         found: dict[str, Path] = {}

@@ -59,6 +59,31 @@ def listed(details: Details, internal: bool, n: int = LISTED) -> list[dict[str, 
     ]
 
 
+def stated_once(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return rows with the number of their proof if others share it, and the shared proofs; 0 for a proof of their own.
+
+    >>> rows = [{"proof": ["0 to 2: rounded"]}, {"proof": ["3 to 5: rounded"]}, {"proof": ["≥ 1: known"]}]
+    >>> stated_once(rows)
+    ([{'proof': [], 'shared': 1}, {'proof': [], 'shared': 1}, {'proof': ['≥ 1: known'], 'shared': 0}], ['Rounded'])
+    """
+    whys = [_why(row["proof"]) for row in rows]
+    often = [why for why in dict.fromkeys(whys) if why and whys.count(why) > 1]
+    number = {why: k for k, why in enumerate(often, 1)}
+    made = [
+        {**row, "proof": [] if why in number else row["proof"], "shared": number.get(why, 0)}
+        for row, why in zip(rows, whys, strict=True)
+    ]
+    return made, [capital(why) for why in often]
+
+
+def _why(proof: Sequence[str]) -> str:
+    """Return the reason of a proof; the interval itself stands beside it."""
+    if len(proof) != 1:
+        return "; ".join(proof)
+    interval, _, why = proof[0].partition(": ")
+    return why if " to " in interval and why else proof[0]
+
+
 def _common(row: Mapping[str, Any]) -> dict[str, Any]:
     proof = proof_lines(row.get("proof"), name_of(row, "="))
     return {"name": name_of(row), "step": knowledge(row), "known": _known(row), "proof": proof}

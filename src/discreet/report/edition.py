@@ -12,7 +12,8 @@ from typing import Any
 
 from discreet.core.errors import DataError, RequestError, nearest
 
-EDITIONS = ("internal", "public")
+EDITIONS = ("internal", "public", "public-intervals")
+"""Internal; public; and public with the interval of every figure that an outsider can work out."""
 SCHEMA = 1
 """The version of the plain data of assessments and comparisons that is read."""
 KINDS = ("assessment", "sample", "comparison")
@@ -30,11 +31,11 @@ def edition_of(data: Mapping[str, Any], edition: str) -> dict[str, Any]:
         raise DataError(
             f"the data are of version {data.get('schema')!r}, but version {SCHEMA} is read here; update discreet"
         )
-    return public(data) if edition == "public" else {**data, "edition": "internal"}
+    return {**data, "edition": "internal"} if edition == "internal" else public(data, edition == "public-intervals")
 
 
-def public(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what may be said in public about an assessment, built from its release alone."""
+def public(data: Mapping[str, Any], intervals: bool = False) -> dict[str, Any]:
+    """Return what may be said in public about an assessment, built from its release alone; intervals only if asked."""
     if data["kind"] == "comparison":
         raise RequestError(
             "a comparison has no public edition: it measures what was not published; report the assessment of the "
@@ -54,7 +55,7 @@ def public(data: Mapping[str, Any]) -> dict[str, Any]:
     ]
     # An audit of some of the hidden figures would say which of them are sensitive, and in which order.
     hidden = sum(part["hides"][kind] for part in release["figures"] for kind in part["kind"])
-    if sum(audit.get("counts", {}).values()) < hidden:
+    if not intervals or sum(audit.get("counts", {}).values()) < hidden:
         cells = []
     cells.sort(key=lambda cell: (cell["bits"] is None, cell["bits"], str(cell["cell"])))
     return {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.report.cells import LISTED
 from discreet.report.edition import edition_of
 from discreet.report.heat_map_pages import details_of, paged_tables
+from discreet.report.paragraphs import MADE
 from discreet.report.scale import STEPS
 from discreet.report.view import WORDS, view_of
 
@@ -58,7 +59,7 @@ def _rendered(template: str, view: Mapping[str, Any], **sources: str) -> str:
 
 def fixed_text(data: Mapping[str, Any]) -> list[str]:
     """Return what reports say whatever the values: headings, explanations, and how many figures and parts there are."""
-    texts = [*map(source, TEMPLATES), *WORDS.values()]
+    texts = [*map(source, TEMPLATES), *WORDS.values(), *MADE.values()]
     texts += [f"{step.name} {step.meaning}" for step in STEPS]
     details = details_of(data)
     for grid in paged_tables(data, details):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+NAMES = {"method": "search", "form": "hidden figures as"}
+"""Parameters whose own name says too little beside the method."""
+
 
 def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what is said about the making of a result, in blocks with a title."""
@@ -21,7 +24,11 @@ def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _release_rows(release: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [("Method", release["method"])]
-    rows += [(_words(name), _text(value)) for name, value in release["parameters"].items() if value is not None]
+    rows += [
+        (NAMES.get(name, _words(name)), _text(value))
+        for name, value in release["parameters"].items()
+        if value is not None
+    ]
     for part in release["figures"]:
         used = dict.fromkeys(part["kinds"][kind] for kind in part["kind"])
         rows.append((f"Figures of {part['name']}" if len(release["figures"]) > 1 else "Figures", ", ".join(used)))

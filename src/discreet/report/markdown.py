@@ -9,6 +9,8 @@ from discreet.report.bars import SHOWN
 from discreet.report.heat_map_pages import PagedTable
 from discreet.report.view import view_of
 
+SIGNERS = ("Checked by", "Release decided by")
+"""Who signs after the one who drew the report up."""
 PAGES = 3
 """How many parts of a large table are written, as many as are printed from the HTML report."""
 
@@ -37,7 +39,10 @@ def markdown_report(data: Mapping[str, Any]) -> str:
     if view["worst"]:
         lines += [f"## {view['worst_title']}", "", view["worst_lead"], ""]
         head = ["Cell", *(["True"] if view["internal"] else []), "Published", "A reader knows", "How it follows"]
-        worst = [{**row, "proof": "; ".join(row["proof"])} for row in view["worst"]]
+        lines += [f"{number}. {_text(proof)}." for number, proof in enumerate(view["proofs"], 1)]
+        lines += [""] if view["proofs"] else []
+        said = ["; ".join(row["proof"]) or (f"proof {row['shared']}" if row["shared"] else "") for row in view["worst"]]
+        worst = [{**row, "proof": text} for row, text in zip(view["worst"], said, strict=True)]
         true = ["original"] if view["internal"] else []
         lines += _table(head, _columns(worst, "name", *true, "published", "known", "proof"))
     if view["charts"]:
@@ -53,10 +58,15 @@ def markdown_report(data: Mapping[str, Any]) -> str:
     for title, pairs in (("What safety costs", view["loss"]), ("What is estimated", view["estimates"])):
         if pairs:
             lines += [f"## {title}", "", *_table(["", ""], [list(pair) for pair in pairs])]
+    for title, text in view["paragraphs"]:
+        lines += [f"## {title}", "", _text(text), ""]
     lines += ["## How this was made", ""]
     for block in view["made"]:
         lines += [f"### {_text(block['title'])}", "", *_table(["", ""], [list(pair) for pair in block["rows"]])]
     if view["internal"]:
+        signed = view["signed"]
+        rows = [["Drawn up by", signed["author"], signed["date"], ""], *([who, "", "", ""] for who in SIGNERS)]
+        lines += ["## Signed", "", *_table(["Who", "Name", "Date", "Signature"], rows)]
         lines += [f"> **{view['mark']}**", ""]
     return "\n".join(lines)
 

@@ -74,17 +74,29 @@ def points_of(data: Mapping[str, Any]) -> list[Point]:
             note = "; ".join(row["faults"]) or MEETS
             found.append(Point(number, row["title"], *figures, meets, best, taken, note))
         return found
-    chosen = data.get("protection") or {}
+    chosen = taken_of(data)
     for number, row in enumerate(data.get("candidates", ()), 1):
         if row["r2"] is not None and row["utility"] is not None:
             figures = (row["utility"], row["r2"], (0.0, 0.0))
-            found.append(Point(number, row["title"], *figures, row["meets"], True, is_chosen(row, chosen), row["text"]))
+            found.append(Point(number, row["title"], *figures, row["meets"], True, number == chosen, row["text"]))
     return found
 
 
-def is_chosen(row: Mapping[str, Any], chosen: Mapping[str, Any]) -> bool:
-    """Say whether a protection that was tried is the one that was taken."""
-    return (row["method"], row["parameters"]) == (chosen.get("method"), chosen.get("parameters"))
+def taken_of(data: Mapping[str, Any]) -> int | None:
+    """Return the number of the protection that was taken among those that were tried, from 1.
+
+    The policy names some parameters of a method; the method that was taken states all of them.
+    """
+    chosen = data.get("protection") or {}
+    stated = (chosen.get("parameters") or {}).items()
+    fitting = [
+        (number, row)
+        for number, row in enumerate(data.get("candidates", ()), 1)
+        if row["method"] == chosen.get("method") and row["parameters"].items() <= stated
+    ]
+    meeting = [number for number, row in fitting if row["meets"]]
+    measured = [number for number, row in fitting if row["utility"] is not None]
+    return next(iter([*meeting, *measured]), None)
 
 
 def frontier_of(data: Mapping[str, Any], points: Sequence[Point]) -> list[int]:

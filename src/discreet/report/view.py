@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
-from discreet.report.cells import LISTED, listed, packed, panel_rows
+from discreet.report.cells import LISTED, listed, packed, panel_rows, stated_once
 from discreet.report.heat_map_pages import PagedTable, details_of, paged_tables
 from discreet.report.made import made_blocks
 from discreet.report.numbers import amount, capital, measure
-from discreet.report.riskmap import is_chosen, map_of, rows_of
+from discreet.report.paragraphs import AS_IT_IS, paragraphs, quality
+from discreet.report.riskmap import map_of, rows_of, taken_of
 from discreet.report.scale import STEPS
 
 VERDICTS = {
@@ -19,8 +21,6 @@ VERDICTS = {
     "withhold": ("Do not release", "M8 8l8 8m0-8l-8 8"),
 }
 """What each verdict says, and the sign beside it."""
-AS_IT_IS = ("none", "as published")
-"""Methods that change nothing."""
 CONFIDENTIAL = "CONFIDENTIAL – internal edition"
 PUBLIC = "Public edition"
 WORDS = {
@@ -35,6 +35,10 @@ WORDS = {
     "from the true ones, over the root of their number.",
 }
 """Words that the page explains."""
+SIGNED = {"author": "", "date": ""}
+"""Who drew up the report and when, where nobody said: a line to write on."""
+OTHER_COUNT = re.compile(r"(?<=\d) of [\d,]+(?= (?:figures|cells) (?:are hidden|changed))")
+"""How many figures a protection saw, which is not how many the rules judged."""
 LOSSES = {
     "utility": ("Utility, 1 − HD/√N", 4),
     "hellinger": ("Hellinger distance on counts", 4),
@@ -53,12 +57,13 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
     charts = charts_of(data)
     comparison = data["kind"] == "comparison"
     record = data.get("record") or {}
+    worst, proofs = stated_once(listed(details, internal))
     view: dict[str, Any] = {
         "kind": data["kind"],
         "internal": internal,
         "title": data["name"],
         "subject": "comparison of protections" if comparison else "disclosure assessment",
-        "headline": data.get("headline") or (data.get("table") or {}).get("headline", ""),
+        "headline": _headline(data),
         "mark": CONFIDENTIAL if internal else PUBLIC,
         # It appears between quotes in a style sheet.
         "running": "".join(c if c.isalnum() or c in " .,-_()" else " " for c in data["name"])[:60],
@@ -69,9 +74,11 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
         "figures": _compared(data) if comparison else _figures(data, grids, internal),
         "grids": grids,
         "steps": [{"number": k, "name": step.name, "meaning": step.meaning} for k, step in enumerate(STEPS)],
-        "details": packed(panel_rows(details, internal, _levels(data))) if grids else "",
-        "table_lead": _table_lead(data, internal),
-        "worst": listed(details, internal),
+        "details": packed(panel_rows(details, internal, _levels(data))) if details.rows and grids else "",
+        "table_lead": _table_lead(data, internal, bool(details.rows)),
+        "worst": worst,
+        "proofs": proofs,
+        "told": bool(internal or details.rows),
         "worst_title": "The cells that matter most" if internal else "What can be worked out",
         "worst_lead": _worst_lead(data, internal, len(details.rows)),
         "charts": charts,
@@ -84,12 +91,30 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
         "map": map_of(data) if internal else None,
         "rows": rows_of(data) if comparison else (),
         "loss": _loss(data.get("utility") or {}),
-        "loss_sentence": _said(data, "protection") or _said(data, "utility"),
+        "loss_sentence": _loss_sentence(data),
         "tried": _tried(data),
         "estimates": _estimates(data.get("sample")),
         "made": made_blocks(data),
+        "paragraphs": paragraphs(data),
+        "signed": data.get("signed", SIGNED) if internal else None,
     }
     return {**view, "words": _words(view), "sections": _sections(view)}
+
+
+def _headline(data: Mapping[str, Any]) -> str:
+    """Return what the table is, with the one number of cells that every share on the page refers to."""
+    table, rules = data.get("table") or {}, data.get("rules")
+    if data["kind"] == "comparison" or not table or not rules:
+        return str(data.get("headline") or table.get("headline", ""))
+    sizes = [(d["name"], sum(label != table["total"] for label in d["labels"])) for d in table["dimensions"]]
+    shape = " × ".join(f"{name} ({size:,})" for name, size in sizes)
+    what = f"{table['response']} by {shape}" if table.get("response") else f"{shape}: N = {amount(table['people'])}"
+    return f"{what}; {amount(sum(rules['statuses'].values()))} cells, totals included, empty cells left out"
+
+
+def _loss_sentence(data: Mapping[str, Any]) -> str:
+    """Return what was done, without a second number of cells beside that of the headline."""
+    return OTHER_COUNT.sub("", _said(data, "protection") or _said(data, "utility"))
 
 
 def _said(data: Mapping[str, Any], part: str) -> str:
@@ -113,11 +138,8 @@ def _verdict(data: Mapping[str, Any], internal: bool) -> dict[str, str]:
         phrase = VERDICTS[key][0]
     else:
         key = "release"
-        phrase = "Published as it is" if data["release"]["method"] in AS_IT_IS else f"Published: {_method(data)}"
-        text = (
-            "This edition is made of what is published and of nothing else: the figures, how they were made, and what "
-            "anybody can work out from them."
-        )
+        phrase = "Published as it is" if data["release"]["method"] in AS_IT_IS else "Published after protection"
+        text = f"{quality(data['release'])} This edition is made of what is published and of nothing else."
     return {"key": key, "phrase": phrase, "text": text, "path": VERDICTS[key][1]}
 
 
@@ -166,7 +188,7 @@ def _figures(data: Mapping[str, Any], grids: list[PagedTable], internal: bool) -
         more = " or more" if len(data["cells"]) == known < sensitive else ""
         found.append(_figure("Sensitive cells", amount(sensitive), f"{amount(known)}{more} known exactly"))
     if hidden:
-        found.append(_figure("Figures hidden", amount(hidden), f"of {amount(shown)}"))
+        found.append(_figure("Figures hidden", amount(hidden)))
     return found
 
 
@@ -174,11 +196,13 @@ def _figure(name: str, value: str, note: str = "") -> dict[str, str]:
     return {"name": name, "value": value, "note": note}
 
 
-def _table_lead(data: Mapping[str, Any], internal: bool) -> str:
+def _table_lead(data: Mapping[str, Any], internal: bool, known: bool) -> str:
     if data["kind"] == "comparison" or not data.get("release"):
         return ""
-    made = "" if data["release"]["method"] in AS_IT_IS else f" ({_method(data)})"
+    made = "" if not internal or data["release"]["method"] in AS_IT_IS else f" ({_method(data)})"
     text = f"The figures as they {'would be' if internal else 'are'} published{made}."
+    if not internal and not known:
+        return f"{text} Hidden figures are ×."
     text += " The stronger the colour, the fewer values a cell can have."
     return f"{text} A corner marks the cells that the rules call sensitive." if internal else text
 
@@ -207,14 +231,14 @@ def _loss(found: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _tried(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    chosen = data.get("protection") or {}
+    taken = taken_of(data)
     return [
         {
             **{key: row[key] for key in ("title", "meets", "text")},
             **{key: measure(row[key]) for key in ("utility", "r2")},
-            "taken": is_chosen(row, chosen),
+            "taken": number == taken,
         }
-        for row in data.get("candidates", ())
+        for number, row in enumerate(data.get("candidates", ()), 1)
     ]
 
 
@@ -240,8 +264,8 @@ def _words(view: Mapping[str, Any]) -> list[tuple[str, str]]:
     keep = {
         "R1, R2": bool(view["charts"] or view["rows"]) and view["internal"],
         "Sensitive": view["internal"],
-        "A reader knows": bool(view["grids"]),
-        "DR": bool(view["grids"] or view["rows"]),
+        "A reader knows": bool(view["grids"]) and view["told"],
+        "DR": bool((view["grids"] and view["told"]) or view["rows"]),
         "Utility": bool(view["loss"] or view["rows"]) and view["internal"],
     }
     return [(word, meaning) for word, meaning in WORDS.items() if keep[word]]
@@ -257,6 +281,8 @@ def _sections(view: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("slices", "Slices", view["charts"]),
         ("cost", "Cost", view["loss"] or view["tried"]),
         ("estimates", "Estimates", view["estimates"]),
+        ("texts", "Texts to copy", view["paragraphs"]),
         ("made", "How it was made", True),
+        ("sign", "Sign", view["signed"]),
     ]
     return [(anchor, name) for anchor, name, there in every if there]

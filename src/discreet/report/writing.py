@@ -18,18 +18,28 @@ ENDINGS = (".html", ".md", ".json", ".pdf")
 """The formats of reports."""
 
 
-def write_report(data: Mapping[str, Any], path: str | Path, *, edition: str = "internal") -> Path:
+def write_report(
+    data: Mapping[str, Any], path: str | Path, *, edition: str = "internal", author: str = "", date: str = ""
+) -> Path:
     """Write the report on an assessment or a comparison, and return the file.
 
     Args:
         data: what their ``to_dict()`` returns.
         path: a file that ends in ``.html``, ``.md``, ``.json`` or ``.pdf`` (which needs Chromium).
-        edition: ``"internal"`` shows original values is marked as confidential on every page and
-            readable by its owner alone; ``"public"`` is made
-            of the release alone, and is checked to hold no original figure that is not published.
+        edition: ``"internal"`` shows original values and is marked as confidential on every page, for its
+            owner alone; ``"public"`` is made of the release alone, and is checked to hold no original figure that is
+            not published;
+            ``"public-intervals"`` adds the interval of every figure that an outsider can work out.
+        author: who answers for the assessment, shown where an internal report is signed; a line to write on if not
+            given.
+        date: the day beside it.
     """
     file = Path(path)
     kind = file.suffix.lower()
+    if author or date:
+        if edition != "internal":
+            raise RequestError("only the internal edition is signed; leave out author and date, or write that edition")
+        data = {**data, "signed": {"author": author, "date": date}}
     if kind not in ENDINGS:
         raise RequestError(
             f"{file}: '{file.suffix}' is not a format of reports; end the name in .html, .md, .json or .pdf"
@@ -53,6 +63,6 @@ def report_text(data: Mapping[str, Any], kind: str, edition: str = "internal") -
         text = markdown_report(shown)
     else:
         text = json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    if edition == "public":
+    if edition != "internal":
         check_public(text, data, fixed_text(shown))
     return text

@@ -14,6 +14,9 @@ from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.space import AdditiveAxis, Space, covered
 
+DENSE = 1_000_000
+"""Up to so many entries, a thousand leaves and as many labels, a dense matrix is faster than loading SciPy."""
+
 
 class Overlay:
     """Ranges of positions while published tables are laid over each other.
@@ -223,12 +226,16 @@ def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, above_z
 
 
 def _below(axis: AdditiveAxis, leaves: tuple[int, ...]) -> Any:
-    """Return which leaves (columns) each label (row) is made of."""
-    from scipy.sparse import csr_array
-
+    """Return which leaves (columns) each label (row) is made of, dense where that is small."""
     above = [axis.above(axis.nodes[leaf]) for leaf in leaves]
     column = np.repeat(np.arange(len(above)), [len(nodes) for nodes in above])
     row = np.array([node for nodes in above for node in nodes], np.int64)
+    if len(axis.nodes) * len(above) <= DENSE:
+        dense = np.zeros((len(axis.nodes), len(above)))
+        np.add.at(dense, (row, column), 1.0)
+        return dense
+    from scipy.sparse import csr_array
+
     return csr_array((np.ones(row.size), (row, column)), shape=(len(axis.nodes), len(above)))
 
 

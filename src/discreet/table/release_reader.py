@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias, TypedDict, Unpack
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,8 +24,19 @@ from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
-from discreet.table.release_writer import ROWS, TRIAL_MARK, kind_from_text
+from discreet.table.release_writer import GROUPS, MERGES, ROWS, SUMS, TRIAL_MARK, groups_from_text, kind_from_text
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
+from discreet.table.statistic import Statistic
+from discreet.table.statistic_reader import (
+    SIGNS,
+    StatisticTexts,
+    Texts,
+    Written,
+    definitions_of,
+    read_column,
+    split_brackets,
+    taken_out,
+)
 from discreet.table.table_reader import DECIMALS, is_tabulated, note_of, release_from_arrow
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
@@ -37,8 +49,8 @@ STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
 """How a figure was made, and of how many rows it is one."""
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 """A figure: digits with a point."""
-Texts: TypeAlias = npt.NDArray[np.object_]
 Labels: TypeAlias = Mapping[str, Coded]
+Groups: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 Trees: TypeAlias = Mapping[str, tuple[Hierarchy, ...]]
 
 
@@ -65,6 +77,13 @@ class ReleaseOptions(TypedDict, total=False):
             it in a hierarchy, or without any of all others in the file.
         absent: whether inner cells without a row are ``"empty"``, the default, or ``"unpublished"``.
         name: what messages and proofs call this table; by default the file's name.
+        statistics: what stands beside the figures, by column: definitions as :class:`Statistic` takes them
+            (``{"pct": "percentage, over=sex"}``), or a TOML file of them. Other columns that they are computed from
+            are published measures.
+        measure: what definitions beside other tables call the figures of this one, as the population that rates are
+            per; nothing for the figures that are audited.
+        numbers: how 1234.5 is written, as ``"1 234,5"``.
+        notes: signs behind a number that mark a note, as ``"*†"``.
     """
 
     value: str | None
@@ -80,6 +99,10 @@ class ReleaseOptions(TypedDict, total=False):
     parts: Mapping[str, Sequence[str]] | None
     absent: Absent
     name: str | None
+    statistics: Mapping[str, Any] | Sequence[str] | str | Path | None
+    measure: str
+    numbers: str | None
+    notes: str | None
 
 
 def read_release(
@@ -131,19 +154,74 @@ def _check_options(reading: ReleaseOptions) -> None:
 
 
 def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
-    """Build a release from columns, marked as a trial if its figures say so."""
-    release = Release.of(_figures(arrow, where, how))
-    if PUBLISHED_AS not in arrow.column_names:
-        return release
-    stated = pc.unique(arrow[PUBLISHED_AS].cast(pa.string())).to_pylist()
-    return release.as_trial() if any((text or "").endswith(TRIAL_MARK) for text in stated) else release
+    """Build a release from columns: a trial if its figures say so, and with what they say of groups of categories."""
+    if PUBLISHED_AS not in arrow.column_names or PUBLISHED_AS in (how.get("dimensions") or ()):
+        return Release.of(_figures(arrow, where, how))
+    stated = pc.fill_null(arrow[PUBLISHED_AS].cast(pa.string()), "")
+    trial = any(text.endswith(TRIAL_MARK) for text in pc.unique(stated).to_pylist())
+    plain, merged, sums = _without_groups(stated)
+    arrow = arrow.set_column(arrow.column_names.index(PUBLISHED_AS), PUBLISHED_AS, plain)
+    known = {**(how.get("hierarchies") or {}), **(how.get("merged") or {})}
+    groups = {name: {**sums.get(name, {}), **merged.get(name, {})} for name in {**sums, **merged} if name not in known}
+    release = Release.of(_figures(arrow, where, how, groups))
+    if merged:
+        recoding = {n: {part: group for group, parts in found.items() for part in parts} for n, found in merged.items()}
+        release = replace(release, parameters={"recoding": recoding})
+    return release.as_trial() if trial else release
 
 
-def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
-    """Build figures from columns; `where` names the place of a row in messages."""
+def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups]:
+    """Return how figures were made without what is said of groups, and the groups: merged ones, and sums."""
+    coded = stated.combine_chunks().dictionary_encode()
+    found: dict[str, dict[str, dict[str, list[str]]]] = {MERGES: {}, SUMS: {}}
+    kinds = []
+    for text in coded.dictionary.to_pylist():
+        kind, *said = re.split(GROUPS, text.removesuffix(TRIAL_MARK))
+        kinds.append(kind)
+        for word, groups in zip(said[::2], said[1::2], strict=True):
+            for name, below in groups_from_text(groups).items():
+                found[word].setdefault(name, {}).update(below)
+    return pa.array(kinds, pa.string()).take(coded.indices), found[MERGES], found[SUMS]
+
+
+def _figures(
+    arrow: pa.Table, where: Where, how: ReleaseOptions, groups: Groups = MappingProxyType({})
+) -> tuple[Figures, ...]:
+    """Build figures from columns, with groups that they state, and those of other measures.
+
+    `where` names the place of a row in messages.
+    """
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a release needs at least one figure")
-    labels, texts, beside, where = _columns(arrow, where, how)
+    definitions, written = definitions_of(how.get("statistics")), Written.of(how.get("numbers"), how.get("notes"))
+    marks = [mark.strip() for mark in _meanings(how.get("marks", MARKS), None)]
+    columns = _columns(arrow, where, how, definitions)
+    texts, behind = columns.texts, np.zeros(0, object)
+    if any(one.inside for one in definitions.values()):
+        texts, behind = split_brackets(texts, marks)
+    columns = columns._replace(texts=written.plain(texts))
+    main = replace(_built(columns, how, groups), figure=columns.figure, measure=how.get("measure", ""))
+    stated = []
+    for name, statistic in definitions.items():
+        entries = behind if statistic.inside else columns.aside[name]
+        floating = not statistic.inside and columns.floating.get(name, False)
+        shown = written.plain(entries, SIGNS)
+        stated.append(read_column(name, statistic, shown, main.codes, marks, columns.where, floating=floating))
+    others = [
+        replace(
+            _built(columns._replace(texts=written.plain(entries), beside={}), {**how, "name": name}, groups),
+            measure=name,
+            figure=name,
+        )
+        for name, entries in columns.aside.items()
+        if name not in definitions
+    ]
+    return replace(main, statistics=tuple(stated)), *others
+
+
+def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
+    """Build the figures of one measure."""
+    labels, texts, beside, where = columns[:4]
     _refuse_notes(labels, texts, where)
     kind = how.get("kind", EXACT)
     margins = how.get("margins") or kind
@@ -154,7 +232,7 @@ def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
         [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
     )
     total = how.get("total", TOTAL)
-    trees = _trees(labels, total, how)
+    trees = _trees(labels, total, how, groups)
     if total:
         _refuse_totals(labels, trees, total)
     kinds = [one.scaled(10**decimals) for one in (kind, SUPPRESSED, margins)]
@@ -189,24 +267,55 @@ def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Figures:
     ).marked()
 
 
-def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions) -> tuple[Labels, Texts, Mapping[str, Texts], Where]:
-    """Return the labels, the figures, what is said of them in columns beside them, and the places of rows."""
+class _Columns(NamedTuple):
+    """The labels, the figures, what is said of them in columns beside them, the places of rows, and the rest.
+
+    ``aside`` are texts of statistics and of other measures, ``floating`` says which a file stores as binary numbers.
+    """
+
+    labels: Labels
+    texts: Texts
+    beside: Mapping[str, Texts]
+    where: Where
+    figure: str
+    aside: Mapping[str, Texts]
+    floating: Mapping[str, bool]
+
+
+def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Mapping[str, Statistic]) -> _Columns:
+    """Sort out the columns."""
     dimensions, total = how.get("dimensions"), how.get("total", TOTAL)
+    wide = how.get("layout") == "wide" or any(one.ending for one in definitions.values())
+    names = [str(name) for name in arrow.column_names]
+    figure = how.get("value") or next((name for name in FIGURES if name in names), None)
+    taken = taken_out(arrow, definitions, None if wide else figure or "", dimensions or names[:1])
     read = roles(
-        arrow,
+        taken.plain,
         figure=how.get("value"),
         dimensions=dimensions,
-        layout=how.get("layout", "auto"),
+        layout="wide" if wide else how.get("layout", "auto"),
         total=total,
         marks=how.get("marks", MARKS),
     )
+    floating = {name: pa.types.is_floating(column.type) for name, column in taken.columns.items()}
     if read.figure is None:
-        labels, texts, where = unpivot(arrow, dimensions, where, _texts)
-        return labels, texts, {}, where
-    labels = {name: coded_arrow(name, arrow[name], where) for name in read.dimensions}
-    texts = _texts(arrow[read.figure], where)
+        labels, texts, at = unpivot(taken.plain, dimensions, where, _texts)
+        aside = {name: _unpivoted(taken, name, dimensions or names[:1], where) for name in taken.beside}
+        floats = {name: any(floating[column] for column in several) for name, several in taken.beside.items()}
+        return _Columns(labels, texts, {}, at, "cells", aside, floats)
+    labels = {name: coded_arrow(name, taken.plain[name], where) for name in read.dimensions}
+    texts = _texts(taken.plain[read.figure], where)
     about = () if {PUBLISHED_AS, *ENDS} & set(read.dimensions) else (PUBLISHED_AS, *ENDS)
-    return labels, texts, {n: _texts(arrow[n], where) for n in about if n in arrow.column_names}, where
+    beside = {n: _texts(arrow[n], where) for n in about if n in taken.plain.column_names}
+    aside = {name: _texts(column, where) for name, column in taken.columns.items()}
+    return _Columns(labels, texts, beside, where, read.figure, aside, floating)
+
+
+def _unpivoted(taken: StatisticTexts, name: str, keys: Sequence[str], where: Where) -> Texts:
+    """Return the statistics beside a cross-table in the order of its figures; nothing where there is none."""
+    found = {category: _texts(taken.columns[column], where) for column, category in taken.beside[name].items()}
+    none = np.full(taken.plain.num_rows, "", object)
+    return np.concatenate([found.get(str(one), none) for one in taken.plain.column_names if str(one) not in keys])
 
 
 def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
@@ -295,8 +404,8 @@ def _refuse_notes(labels: Mapping[str, Coded], texts: Texts, where: Where) -> No
             )
 
 
-def _trees(labels: Labels, total: str, how: ReleaseOptions) -> dict[str, tuple[Hierarchy, ...]]:
-    """Return the trees of each dimension; merged categories make one of their own."""
+def _trees(labels: Labels, total: str, how: ReleaseOptions, stated: Groups) -> dict[str, tuple[Hierarchy, ...]]:
+    """Return the trees of each dimension; merged categories, and groups that the file states, make one of their own."""
     trees = {
         name: (found,) if isinstance(found, Hierarchy) else tuple(found)
         for name, found in (how.get("hierarchies") or {}).items()
@@ -307,15 +416,23 @@ def _trees(labels: Labels, total: str, how: ReleaseOptions) -> dict[str, tuple[H
         if name in trees:
             raise RequestError(f"dimension {name!r} has a hierarchy; put merged categories into it")
         found = [label for label in labels[name].categories if label != total]
-        pairs: list[tuple[object, object]] = [(label, None) for label in found]
         require(groups, found, f"dimension {name!r} has no category")
-        pairs += [(part, whole) for whole, parts in groups.items() for part in parts]
-        trees[name] = (Hierarchy.from_parents(pairs, total=total),)
+        trees[name] = (_tree(found, groups, total),)
+    for name, groups in stated.items():
+        if name in labels:
+            trees[name] = (_tree([label for label in labels[name].categories if label != total], groups, total),)
     for name, codes in (how.get("parts") or {}).items():
         if name in labels:
             listed = [label for label in labels[name].categories if label != total]
             trees[name] = _of_part(name, listed, trees.pop(name, ()), codes, how.get("absent", "empty"))
     return {name: found for name, found in trees.items() if found}
+
+
+def _tree(listed: Sequence[str], groups: Mapping[str, Sequence[str]], total: str) -> Hierarchy:
+    """Return the tree of categories of which some are groups, and others in groups."""
+    pairs: list[tuple[object, object]] = [(part, whole) for whole, parts in groups.items() for part in parts]
+    inside = {part for part, _ in pairs}
+    return Hierarchy.from_parents([(label, None) for label in listed if label not in inside] + pairs, total=total)
 
 
 def _of_part(

@@ -6,10 +6,12 @@ kinds of figures, hierarchies, method and parameters. Neither file holds anythin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.errors import RequestError
@@ -24,6 +26,9 @@ SCHEMA = 1
 """The version of the note that a Parquet file of a release carries."""
 TRIAL_MARK = " trial"
 """What the column ``published_as`` of a CSV file says after the kinds of figures of a trial."""
+MERGES, SUMS = " merges ", " sums "
+"""What it says after that, in the first row of a category: which were merged into it, or which add up to it."""
+GROUPS = f"({MERGES}|{SUMS})"
 
 ROWS = "rows"
 """What the column ``published_as`` of a CSV file calls the number of its rows."""
@@ -47,8 +52,10 @@ def write_figures(
     suffix = file.suffix.lower()
     if suffix not in (".csv", ".txt", ".parquet"):
         raise refuse_format(file, ".csv", ".parquet")
+    _refuse_beside(parts, suffix, value)
     names = [file] if len(parts) == 1 else [file.with_stem(f"{file.stem}-{i}") for i in range(1, len(parts) + 1)]
-    columns = [_columns(part, value, mark if suffix != ".parquet" else None, bool(about["trial"])) for part in parts]
+    marks = None if suffix == ".parquet" else mark
+    columns = [_columns(part, value, marks, about) for part in parts]
     for name, part, data in zip(names, parts, columns, strict=True):
         if suffix == ".parquet":
             note = {**about, **_note(part, value, inner if len(parts) == 1 else None)}
@@ -56,6 +63,19 @@ def write_figures(
         else:
             write_csv(pa.table(data), name, formulas=formulas)
     return tuple(names)
+
+
+def _refuse_beside(parts: Sequence[Figures], suffix: str, value: str) -> None:
+    """Refuse what would be lost: measures in files of their own, and statistics where nothing says what they are."""
+    for part in parts:
+        if part.measure or (part.statistics and suffix == ".parquet"):
+            raise RequestError(
+                f"{part.measure or part.statistics[0].name} stands beside the figures; such a release is written "
+                "as CSV, one measure at a time: name a .csv file"
+            )
+        taken = {value, PUBLISHED_AS, *ENDS, *part.names} & {column.name for column in part.statistics}
+        if taken:
+            raise RequestError(f"a statistic and a column are both called {taken.pop()!r}; rename one of them")
 
 
 def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, object]:
@@ -73,7 +93,52 @@ def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, obj
     }
 
 
-def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[str, pa.Array]:
+def groups_from_text(text: str) -> dict[str, dict[str, list[str]]]:
+    """Return the groups of categories that a text names, by dimension.
+
+    >>> groups_from_text("age:60 and over=60 to 69+70 to 79;area:n=n1+n2")
+    {'age': {'60 and over': ['60 to 69', '70 to 79']}, 'area': {'n': ['n1', 'n2']}}
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in text.split(";"):
+        name, colon, rest = one.partition(":")
+        group, equals, parts = rest.partition("=")
+        if not colon or not equals or "" in (name, group, *parts.split("+")):
+            raise RequestError(f"{one!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
+        found.setdefault(name, {})[group] = parts.split("+")
+    return found
+
+
+def _group_texts(part: Figures, about: Mapping[str, object]) -> npt.NDArray[np.object_]:
+    """Return what is said of categories that are groups, in the first row of each, and nothing in other rows."""
+    texts = np.full(len(part), "", object)
+    parameters = about["parameters"]
+    recoding = parameters.get("recoding", {}) if isinstance(parameters, Mapping) else {}
+    for (name, labels), codes in zip(part.labels.items(), part.codes.T, strict=True):
+        first = dict(zip((labels[i] for i in np.unique(codes)), np.unique(codes, return_index=True)[1], strict=True))
+        merged: dict[str, list[str]] = {}
+        for category, group in recoding.get(name, {}).items():
+            merged.setdefault(group, []).append(category)
+        merged = {group: below for group, below in merged.items() if len(below) > 1}
+        trees = part.hierarchies.get(name, ())
+        # One tree can be told by its sums; several, or one of a part, take a Parquet file.
+        sums = trees[0].sums() if len(trees) == 1 and not trees[0].part else {}
+        sums = {group: below for group, below in sums.items() if group != trees[0].total and group not in merged}
+        said = [(MERGES, group, below) for group, below in merged.items()]
+        said += [(SUMS, group, below) for group, below in sums.items()]
+        if all(_is_plain(name, group, below) for _, group, below in said):
+            for word, group, below in said:
+                texts[first.get(group, 0)] += f"{word}{name}:{group}={'+'.join(below)}"
+    return texts
+
+
+def _is_plain(name: str, group: str, below: Sequence[str]) -> bool:
+    """Say whether a text names a group without doubt."""
+    text = f"{name}:{group}={'+'.join(below)}"
+    return re.search(GROUPS, text) is None and groups_from_text(text) == {name: {group: list(below)}}
+
+
+def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, object]) -> dict[str, pa.Array]:
     """Return a column per dimension, the figures, ends of intervals, and how the figures were made."""
     is_interval = part.where(lambda kind: kind.spans)
     ends = () if part.upper is None or not any(kind.spans for kind in part.kinds) else (part.values, part.upper)
@@ -85,6 +150,7 @@ def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[s
     else:
         shown = decimal_texts(part.values, part.decimals)
         data[value] = pa.array(np.where(covered, mark, shown).tolist(), pa.string())
+        data |= _statistics(part, mark)
     for name, numbers in zip(ENDS, ends, strict=False):
         data[name] = _numbers(numbers, part.decimals, ~is_interval)
     # What a mark leaves open is said, too: a reader who sees zeros would take hidden figures to be above 0.
@@ -92,15 +158,26 @@ def _columns(part: Figures, value: str, mark: str | None, trial: bool) -> dict[s
     if mark is None:
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
-    else:
-        stated = np.empty(len(part), object)
-        for i in used:
-            mine = part.kind == i
-            stated[mine] = kind_texts(part.kinds[i], part.values[mine])
-        # A file that is cut short would be read as a whole one: what is not listed is an empty cell.
-        ending = f" {ROWS}={len(part)}{TRIAL_MARK if trial else ''}"
-        data[PUBLISHED_AS] = pa.array([text + ending for text in stated], pa.string())
+        return data
+    stated = np.empty(len(part), object)
+    for i in used:
+        mine = part.kind == i
+        stated[mine] = kind_texts(part.kinds[i], part.values[mine])
+    # A file that is cut short would be read as a whole one: what is not listed is an empty cell.
+    told = stated + f" {ROWS}={len(part)}" + _group_texts(part, about) + (TRIAL_MARK if about["trial"] else "")
+    data[PUBLISHED_AS] = pa.array(told.tolist(), pa.string())
     return data
+
+
+def _statistics(part: Figures, mark: str) -> dict[str, pa.Array]:
+    """Return a column of texts for each statistic, with the mark where it is not published."""
+    found, place = {}, {tuple(codes): row for row, codes in enumerate(part.codes.tolist())}
+    for column in part.statistics:
+        texts = [mark] * len(part)
+        for row, codes in enumerate(column.codes.tolist()):
+            texts[place[tuple(codes)]] = column.text(row).rstrip("%")
+        found[column.name] = pa.array(texts, pa.string())
+    return found
 
 
 def _numbers(values: IntArray, decimals: int, nothing: BoolArray) -> pa.Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from discreet.core.files import write_text
 from discreet.core.numerics import FloatArray, IntArray, first_true
 from discreet.table.arrow_files import errors_of
 from discreet.table.axis import Axis
-from discreet.table.figures import Figures
-from discreet.table.grid import Grid, locate, recode
+from discreet.table.figures import Figures, families_of
+from discreet.table.grid import Grid, recode
 from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.table.inspection import SHOWN, InspectedColumn, Inspection, figures_dict
 from discreet.table.tabulation import Tabulation
@@ -42,12 +42,17 @@ class TabularFile:
 
 
 def read_tab(
-    path: str | Path, rda: str | Path | None = None, *, encoding: str = "utf-8", check: bool = True
+    path: str | Path,
+    rda: str | Path | None = None,
+    *,
+    encoding: str = "utf-8",
+    check: bool = True,
+    recompute: bool = False,
 ) -> TabularFile:
     """Read a table of τ-ARGUS, by default with the ``.rda`` file of the same name and encoding.
 
     Codes that a hierarchy file omits are placed under the total. With ``check`` every margin must be the sum of its
-    cells, up to the rounding of the decimals.
+    cells, up to the rounding of the decimals; with ``recompute`` margins are recomputed from the cells.
     """
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
@@ -87,7 +92,9 @@ def read_tab(
     with errors_of(file):
         rounding = max((0.5 * 10.0 ** -_stated_decimals(one) for one in responses), default=0.0)
         level.refuse_contradictions(tabulation.describe, rounding)
-    if check:
+    if recompute:
+        tabulation = _recomputed(tabulation)
+    elif check:
         _check_sums(tabulation, file, responses)
     status = metadata.of("status")
     marks = tuple(columns[status[0].name][i].strip() for i in order) if status else None
@@ -134,26 +141,37 @@ def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -
     figures: list[tuple[str, Any, float]] = [("frequency", tabulation.records, 0.0)]
     for variable, response in zip(responses, tabulation.responses, strict=True):
         figures.append((variable.name, response.sums, 0.5 * 10.0 ** -_stated_decimals(variable)))
-    for number, axis in enumerate(tabulation.axes):
-        codes = tabulation.codes(axis.name)
-        # Finer sums first: a wrong subtotal is named before the total that it no longer adds up to.
-        for parent, children in reversed(axis.families()):
-            rows = np.flatnonzero(np.isin(codes, children))
-            slot = locate(tabulation.cells, tabulation.grid.moved(tabulation.cells[rows], number, parent))
-            given = slot >= 0
-            for name, figure, rounding in figures:
-                sums = np.zeros(len(tabulation))
-                np.add.at(sums, slot[given], figure[rows[given]])
-                parents = np.unique(slot[given])
-                allowed = rounding * (children.size + 1) + 1e-9 * np.abs(figure[parents])
-                wrong = parents[np.abs(sums[parents] - figure[parents]) > allowed]
-                if wrong.size:
-                    i = int(wrong[0])
-                    raise DataError(
-                        f"{file}: {name} of margin '{tabulation.describe(i)}' is {figure[i]:,.10g}, but its cells "
-                        f"along {axis.name!r} sum to {sums[i]:,.10g}; correct the figures, or read them as they are "
-                        "with check=False (--margins recompute)"
-                    )
+    for axis, children, rows, slot in families_of(tabulation):
+        parents = np.unique(slot)
+        for name, figure, rounding in figures:
+            sums = np.bincount(slot, weights=figure[rows], minlength=len(tabulation))
+            allowed = rounding * (children + 1) + 1e-9 * np.abs(figure[parents])
+            wrong = parents[np.abs(sums[parents] - figure[parents]) > allowed]
+            if wrong.size:
+                i = int(wrong[0])
+                raise DataError(
+                    f"{file}: {name} of margin '{tabulation.describe(i)}' is {figure[i]:,.10g}, but its cells along "
+                    f"{axis.name!r} sum to {sums[i]:,.10g}; correct the figures, read them as they are (check=False), "
+                    "or have margins recomputed from the cells (recompute=True, --margins recompute)"
+                )
+
+
+def _recomputed(tabulation: Tabulation) -> Tabulation:
+    """Return the table with each margin the sum of its cells; along the last dimension, sums of sums are right."""
+    columns = [tabulation.records.astype(np.float64), *(response.sums.copy() for response in tabulation.responses)]
+    columns += [largest.total.copy() for largest in tabulation.contributors.largest]
+    for _, _, rows, slot in families_of(tabulation):
+        parents = np.unique(slot)
+        for column in columns:
+            column[parents] = np.bincount(slot, weights=column[rows], minlength=len(tabulation))[parents]
+    records, sums, totals = columns[0].astype(np.int64), columns[1:], columns[1 + len(tabulation.responses) :]
+    level = replace(
+        tabulation.contributors,
+        units=records,
+        largest=tuple(replace(one, total=t) for one, t in zip(tabulation.contributors.largest, totals, strict=True)),
+    )
+    responses = tuple(replace(one, sums=s) for one, s in zip(tabulation.responses, sums, strict=False))
+    return replace(tabulation, records=records, responses=responses, contributors=level)
 
 
 def _stated_decimals(variable: Variable) -> int:
@@ -164,11 +182,16 @@ def _stated_decimals(variable: Variable) -> int:
 
 
 def inspect_tab(
-    path: str | Path, rda: str | Path | None = None, *, cells: bool = False, encoding: str = "utf-8"
+    path: str | Path,
+    rda: str | Path | None = None,
+    *,
+    cells: bool = False,
+    encoding: str = "utf-8",
+    recompute: bool = False,
 ) -> Inspection:
     """Say what a ``.tab`` file holds, which figures its statuses leave unpublished, and, if asked, those published."""
     file = Path(path)
-    found = read_tab(file, rda, encoding=encoding)
+    found = read_tab(file, rda, encoding=encoding, recompute=recompute)
     table = found.tabulation
     hidden = np.array([status.upper() in HIDDEN for status in found.status or ()], bool)
     columns = [InspectedColumn(axis.name, False, len(axis), tuple(axis.codes[:SHOWN])) for axis in table.axes]

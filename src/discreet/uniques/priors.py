@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.uniques.events import Event
+from discreet.uniques.events import Event, at_least_one_zero
 from discreet.uniques.sample import Sample
 from discreet.uniques.urn import Urn
 
@@ -186,15 +186,28 @@ def _checked(values: npt.ArrayLike, what: str) -> float | FloatArray:
 def prior_of(name: str) -> Prior:
     """Return a prior by name: ``uniform``, ``multinomial``, or ``dirichlet:0.5`` with its parameter.
 
-    >>> prior_of("uniform").name
-    'uniform'
+    ``zeros:0.9`` is a mixture: weight 0.9 on at least one empty cell of the population, over the uniform prior, or over
+    the one that follows, as in ``zeros:0.9:multinomial``.
+
+    >>> prior_of("uniform").name, prior_of("zeros:0.9:multinomial").name
+    ('uniform', '0.9 on at least one population zero, over multinomial')
     """
     kind, _, parameter = name.partition(":")
     if name in ("uniform", "multinomial"):
         return Uniform() if name == "uniform" else Multinomial()
-    if kind != "dirichlet":
-        raise RequestError(f"there is no prior {name!r}; {nearest(kind, ['uniform', 'multinomial', 'dirichlet:0.5'])}")
+    known = ["uniform", "multinomial", "dirichlet:0.5", "zeros:0.9"]
+    if kind not in ("dirichlet", "zeros"):
+        raise RequestError(f"there is no prior {name!r}; {nearest(kind, known)}")
+    number, _, rest = parameter.partition(":")
     try:
-        return DirichletMultinomial(float(parameter))
+        value = float(number)
     except ValueError:
-        raise RequestError(f"prior {name!r} needs a number, as dirichlet:0.5") from None
+        raise RequestError(f"prior {name!r} needs a number, as {kind}:0.5") from None
+    if kind == "zeros":
+        base = prior_of(rest) if rest else Uniform()
+        if not isinstance(base, UrnPrior):
+            raise RequestError(f"prior {name!r} is a mixture over a mixture; name uniform, multinomial or dirichlet:A")
+        return Mixture(value, at_least_one_zero(), base)
+    if rest:
+        raise RequestError(f"prior {name!r} has more than its number; give dirichlet:{number}")
+    return DirichletMultinomial(value)

@@ -78,6 +78,26 @@ class Sample:
             cells = np.arange(flat.size)
         return cls(cells, flat[cells], int(population), int(flat.size if possible is None else possible))
 
+    @classmethod
+    def from_sizes(cls, population: int, people: int, possible: int, uniques: int, filled: int | None = None) -> Sample:
+        """Take a sample of which only sizes are known: N, n, K and the number of sample uniques.
+
+        The other counts do not matter to the uniform, multinomial and symmetric Dirichlet priors; to mixtures, only
+        how many cells are ``filled`` does.
+
+        >>> Sample.from_sizes(46228, 8399, 1108, 108).uniques
+        108
+        """
+        others = (people > uniques) if filled is None else filled - uniques
+        rest = people - uniques
+        if min(people, possible, uniques) < 0 or others < 0 or rest < 2 * others or (rest > 0 and not others):
+            raise RequestError(
+                f"{people:,} people cannot fill {uniques + max(others, 0):,} cells of which {uniques:,} hold one "
+                "person and the others two or more; correct the sizes"
+            )
+        counts = [1] * uniques + [2] * (others - 1) + ([rest - 2 * (others - 1)] if others else [])
+        return cls.from_counts(counts, population, possible=possible)
+
     @property
     def size_of_sample(self) -> int:
         """The number of people sampled, n."""

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import FloatArray, NumberArray, xlogx
 from discreet.core.text import columns, figure, html_table
-from discreet.reading.original import open_original, open_released
+from discreet.reading.original import open_original
+from discreet.reading.published import open_released
 from discreet.reading.reading import Reading
 from discreet.table import Release, Table
 from discreet.table.coarsen import recoding_of

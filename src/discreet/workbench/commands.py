@@ -1,4 +1,4 @@
-"""The commands that the page may run, described by the command line itself, and their arguments made safe."""
+"""The commands that the page may run, described by the command line itself, and the arguments that they get."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Any, get_args
 
 from discreet.core.errors import RequestError, nearest
 
 OFFERED = ("inspect", "tabulate", "risk", "estimate", "rules", "audit", "protect", "assess", "compare", "ledger")
 """Commands that the page may run; those with subcommands offer all of them."""
-WITHHELD = frozenset({"json", "help", "workers", "browser"})
-"""Options that the page sets itself, or that concern the machine."""
+WITHHELD = frozenset({"json", "help", "workers", "browser", "ledger"})
+"""Options that the server sets itself, or that concern the machine."""
 BEYOND = {"tabulate": frozenset({"query", "table", "engine", "memory"})}
 """Options by which a command could reach beyond the folder of the session."""
 
@@ -35,11 +35,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Command:
-    """One command with its parameters."""
+    """One command with its parameters; some are handed the ledger that the workbench was started with."""
 
     path: tuple[str, ...]
     help: str
     parameters: tuple[Parameter, ...]
+    ledger: bool = False
 
     @property
     def name(self) -> str:
@@ -64,7 +65,8 @@ def _walk(path: tuple[str, ...], command: Any) -> Iterator[Command]:
         return
     hidden = WITHHELD | BEYOND.get(" ".join(path), frozenset())
     parameters = tuple(_parameter(one) for one in command.params if one.name not in hidden)
-    yield Command(path, (command.help or "").split("\n\n")[0], parameters)
+    ledger = any(one.name == "ledger" for one in command.params)
+    yield Command(path, (command.help or "").split("\n\n")[0], parameters, ledger)
 
 
 def _parameter(one: Any) -> Parameter:
@@ -119,26 +121,47 @@ def _words(one: Parameter, value: object) -> Iterator[str]:
         elif not isinstance(item, str | int | float):
             raise RequestError(f"{one.name} is {type(item).__name__}; give text or a number")
         else:
-            text = inside(str(item), file=one.kind == "file")
+            text = plain_name(str(item)) if one.kind == "file" else str(item)
             yield f"{one.flag}={text}" if one.flag else text
 
 
-def inside(text: str, *, file: bool = False) -> str:
-    """Refuse a value that names a file outside the folder of the session.
+def plain_name(text: str) -> str:
+    """Refuse what is not the name of a file in the folder; what a name leads to is decided where it is opened.
 
-    >>> inside("region=nuts.hrc")
-    'region=nuts.hrc'
+    >>> plain_name("nuts.hrc")
+    'nuts.hrc'
     """
-    parts = [text] if file else re.split(r"[=,:+;\s'\"]", text)
-    for part in [text, *parts]:
-        steps = {*PurePosixPath(part).parts, *PureWindowsPath(part).parts}
-        leaves = ".." in steps and len(steps) > 1
-        rooted = part.startswith(("/", "\\", "~")) or PureWindowsPath(part).drive != ""
-        if leaves or (rooted and (file or len(part) > 1)) or "\0" in part:
-            raise RequestError(f"{text!r} names a file outside the folder of this session; open the file first")
-    if file and (Path(text).name != text or text in ("", ".", "..") or text.startswith("-")):
+    if Path(text).name != text or "\\" in text or "\0" in text or text.startswith(("-", "~")) or text in (".", ".."):
         raise RequestError(f"{text!r} is not a file of this session; open the file first")
     return text
+
+
+def repeated(commands: Mapping[str, Command], arguments: Sequence[str]) -> list[str]:
+    """Return the arguments of a saved step if the page could have given them, and refuse them otherwise.
+
+    >>> repeated({}, ["workbench", "--no-browser"])
+    Traceback (most recent call last):
+    discreet.core.errors.RequestError: the saved session runs 'workbench --no-browser', which the workbench does not
+    """
+    whole = " ".join(arguments)
+    command = next((one for one in commands.values() if tuple(arguments[: len(one.path)]) == one.path), None)
+    if command is None:
+        raise RequestError(f"the saved session runs {whole[:60]!r}, which the workbench does not")
+    words = list(arguments[len(command.path) :])
+    at = words.index("--") if "--" in words else len(words)
+    flags = {one.flag: one for one in command.parameters if one.flag}
+    for word in words[:at]:
+        flag, equals, value = word.partition("=")
+        one = flags.get(flag)
+        if word != "--json" and (one is None or (equals == "") != (one.kind == "flag")):
+            raise RequestError(
+                f"the saved session runs {whole[:60]!r} with {word[:60]!r}, which the page does not offer"
+            )
+        if one is not None and one.kind == "file":
+            plain_name(value)
+    for word in words[at + 1 :]:
+        plain_name(word)
+    return list(arguments)
 
 
 def shown(arguments: Sequence[str]) -> str:

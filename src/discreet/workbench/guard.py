@@ -1,8 +1,11 @@
-"""Who may talk to the workbench: pages of this server on this machine that know its address, and nobody else."""
+"""Who may talk to the workbench: the browser that opened it, on this machine, and nobody else."""
 
 from __future__ import annotations
 
+import asyncio
+import re
 import secrets
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
@@ -21,52 +24,124 @@ HEADERS = {
 }
 
 
+COOKIE = "discreet"
+SESSION = re.compile(r"session=[A-Za-z0-9-]{1,40}")
+PATIENCE, SLOWEST = 30.0, 16 * 2**10
+"""A body arrives within so many seconds, and one more for every so many bytes: slower than any link that people use."""
+
+
 class TooLargeError(Exception):
     """More was sent than is taken; the application answers it."""
 
 
-class Guard:
-    """Lets requests through whose path begins with the token, from this host and this origin, of bounded size.
+class TooSlowError(Exception):
+    """What was announced did not come; the application answers it."""
 
-    The token is the first part of every address, so no cookie travels to other servers of this machine. A name other
-    than the loopback's in the header ``Host`` is that of a foreign page whose name was made to point here.
+
+class Keys:
+    """What opens the workbench: codes that open it once each, and what the page is given in exchange.
+
+    An address on a command line can be read by everybody on this machine, so it holds a code that is worth nothing once
+    it was used. The page lives at a path that nobody can guess, and its cookie is sent to that path alone, so it does
+    not travel to other servers of this machine. Both are needed.
     """
 
-    def __init__(self, app: Any, *, token: str, hosts: Callable[[], set[str]], largest: int) -> None:
-        self._app, self._token, self._hosts, self._largest = app, token, hosts, largest
+    def __init__(self) -> None:
+        """Draw what the page is given."""
+        self.path, self.cookie = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
+        self._codes: set[str] = set()
+
+    def code(self) -> str:
+        """Return a new code."""
+        made = secrets.token_urlsafe(24)
+        self._codes.add(made)
+        return made
+
+    def exchange(self, code: str) -> str | None:
+        """Take a code back and return the cookie for it; none if it was used before, or never given."""
+        known = next((one for one in self._codes if secrets.compare_digest(one.encode(), code.encode())), None)
+        if known is None:
+            return None
+        self._codes.remove(known)
+        return f"{COOKIE}={self.cookie}; Path=/{self.path}/; HttpOnly; SameSite=Strict"
+
+    def fit(self, path: str, cookies: str) -> bool:
+        """Say whether a request comes from the page."""
+        given = dict(part.strip().partition("=")[::2] for part in cookies.split(";"))
+        both = f"{path} {given.get(COOKIE, '')}"
+        return secrets.compare_digest(both.encode(), f"{self.path} {self.cookie}".encode())
+
+
+class Guard:
+    """Lets requests of the page through, from this host and this origin, of bounded size and bounded slowness.
+
+    A name other than the loopback's in the header ``Host`` is that of a foreign page whose name was made to point here.
+    """
+
+    def __init__(self, app: Any, *, keys: Keys, hosts: Callable[[], set[str]], largest: int) -> None:
+        self._app, self._keys, self._hosts, self._largest = app, keys, hosts, largest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request, then hand it on with the token taken off its path."""
+        """Check a request, then hand it on with the secret part taken off its path."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        host = headers.get("host", "")
-        if host not in self._hosts():
-            return await _refuse(send, 421, "this server answers on its own address only")
-        origin = headers.get("origin")
-        if origin is not None and origin != f"http://{host}":
-            return await _refuse(send, 403, "requests from other origins are not answered")
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return await _refuse(send, 403, "requests from other sites are not answered")
+        refused = self._foreign(headers)
+        if refused is not None:
+            return await _refuse(send, *refused)
         first, _, rest = scope["path"].lstrip("/").partition("/")
-        if not secrets.compare_digest(first.encode(), self._token.encode()):
-            return await _refuse(send, 403, "the address lacks the token; open the one that the command line printed")
+        if first == "open" and scope["method"] == "GET":
+            return await self._open(rest, scope["query_string"].decode("latin-1"), send)
+        if not self._keys.fit(first, headers.get("cookie", "")):
+            return await _refuse(send, 403, "this page is open to the browser alone that opened the printed address")
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self._largest:
+        if not (length.isascii() and length.isdigit()) or int(length) > self._largest:
             return await _refuse(send, 413, f"more than {self._largest // 2**20} MiB at once are not taken")
         inner = {**scope, "path": f"/{rest}", "raw_path": f"/{rest}".encode()}
         await self._app(inner, self._counted(receive), _sealed(send))
 
+    def _foreign(self, headers: dict[str, str]) -> tuple[int, str] | None:
+        """Say why a request is not answered whatever it asks for; None if it may ask."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if host not in self._hosts():
+            return 421, "this server answers on its own address only"
+        if origin is not None and origin != f"http://{host}":
+            return 403, "requests from other origins are not answered"
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return 403, "requests from other sites are not answered"
+        return None
+
+    async def _open(self, code: str, query: str, send: Send) -> None:
+        """Exchange a code for the page, of the session that the address names if it names one."""
+        cookie = self._keys.exchange(code.strip("/"))
+        if cookie is None:
+            told = "this address opens the workbench once, and was used; start it again, or ask for another on the page"
+            return await _refuse(send, 403, told)
+        named = f"?{query}" if SESSION.fullmatch(query) else ""
+        given = {"location": f"/{self._keys.path}/{named}", "set-cookie": cookie, "content-length": "0"}
+        headers = [(name.encode(), value.encode()) for name, value in {**given, **HEADERS}.items()]
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
     def _counted(self, receive: Receive) -> Receive:
-        """Count what is sent without a length."""
-        taken = 0
+        """Count what is sent without a length, and wait for it only so long."""
+        taken, begun, whole = 0, time.monotonic(), False
 
         async def counted() -> MutableMapping[str, Any]:
-            nonlocal taken
-            message = await receive()
+            nonlocal taken, whole
+            if whole:
+                return await receive()
+            left = begun + PATIENCE + taken / SLOWEST - time.monotonic()
+            try:
+                message = await asyncio.wait_for(receive(), max(left, 0.0))
+            except TimeoutError:
+                raise TooSlowError(
+                    f"only {taken} bytes came in {time.monotonic() - begun:.0f} s; send it again"
+                ) from None
             taken += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
             if taken > self._largest:
                 raise TooLargeError(f"more than {self._largest // 2**20} MiB at once are not taken")
             return message

@@ -8,25 +8,37 @@ import re
 import secrets
 import signal
 import socket
-import tomllib
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, Response
+from starlette.background import BackgroundTask
+from starlette.requests import ClientDisconnect
 
 from discreet.core.errors import DiscreetError, RequestError, nearest
 from discreet.workbench.commands import arguments_of, commands_of, shown
-from discreet.workbench.guard import Guard, TooLargeError
-from discreet.workbench.workers import Job, Perform, Workers
+from discreet.workbench.confinement import Reach
+from discreet.workbench.guard import Guard, Keys, TooLargeError, TooSlowError
+from discreet.workbench.policies import listed_policies
+from discreet.workbench.workers import Job, Order, Perform, Workers
 from discreet.workbench.workspace import Workspace, defused
 
 LARGEST = 256 * 2**20
 """The most bytes that are taken at once: a round choice, a table of some ten million cells."""
+CROWD = 512
+"""The most connections at once, a round choice: a page holds six."""
 LONG = frozenset({"assess", "compare", "protect suppress", "tabulate"})
 """Commands that may take minutes."""
+TABLES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".tab")
+"""Files that hold a table, records or a release: the first one that is named at the start is shown at once."""
+STATUS: dict[type[Exception], int] = {TooLargeError: 413, TooSlowError: 408, ClientDisconnect: 400}
+"""How faults of a connection are answered."""
+SHEETS = (".csv", ".tsv", ".txt")
+"""Files that people open with a spreadsheet, which runs some labels."""
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 SANDBOX = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -44,14 +56,14 @@ class Workbench:
         self.workers = Workers(perform, self.workspace.folder, after=self._note)
         self.ledger = ledger
         self.port = port
-        self.token = secrets.token_urlsafe(24)
+        self.keys = Keys()
+        self.opened: str | None = None
         self.run = secrets.token_hex(4)  # tells the jobs of this run from those of a saved session
-        self.app = Guard(self._routes(), token=self.token, hosts=self._hosts, largest=LARGEST)
+        self.app = Guard(self._routes(), keys=self.keys, hosts=self._hosts, largest=LARGEST)
 
-    @property
     def address(self) -> str:
-        """Where the page is, token included."""
-        return f"http://127.0.0.1:{self.port}/{self.token}/"
+        """Return an address that opens the page once."""
+        return f"http://127.0.0.1:{self.port}/open/{self.keys.code()}"
 
     def close(self) -> None:
         """Stop the processes and remove the folder."""
@@ -59,7 +71,7 @@ class Workbench:
         self.workspace.close()
 
     def _note(self, job: Job) -> None:
-        self.workspace.did(job.session, job.arguments, job.command, job.printed)
+        self.workspace.did(job.order, job.printed)
 
     def _hosts(self) -> set[str]:
         return {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
@@ -70,9 +82,13 @@ class Workbench:
             "/": {"GET": self._index},
             "/static/{name}": {"GET": self._asset},
             "/api/start": {"GET": self._start},
+            "/api/address": {"POST": self._another},
             "/api/run": {"POST": self._run},
             "/api/files": {"GET": self._files, "POST": self._upload},
             "/api/files/{name}": {"GET": self._download, "DELETE": self._remove},
+            "/api/sheets/{name}": {"GET": self._sheets, "POST": self._sheet},
+            "/api/excel/{name}": {"POST": self._excel},
+            "/api/ledger": {"GET": self._about_ledger},
             "/api/jobs/{number}": {"GET": self._job, "DELETE": self._cancel},
             "/api/sessions/{name}": {"GET": self._session, "PUT": self._keep},
             "/api/sessions/{name}/signatures": {"POST": self._sign},
@@ -84,7 +100,7 @@ class Workbench:
         for path, handlers in routes.items():
             for method, handler in handlers.items():
                 app.add_api_route(path, handler, methods=[method])
-        for error in (DiscreetError, TooLargeError, HTTPException):
+        for error in (DiscreetError, HTTPException, *STATUS):
             app.add_exception_handler(error, _complain)
         return app
 
@@ -109,40 +125,37 @@ class Workbench:
             "examples": sorted(name.removesuffix(".csv") for name in bundled if name.endswith(".csv")),
             "policies": self._policies(),
             "files": self.workspace.files(),
-            "ledger": None if self.ledger is None else self.ledger.name,
+            "opened": self.opened,
+            **self._ledger(),
         }
 
     def _policies(self) -> list[dict[str, Any]]:
         """Return the bundled and the opened policies with their titles and limits, as their files state them."""
-        bundled = resources("discreet.decide").joinpath("profiles").iterdir()
-        opened = [self.workspace.folder / one["name"] for one in self.workspace.files()]
-        files = [item for item in (*bundled, *opened) if item.name.endswith(".toml")]
-        found = []
-        for item in sorted(files, key=lambda item: (item.name != "default.toml", item.name)):
-            try:
-                told = tomllib.loads(item.read_text(encoding="utf-8"))
-            except ValueError:
-                continue
-            name = item.name if item in opened else item.name.removesuffix(".toml")
-            limits = {key: one for key, one in told.get("limits", {}).items() if isinstance(one, int | float)}
-            found.append({"name": name, "title": str(told.get("title", "")), "limits": limits})
-        return found
+        bundled = {
+            item.name.removesuffix(".toml"): item
+            for item in resources("discreet.decide").joinpath("profiles").iterdir()
+        }
+        opened = {one["name"]: self.workspace.folder / one["name"] for one in self.workspace.files()}
+        texts = {name: item.read_bytes() for name, item in {**bundled, **opened}.items() if item.name.endswith(".toml")}
+        return listed_policies(texts)
+
+    async def _another(self) -> dict[str, Any]:
+        return {"address": self.address()}
 
     async def _files(self) -> dict[str, Any]:
         return {"files": self.workspace.files()}
 
     async def _upload(self, request: Request, name: str) -> dict[str, Any]:
-        self.workspace.name(name)
-        content = await request.body()
-        await asyncio.to_thread(self.workspace.add, name, content)
+        with self.workspace.incoming(name) as target:
+            await _take(request, target)
         return {"name": name, "files": self.workspace.files()}
 
     async def _download(self, name: str) -> Response:
         path = self.workspace.path(name)
-        content = await asyncio.to_thread(path.read_bytes)
-        if path.suffix.lower() == ".csv":
-            content = defused(content)
         headers = {"content-disposition": f'attachment; filename="{name.encode("ascii", "replace").decode()}"'}
+        if path.suffix.lower() not in SHEETS:
+            return FileResponse(path, media_type="application/octet-stream", headers=headers)
+        content = await asyncio.to_thread(lambda: defused(path.read_bytes()))
         return Response(content, media_type="application/octet-stream", headers=headers)
 
     async def _remove(self, name: str) -> dict[str, Any]:
@@ -176,11 +189,47 @@ class Workbench:
         if command.path[0] == "ledger" and self.ledger is None:
             raise RequestError("no ledger is open; start the workbench with --ledger FILE")
         arguments = arguments_of(command, values)
-        if self.ledger is not None and any(one.name == "ledger" for one in command.parameters):
+        with_ledger = self.ledger is not None and command.ledger
+        if with_ledger:
             arguments.insert(len(command.path), f"--ledger={self.ledger}")
         self.workspace.session(session)
-        job = self.workers.submit(arguments, shown(arguments), long=name in LONG, session=session)
-        return await self._answer(job, wait)
+        reach = Reach(tuple(self.workspace.adopted), str(self.ledger) if with_ledger else None)
+        order = Order(arguments, shown(arguments), name, values, name in LONG, session, reach)
+        return await self._answer(self.workers.submit(order), wait)
+
+    async def _sheets(self, name: str) -> Response:
+        """Say what the sheets of a spreadsheet hold."""
+        return await self._convert("sheets", self.workspace.path(name).name)
+
+    async def _sheet(self, name: str, request: Request) -> Response:
+        """Take the table out of one sheet, from the row with its names on."""
+        asked = await _object(request)
+        source = self.workspace.path(name).name
+        sheet, header = str(asked.get("sheet", "")), str(asked.get("header", ""))
+        if not (header.isascii() and header.isdigit()):
+            raise RequestError(f"the header is row {header!r}; give its number")
+        title = re.sub(r"[^\w -]+", "", sheet).strip()[:40]
+        output = self.workspace.name(" ".join(filter(None, [Path(source).stem[:60], title])) + ".csv")
+        return await self._convert("sheet", source, sheet, header, output)
+
+    async def _excel(self, name: str) -> Response:
+        """Make an Excel file of a table, to be handed out."""
+        source = self.workspace.path(name).name
+        return await self._convert("excel", source, self.workspace.name(f"{Path(source).stem[:100]}.xlsx"))
+
+    async def _convert(self, *arguments: str) -> Response:
+        reach = Reach(tuple(self.workspace.adopted))
+        return await self._answer(self.workers.submit(Order(list(arguments), "discreet workbench", reach=reach)), 15.0)
+
+    async def _about_ledger(self) -> dict[str, Any]:
+        return self._ledger()
+
+    def _ledger(self) -> dict[str, Any]:
+        """Return the name of the ledger, and whether its file is there; one that is not there yet is empty."""
+        return {"ledger": None if self.ledger is None else self.ledger.name, "begun": self._begun()}
+
+    def _begun(self) -> bool:
+        return self.ledger is not None and self.ledger.exists()
 
     def _known(self, number: int) -> Job:
         job = self.workers.job(number)
@@ -229,17 +278,34 @@ class Workbench:
         return {}
 
     async def _sign(self, name: str, request: Request) -> dict[str, Any]:
-        return self.workspace.sign(name, await _object(request))
+        def limits(policy: str) -> Mapping[str, Any]:
+            found = next((one for one in self._policies() if one["name"] == policy), None)
+            if found is None:
+                raise RequestError(f"there is no policy {policy!r}; reach a verdict under one that is listed")
+            held: Mapping[str, Any] = found["limits"]
+            return held
+
+        return self.workspace.sign(name, await _object(request), ledger=self._begun(), limits=limits)
 
     async def _save(self, name: str) -> Response:
-        content = await asyncio.to_thread(self.workspace.save, name)
+        made = await asyncio.to_thread(self.workspace.save, name)
         headers = {"content-disposition": 'attachment; filename="session.discreet"'}
-        return Response(content, media_type="application/octet-stream", headers=headers)
+        gone = BackgroundTask(made.unlink)
+        return FileResponse(made, media_type="application/octet-stream", headers=headers, background=gone)
 
     async def _reopen(self, name: str, request: Request) -> dict[str, Any]:
-        content = await request.body()
-        session = await asyncio.to_thread(self.workspace.reopen, name, content)
+        with tempfile.NamedTemporaryFile(dir=self.workspace.folder, prefix=".incoming-") as target:
+            await _take(request, target)
+            target.flush()
+            session = await asyncio.to_thread(self.workspace.reopen, name, Path(target.name))
         return {**session.to_dict(), "files": self.workspace.files()}
+
+
+async def _take(request: Request, target: Any) -> None:
+    """Write what is sent to disk as it comes."""
+    async for block in request.stream():
+        if block:
+            await asyncio.to_thread(target.write, block)
 
 
 async def _object(request: Request) -> dict[str, Any]:
@@ -255,7 +321,7 @@ async def _object(request: Request) -> dict[str, Any]:
 async def _complain(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return JSONResponse({"error": error.detail}, error.status_code)
-    return JSONResponse({"error": str(error)}, 413 if isinstance(error, TooLargeError) else 400)
+    return JSONResponse({"error": str(error)}, STATUS.get(type(error), 400))
 
 
 def serve(
@@ -288,7 +354,18 @@ def serve(
         listener.close()
         raise RequestError(f"port {port} is not free ({error.strerror}); leave --port out to have one chosen") from None
     bench = Workbench(tree, perform, ledger=ledger, port=listener.getsockname()[1])
-    server = uvicorn.Server(uvicorn.Config(bench.app, access_log=False, log_level="error", lifespan="off"))
+    from discreet.workbench.connections import TimedConnection
+
+    config = uvicorn.Config(
+        bench.app,
+        http=TimedConnection,
+        ws="none",
+        access_log=False,
+        log_level="error",
+        lifespan="off",
+        limit_concurrency=CROWD,
+    )
+    server = uvicorn.Server(config)
     # An interruption before the server listens to signals is heard too. Once it is done, the server raises the signal
     # that stopped it again, when the folder must still be removed. What is ignored, as under nohup, stays so.
     before = {kind: signal.getsignal(kind) for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
@@ -297,15 +374,16 @@ def serve(
     try:
         for path in files:
             if path.suffix == ".discreet":
-                bench.workspace.reopen("page", path.read_bytes())
+                bench.workspace.reopen("page", path)
                 continue
             from discreet.tabulation.argus_tab import companions
 
             for one in [path, *(companions(path) if path.suffix.lower() == ".tab" else ())]:
-                bench.workspace.adopt(one)
+                named = bench.workspace.adopt(one)
+                bench.opened = bench.opened or (named if Path(named).suffix.lower() in TABLES else None)
         listener.listen(128)
         if ready is not None:
-            ready(bench.address)
+            ready(bench.address())
         server.run(sockets=[listener])
     finally:
         bench.close()

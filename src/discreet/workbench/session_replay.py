@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import RequestError
-from discreet.workbench.workers import Perform
-from discreet.workbench.workspace import KEPT, Workspace, digest, read_session
+from discreet.workbench.commands import commands_of, repeated
+from discreet.workbench.workers import Order, Perform, Workers
+from discreet.workbench.workspace import Workspace, digest, unpack
 
 
 @dataclass(frozen=True)
@@ -33,36 +33,41 @@ class SessionReplay:
         return "\n".join([*lines, "Everything came out the same." if self.same else "Not everything is the same."])
 
 
-def replay(path: Path, perform: Perform) -> SessionReplay:
+def replay(path: Path, tree: Any, perform: Perform) -> SessionReplay:
     """Run the commands of a saved session again, in a folder of its own.
 
-    Commands that enter or withdraw releases of a ledger are skipped: they would act twice.
+    They run as those of the page do, confined to the folder, and only if the page offers them. Commands of the ledger
+    are skipped: they would act twice.
     """
     if not path.is_file():
         raise RequestError(f"{path} does not exist or is not a file; check the name")
     workspace = Workspace()
-    here = Path.cwd()
+    workers = Workers(perform, workspace.folder, after=lambda job: None)
     try:
-        about, files = read_session(path.read_bytes(), workspace)
-        made = _written(about["steps"])
-        for name, content in files.items():
-            if name not in made:
-                workspace.add(name, content, endings=KEPT)
-        os.chdir(workspace.folder)
-        return SessionReplay(tuple((str(step["command"]), _again(step, perform)) for step in about["steps"]))
+        about = unpack(path, workspace, but=_written)
+        commands = commands_of(tree)
+        for step in about["steps"]:
+            if not _of_ledger(step):
+                repeated(commands, step["arguments"])
+        return SessionReplay(tuple((step["command"], _again(step, workers)) for step in about["steps"]))
     finally:
-        os.chdir(here)
+        workers.close()
         workspace.close()
 
 
-def _again(step: dict[str, Any], perform: Perform) -> str:
-    arguments = [str(part) for part in step["arguments"]]
-    if arguments[:1] == ["ledger"]:
+def _of_ledger(step: dict[str, Any]) -> bool:
+    words = step["arguments"]
+    return words[:1] == ["ledger"] or any(word.startswith("--ledger") for word in words)
+
+
+def _again(step: dict[str, Any], workers: Workers) -> str:
+    if _of_ledger(step):
         return "skipped"
-    code, out, _ = perform(arguments, lambda done, total, label: None)
-    if code not in (0, 1):
+    job = workers.submit(Order(step["arguments"], step["command"]))
+    job.finished.wait()
+    if job.state != "done":
         return "refused"
-    return "same" if digest(out) == step["result"] else "differs"
+    return "same" if digest(job.printed) == step["result"] else "differs"
 
 
 def _written(steps: list[dict[str, Any]]) -> set[str]:

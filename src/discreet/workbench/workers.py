@@ -1,7 +1,7 @@
 """Processes that run commands for the page: quick ones at once, long ones beside them, any of them replaceable.
 
 Each command runs in a process of its own: a long comparison slows nobody and is cancelled by ending its process, and a
-process that dies takes only one command with it.
+process that dies takes only one command with it. No process opens what is outside the folder.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+from discreet.workbench.confinement import Reach, confine
 
 State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
 Perform: TypeAlias = Callable[[list[str], Callable[[int, int, str], None]], tuple[int, str, str]]
@@ -42,15 +44,25 @@ MEMORY = min(12 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"
 """The most address space of a command: three quarters of the memory and 2 GiB that libraries map, at most 12 GiB."""
 
 
+@dataclass(frozen=True)
+class Order:
+    """A command that is to run: how it is typed, what the page gave it, for which session, and what it may open."""
+
+    arguments: list[str]
+    command: str
+    name: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    long: bool = False
+    session: str = ""
+    reach: Reach = field(default_factory=Reach)
+
+
 @dataclass(eq=False)
 class Job:
     """A command on its way: what it is, how far it is, and what it printed."""
 
     number: int
-    arguments: list[str]
-    command: str
-    long: bool
-    session: str = ""
+    order: Order
     state: State = "waiting"
     done: int = 0
     total: int = 0
@@ -80,7 +92,7 @@ class Job:
         passed = time.monotonic() - self.started if self.started else 0.0
         about = {
             "job": self.number,
-            "command": self.command,
+            "command": self.order.command,
             "state": self.state,
             "progress": {"done": self.done, "total": self.total, "label": self.label},
             "left": round(passed * (1 - share) / share, 1) if 0 < share < 1 and self.state == "running" else None,
@@ -94,7 +106,7 @@ class Workers:
     """A few processes and the jobs that wait for them."""
 
     def __init__(self, perform: Perform, folder: Path, *, after: Callable[[Job], None]) -> None:
-        """Start the processes; they work in the folder, and `after` is told of every job that printed something."""
+        """Start the processes; they work in the folder, and `after` is told of every command that printed something."""
         self._perform, self._folder, self._after = perform, folder, after
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([perform.__module__, *WARM])
@@ -109,15 +121,15 @@ class Workers:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, arguments: list[str], command: str, *, long: bool, session: str = "") -> Job:
+    def submit(self, order: Order) -> Job:
         """Take a command; it runs as soon as a process is free."""
         with self._lock:
-            job = Job(next(self._numbers), arguments, command, long, session)
+            job = Job(next(self._numbers), order)
             self._jobs[job.number] = job
             over = [n for n, one in self._jobs.items() if one.finished.is_set()]
             for number in over[: max(len(self._jobs) - KEPT, 0)]:
                 del self._jobs[number]
-        self._queues[long].put(job)
+        self._queues[order.long].put(job)
         return job
 
     def job(self, number: int) -> Job | None:
@@ -169,7 +181,7 @@ class Workers:
             self._follow(job, process, pipe)
             with self._lock:
                 self._running.pop(job.number, None)
-            if job.printed:
+            if job.printed and job.order.name:
                 self._after(job)
             job.end()
         if process is not None:
@@ -186,7 +198,7 @@ class Workers:
     def _follow(self, job: Job, process: Any, pipe: Any) -> None:
         """Send a job to its process, and take what comes back until it is done or the process is gone."""
         try:
-            pipe.send(job.arguments)
+            pipe.send((job.order.arguments, job.order.reach))
             while (message := pipe.recv())[0] == "progress":
                 _, job.done, job.total, job.label = message
             _, job.code, out, complaint = message
@@ -211,6 +223,8 @@ def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:
     import resource
     import signal
 
+    from discreet.workbench import sheets
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, hard))
@@ -218,6 +232,7 @@ def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:
         # Quick answers go first.
         os.nice(10)
     os.chdir(folder)
+    confinement = confine(Path(folder))
     last = 0.0
 
     def listen(done: int, total: int, label: str) -> None:
@@ -229,7 +244,8 @@ def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:
 
     while True:
         try:
-            arguments = pipe.recv()
+            arguments, confinement.reach = pipe.recv()
         except (EOFError, OSError):
             return
-        pipe.send(("done", *perform(arguments, listen)))
+        does = sheets.perform if arguments[0] in sheets.TASKS else perform
+        pipe.send(("done", *does(arguments, listen)))

@@ -9,15 +9,19 @@ import os
 import re
 import shutil
 import tempfile
-import time
+import tomllib
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, BinaryIO
 
 from discreet.core.errors import DataError, LimitError, RequestError
-from discreet.core.files import write_whole
+from discreet.workbench.judgements import Judgements, sha256, signature
+from discreet.workbench.seal import seal_of, sealed, signing_key
+from discreet.workbench.workers import Order
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".tab", ".rda", ".hrc", ".toml", ".json")
 """What can be opened."""
@@ -38,10 +42,11 @@ class Session:
     state: dict[str, Any] = field(default_factory=dict)
     steps: list[dict[str, Any]] = field(default_factory=list)
     signatures: list[dict[str, Any]] = field(default_factory=list)
+    judgements: Judgements = field(default_factory=Judgements)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return dict(vars(self))
+        """Return plain data, without the verdicts: those of another run are not this server's."""
+        return {"state": self.state, "steps": self.steps, "signatures": self.signatures}
 
 
 class Workspace:
@@ -52,6 +57,7 @@ class Workspace:
         _sweep()
         self.folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         self.sessions: dict[str, Session] = {}
+        self.adopted: list[str] = []
 
     def close(self) -> None:
         """Remove the folder with everything in it."""
@@ -66,11 +72,23 @@ class Workspace:
         return text
 
     def add(self, name: str, content: bytes, *, endings: tuple[str, ...] = ENDINGS) -> str:
-        """Take a file that was sent."""
-        if not content.strip():
-            raise DataError(f"{name} is empty; a table needs at least one cell")
-        write_whole(self.folder / self.name(name, endings=endings), lambda path: path.write_bytes(content))
+        """Take a file whose content is here."""
+        with self.incoming(name, endings=endings) as stream:
+            stream.write(content)
         return name
+
+    @contextmanager
+    def incoming(self, name: str, *, endings: tuple[str, ...] = ENDINGS) -> Iterator[BinaryIO]:
+        """Give a stream for a file that is being sent; it takes its name once it is whole and not empty."""
+        self.name(name, endings=endings)
+        handle, part = tempfile.mkstemp(dir=self.folder, prefix=".incoming-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                yield stream
+            _check_sent(Path(part), name)
+            os.replace(part, self.folder / name)
+        finally:
+            Path(part).unlink(missing_ok=True)
 
     def adopt(self, path: Path) -> str:
         """Open a file of this machine that was named on the command line, where it is."""
@@ -79,6 +97,7 @@ class Workspace:
         name = self.name(path.name)
         (self.folder / name).unlink(missing_ok=True)
         (self.folder / name).symlink_to(path.resolve())
+        self.adopted.append(str(path.resolve()))
         return name
 
     def path(self, name: str) -> Path:
@@ -106,98 +125,137 @@ class Workspace:
             raise RequestError("the state of the page is not an object, or larger than is kept")
         self.session(name).state = state
 
-    def did(self, name: str, arguments: list[str], command: str, printed: str) -> None:
-        """Note a command that a session ran, with what tells apart what it printed."""
-        steps = self.session(name).steps
-        entry = {"arguments": arguments, "command": command, "result": digest(printed)}
-        if steps[-1:] != [entry]:
-            steps.append(entry)
+    def did(self, order: Order, printed: str) -> None:
+        """Note a command that a session ran, its verdict if it judges, and what tells apart what it printed."""
+        session = self.session(order.session)
+        entry = {"arguments": order.arguments, "command": order.command, "result": digest(printed)}
+        if session.steps[-1:] != [entry]:
+            session.steps.append(entry)
+        session.judgements.note(order.values, order.name, order.command, printed, self.folder)
 
-    def sign(self, name: str, signature: Mapping[str, Any]) -> dict[str, Any]:
-        """Add a signature to what was decided; the second one under the same release is another person's."""
+    def sign(
+        self, name: str, given: Mapping[str, Any], *, ledger: bool, limits: Callable[[str], Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Add a signature to what was judged here; the second one under the same release is another person's."""
         session = self.session(name)
-        who, decision = str(signature.get("who", "")).strip(), signature.get("decision")
-        if not who:
-            raise RequestError("a signature needs a name")
-        if decision not in ("approved", "rejected"):
-            raise RequestError(f"the decision is {decision!r}; it is approved or rejected")
-        verdict, release = str(signature.get("verdict", "")), str(signature.get("release") or "")
-        if decision == "approved" and verdict in ("withhold", "unsafe", "incomplete"):
-            raise RequestError(
-                f"the verdict is {verdict!r}, on which nothing can be approved; reject it, or protect more"
-            )
+        release, policy = str(given.get("release") or ""), str(given.get("policy", ""))
+        digest_now = sha256(self.path(release)) if release else None
+        judgement = None
+        try:
+            judgement = session.judgements.of(release, digest_now, ledger=ledger, limits=lambda: limits(policy))
+        except RequestError:
+            if given.get("decision") == "approved":
+                raise
+        entry = {**signature(given, judgement, release, policy), "sha256": digest_now}
         standing = [one for one in session.signatures if one["release"] == release and self.stands(one)]
-        if any(one["who"].casefold() == who.casefold() for one in standing):
-            raise RequestError(f"{who} has signed already; the second signature is another person's")
+        if any(one["who"].casefold() == entry["who"].casefold() for one in standing):
+            raise RequestError(f"{entry['who']} has signed already; the second signature is another person's")
         if len(standing) > 1:
             raise RequestError("two people have signed already")
-        entry = {
-            "who": who,
-            "decision": decision,
-            "comment": str(signature.get("comment", ""))[:4000],
-            "release": release,
-            "sha256": sha256(self.path(release)) if release else None,
-            "verdict": verdict,
-            "policy": str(signature.get("policy", "")),
-            "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        }
         session.signatures.append(entry)
         return entry
 
     def stands(self, signature: Mapping[str, Any]) -> bool:
-        """Say whether what was signed is still what the folder holds."""
+        """Say whether what was signed is still what the folder holds, and nobody changed it outside."""
         try:
+            if signature.get("void"):
+                return False
             return not signature["release"] or sha256(self.path(signature["release"])) == signature["sha256"]
-        except RequestError:
+        except (RequestError, KeyError, TypeError):
             return False
 
-    def save(self, name: str) -> bytes:
-        """Return a session with its files as one archive, which holds the originals and is as confidential."""
-        stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    def save(self, name: str) -> Path:
+        """Return a file with a session and its files, which holds the originals and is as confidential."""
+        handle, made = tempfile.mkstemp(dir=self.folder, prefix=".saved-")
+        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
             paths = {item["name"]: self.folder / item["name"] for item in self.files()}
             hashes = {file: sha256(path) for file, path in paths.items()}
             for file, path in paths.items():
                 archive.write(path, f"files/{file}")
             about = {"discreet": "session", "version": VERSION, "files": hashes, **self.session(name).to_dict()}
+            about["seal"] = seal_of(about, signing_key())
             archive.writestr("session.json", json.dumps(about, indent=2))
-        return stream.getvalue()
+        return Path(made)
 
-    def reopen(self, name: str, content: bytes) -> Session:
-        """Take a saved session into the folder."""
-        about, files = read_session(content, self)
-        for file, data in files.items():
-            self.add(file, data, endings=KEPT)
+    def reopen(self, name: str, path: Path) -> Session:
+        """Take a saved session into the folder; signatures of one that was changed outside do not stand."""
+        about = unpack(path, self)
+        if not sealed(about, signing_key()):
+            about["signatures"] = [{**one, "void": True} for one in about["signatures"]]
         self.sessions[name] = Session(about["state"], about["steps"], about["signatures"])
         return self.sessions[name]
 
 
-def read_session(content: bytes, workspace: Workspace) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Check a saved session and return its description and files."""
+def unpack(
+    path: Path, workspace: Workspace, *, but: Callable[[list[dict[str, Any]]], set[str]] | None = None
+) -> dict[str, Any]:
+    """Check a saved session, put its files into the folder, and return its description.
+
+    Files that ``but`` names, given the steps, are left out. All files are compared with their hashes first.
+    """
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with zipfile.ZipFile(path) as archive:
             if sum(item.file_size for item in archive.infolist()) > LARGEST_SESSION:
                 raise LimitError("the saved session unpacks to more than 2 GiB; it is not opened")
-            about: dict[str, Any] = json.loads(archive.read("session.json"))
-            if about.get("discreet") != "session" or not isinstance(about.get("version"), int):
-                raise ValueError
-            if about["version"] > VERSION:
-                raise DataError(
-                    f"the session was saved by a newer discreet (version {about['version']} of its format, {VERSION} "
-                    "is read here); update discreet"
-                )
-            files = {}
-            for file, expected in about["files"].items():
-                data = archive.read(f"files/{workspace.name(file, endings=KEPT)}")
-                if hashlib.sha256(data).hexdigest() != expected:
-                    raise DataError(f"{file} in the saved session is not what was saved; save it again")
-                files[file] = data
-            for part, kind in (("state", dict), ("steps", list), ("signatures", list)):
-                if not isinstance(about[part], kind):
-                    raise ValueError
-            return about, files
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError):
+            about = _described(json.loads(archive.read("session.json")))
+            left = but(about["steps"]) if but is not None else set()
+            with ExitStack() as stack:
+                for file, expected in about["files"].items():
+                    member = f"files/{workspace.name(file, endings=KEPT)}"
+                    with archive.open(member) as source:
+                        if _hashed(source) != expected:
+                            raise DataError(f"{file} in the saved session is not what was saved; save it again")
+                for file in sorted(set(about["files"]) - left):
+                    target = stack.enter_context(workspace.incoming(file, endings=KEPT))
+                    with archive.open(f"files/{file}") as source:
+                        shutil.copyfileobj(source, target)
+            return about
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, OSError, EOFError, zlib.error):
         raise DataError("this is not a saved session of the workbench, or it is damaged; save it again") from None
+
+
+def _described(about: Any) -> dict[str, Any]:
+    """Check the description of a saved session."""
+    if about.get("discreet") != "session" or not isinstance(about.get("version"), int):
+        raise ValueError
+    if about["version"] > VERSION:
+        raise DataError(
+            f"the session was saved by a newer discreet (version {about['version']} of its format, {VERSION} is read "
+            "here); update discreet"
+        )
+    for part, kind in (("files", dict), ("state", dict), ("steps", list), ("signatures", list)):
+        if not isinstance(about[part], kind):
+            raise ValueError
+    for step in about["steps"]:
+        if not all(isinstance(word, str) for word in (*step["arguments"], step["command"], step["result"])):
+            raise ValueError
+    for one in about["signatures"]:
+        if not all(isinstance(one[key], str) for key in ("who", "decision", "release", "comment", "when")):
+            raise ValueError
+    return dict(about)
+
+
+def _check_sent(path: Path, name: str) -> None:
+    """Refuse a file that is empty, or settings that no command could read."""
+    with path.open("rb") as stream:
+        if not any(block.strip() for block in iter(lambda: stream.read(1 << 20), b"")):
+            raise DataError(f"{name} is empty; a table needs at least one cell")
+    if name.lower().endswith(".toml"):
+        try:
+            told = tomllib.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DataError(f"{name} is not TOML in UTF-8 ({error}); correct the file") from None
+        if not isinstance(told.get("limits", {}), dict):
+            raise DataError(
+                f"{name}: limits is {told['limits']!r}; it is a table, as in [limits] and below it dr = 0.4"
+            )
+
+
+def _hashed(stream: IO[bytes]) -> str:
+    found = hashlib.sha256()
+    for block in iter(lambda: stream.read(1 << 20), b""):
+        found.update(block)
+    return found.hexdigest()
 
 
 def digest(printed: str) -> str:
@@ -205,27 +263,30 @@ def digest(printed: str) -> str:
     return hashlib.sha256(printed.encode()).hexdigest()
 
 
-def sha256(path: Path) -> str:
-    """Return the hash of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def defused(content: bytes) -> bytes:
-    r"""Return a CSV file in which no cell of text is taken for a formula by a spreadsheet.
+    r"""Return a CSV file in which no cell of text is taken for a formula by a spreadsheet, whatever separates columns.
 
     >>> defused(b"area,count\n=1+1,-3\n")
     b"area,count\n'=1+1,-3\n"
+    >>> defused(b"area;count\nn;@x\n")
+    b"area;count\nn;'@x\n"
     """
     import csv
 
-    rows = list(csv.reader(io.StringIO(content.decode("utf-8"))))
+    # Every encoding of CSV files here keeps the letters of ASCII; other bytes pass as they are.
+    text = content.decode("latin-1")
+    first = text.partition("\n")[0]
+    separator = max(",;\t|", key=first.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text), delimiter=separator))
+    except csv.Error as error:
+        raise DataError(f"the file is not CSV ({error}); it cannot be handed out") from None
     if not any(_formula(cell) for row in rows for cell in row):
         return content
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream, lineterminator="\n", delimiter=separator)
     writer.writerows([f"'{cell}" if _formula(cell) else cell for cell in row] for row in rows)
-    return stream.getvalue().encode("utf-8")
+    return stream.getvalue().encode("latin-1")
 
 
 def _formula(text: str) -> bool:

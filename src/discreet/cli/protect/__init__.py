@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any
 
 import typer
-from typer.core import TyperGroup
+
+from discreet.cli.lazy_group import LazyGroup, Maker
+
+WRITTEN = {
+    "suppress": "suppress",
+    "cell-key": "cell_key",
+    "ptable": "cell_key",
+    "redesign": "redesign",
+    "sample-records": "microdata",
+    "swap-records": "microdata",
+    "simulation": "simulation",
+}
+"""Commands that are written by hand, and their modules; those of all other methods are made of their fields."""
 
 
-class Methods(TyperGroup):
-    """A command for each method, and those on records, made once a command is asked for."""
+class Methods(LazyGroup):
+    """A command for each method, in the order of the registry, and those on records."""
 
-    _commands: dict[str, Any] | None = None
+    def makers(self) -> Mapping[str, Maker]:
+        """Return what makes each command."""
+        from discreet.protect import METHODS
 
-    @property
-    def commands(self) -> Any:
-        """The commands by name, those of methods in the order of the registry."""
-        if self._commands is None:
-            from discreet.cli.protect import cell_key, microdata, redesign, simulation, suppress
-            from discreet.cli.protect.method_fields import command_of
-            from discreet.protect import METHODS
+        return {name: partial(_command, name) for name in dict.fromkeys([*METHODS, *WRITTEN])}
 
-            modules = (suppress, cell_key, redesign, microdata, simulation)
-            written = {name: made for module in modules for name, made in module.COMMANDS.items()}
-            every = {name: written.pop(name, None) or command_of(METHODS[name]) for name in METHODS} | written
-            group = typer.Typer(rich_markup_mode="rich")
-            for name, command in every.items():
-                group.command(name)(command)
-            self._commands = cast("Any", typer.main.get_command(group)).commands
-        return self._commands
 
-    @commands.setter
-    def commands(self, none: Any) -> None:
-        """There are none before they are asked for."""
+def _command(name: str) -> Callable[..., Any]:
+    if name in WRITTEN:
+        found: Callable[..., Any] = import_module(f"discreet.cli.protect.{WRITTEN[name]}").COMMANDS[name]
+        return found
+    from discreet.cli.protect.method_fields import command_of
+    from discreet.protect import METHODS
+
+    return command_of(METHODS[name])
 
 
 protect = typer.Typer(

@@ -6,21 +6,27 @@ A command is a function of a method's own options that returns the method; :func
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import composed, explained, option, parameter
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import NamedOriginal, opened
+from discreet.cli.protection_record import default_record, write_protection_record
+from discreet.cli.reading_options import NamedOriginal, defined_statistics, opened
+from discreet.core.errors import RequestError
+from discreet.core.text import settings_text
 from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.cell_key import KeyedTable
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_linked
 from discreet.table import Table
 from discreet.table.arrow_files import Formulas
+from discreet.table.published_statistics import with_published
 from discreet.table.release import TRIAL
 
 if TYPE_CHECKING:
@@ -30,6 +36,14 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".parquet")
 """The formats that releases are written in."""
 Output = Annotated[Path | None, in_output("Write the release: .csv or .parquet.")]
+PublishedStatistic = Annotated[
+    list[str] | None,
+    in_output("COLUMN=DEFINITION of a statistic to publish, where its figures are: 'pct=percentage, over=sex'."),
+]
+StatisticFile = Annotated[Path | None, in_output("A TOML file of such definitions.")]
+Record = Annotated[
+    Path | None, in_output("Where the record goes, from which discreet replay makes it again; beside --output.")
+]
 NO_DRAW = options.Draw()
 Linked = Annotated[list[Path] | None, option("A further table, read as FILE is and protected together with it.")]
 Read = Callable[[Path | None, "Reading", dict[str, Any]], Callable[[], Any]]
@@ -62,22 +76,30 @@ def protects(
 
     def command(
         *,
+        context: typer.Context,
         how: NamedOriginal,
         output: Path | None,
+        record: Path | None,
         keep_formulas: bool,
         json: bool,
         draw: options.Draw = NO_DRAW,
+        statistic: list[str] | None = None,
+        statistics: Path | None = None,
         **given: Any,
     ) -> None:
-        draw.check()
+        seed = draw.taken() if random else None
         others = (given.pop("linked") or []) if linked else []
         show.check_output(output, how.file, how.impossible, *others, endings=ENDINGS)
+        kept = Kept.of(context, output, record, seed)
         reading = how.reading()
         reader = read(how.file, reading, given) if read is not None else lambda: opened(how.file, reading)
         # Parameters are checked before a long file is read.
         method = None if "original" in own else build(**given)
         found = reader()
         original = found.published() if isinstance(found, Opened) else found
+        if isinstance(original, KeyedTable) and draw.seed is None:
+            # The keys of the records decide the noise.
+            seed, kept = None, replace(kept, seed=None)
         further = [open_linked(path, reading) for path in others]
         with show.ProgressBar() as bar, options.about(how.source):
             true = original.unperturbed() if isinstance(original, KeyedTable) else original
@@ -85,43 +107,75 @@ def protects(
             for one in (true, *further):
                 check_anybody(one)
             method = build(original=original, **given) if method is None else method
-            done: Protected = method.apply([original, *further] if further else original, draw.seed, progress=bar)
+            done: Protected = method.apply([original, *further] if further else original, seed, progress=bar)
             done = done.as_trial() if draw.trial else done
         if isinstance(found, Opened) and found.note:
             done = replace(done, notes=(found.note, *done.notes))
-        deliver(done, true, output=output, formulas=_formulas(keep_formulas), as_program=json, finish=finish)
+        if statistic or statistics:
+            defined = defined_statistics(statistic, statistics)
+            done = replace(done, release=with_published(done.release, defined))
+        formulas: Formulas = "keep" if keep_formulas else "defuse"
+        deliver(done, true, kept, as_program=json, finish=finish, formulas=formulas)
 
     command.__name__ = build.__name__
     mine = [one for one in own.values() if one.name != "original"]
     mine += [parameter("linked", Linked, None)] if linked else []
     drawn = [parameter("draw", options.Draw)] if random else []
-    kept = parameter("keep_formulas", options.KeepFormulas, False)
-    written = [parameter("output", Output, None), kept, *drawn, parameter("json", options.Json, False)]
-    return composed(command, explained(build, examples), [*mine, parameter("how", NamedOriginal), *written])
+    beside = [parameter("statistic", PublishedStatistic, None), parameter("statistics", StatisticFile, None)]
+    written = [parameter("output", Output, None), *beside, parameter("record", Record, None), *drawn]
+    written += [parameter("keep_formulas", options.KeepFormulas, False)]
+    every = [parameter("context", typer.Context), *mine, parameter("how", NamedOriginal), *written]
+    return composed(command, explained(build, examples), [*every, parameter("json", options.Json, False)])
 
 
-def _formulas(keep: bool) -> Formulas:
-    return "keep" if keep else "defuse"
+@dataclass(frozen=True)
+class Kept:
+    """Where a release and its record go, and what the record says of how it was made."""
+
+    arguments: tuple[str, ...]
+    seed: int | None
+    output: Path | None
+    record: Path | None
+
+    @classmethod
+    def of(cls, context: typer.Context, output: Path | None, record: Path | None, seed: int | None) -> Kept:
+        """Refuse a record that cannot be written, or has no release, before any work is done."""
+        if record is not None and output is None:
+            raise RequestError("--record keeps how a release was made; write the release too (--output)")
+        path = record if record is not None or output is None else default_record(output)
+        show.check_output(path, output, endings=(".json",))
+        return cls(context.obj.arguments, seed, output, path)
+
+    def write(self, results: Mapping[str, Any], written: Sequence[Path]) -> tuple[Path, ...]:
+        """Write the record of what was written; return all files."""
+        if self.record is None or not written:
+            return tuple(written)
+        write_protection_record(self.record, self.arguments, self.seed, results, written)
+        return (*written, self.record)
 
 
 def deliver(
     done: Protected,
     original: Original,
+    kept: Kept,
     *,
-    output: Path | None,
     as_program: bool,
     finish: Finish | None = None,
     formulas: Formulas = "defuse",
 ) -> None:
     """Write the release if a file was named, then say what was done, for a program or for a person."""
-    written: tuple[Path, ...] = ()
-    if output is not None:
+    released: tuple[Path, ...] = ()
+    if kept.output is not None:
         value = "value" if getattr(original, "responses", ()) else "count"
-        written = done.release.write(output, value=value, trial=done.release.trial, formulas=formulas)
+        released = done.release.write(kept.output, value=value, trial=done.release.trial, formulas=formulas)
     loss = _loss(done, original)
+    data = {**done.to_dict(), "output": str(released[0]) if len(released) == 1 else None}
+    if loss is not None:
+        data |= {"utility": loss.to_dict()["utility"], "loss": loss.to_dict()}
+    data["written"] = [*map(str, kept.write(data, released)), *data.pop("agency_files", ())]
 
     def face(console: show.Console) -> None:
-        made = ", ".join(f"{name} {value}" for name, value in done.release.parameters.items())
+        made = settings_text(done.release.parameters)
         show.measured(console, done.release.method, f"({made})" if made else "")
         console.print(done.changes.sentence)
         if done.release.trial:
@@ -132,15 +186,12 @@ def deliver(
             console.print(f"Utility of the inner counts, 1 − HD/√N: {loss.utility:.4f}")
         if finish is not None:
             finish(done, console)
-        told(console, *written)
+        told(console, *data["written"])
 
-    data = done.to_dict()
-    if loss is not None:
-        data |= {"utility": loss.to_dict()["utility"], "loss": loss.to_dict()}
-    show.deliver("protect", {**data, "output": None if output is None else str(output)}, as_program, None, face)
+    show.deliver("protect", data, as_program, None, face)
 
 
-def told(console: show.Console, *written: Path | None) -> None:
+def told(console: show.Console, *written: Path | str | None) -> None:
     """Say what was written, or that nothing was."""
     if any(written):
         show.written(console, *written)

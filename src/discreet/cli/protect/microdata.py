@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
+import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import argument, command, composed, explained, option, parameter
 from discreet.cli.options import in_output
-from discreet.cli.protect.common import ENDINGS, told
+from discreet.cli.protect.common import ENDINGS, Kept, Record, told
 from discreet.cli.protect.method_fields import MethodFields, sizes
 from discreet.cli.reading_options import Delimiter, Encoding
 from discreet.core.errors import RequestError
@@ -35,6 +36,7 @@ class RecordsProtection:
     output: Annotated[Path | None, in_output("Write the records: .csv or .parquet.")] = None
     encoding: Encoding = "utf-8"
     delimiter: Delimiter = None
+    record: Record = None
     json: options.Json = False
 
     def read(self) -> pa.Table:
@@ -42,7 +44,7 @@ class RecordsProtection:
         show.check_output(self.output, self.file, endings=ENDINGS)
         return read_arrow(self.file, encoding=self.encoding, delimiter=self.delimiter)
 
-    def deliver(self, method: Method, made: pa.Table, figures: Mapping[str, Any]) -> None:
+    def deliver(self, method: Method, made: pa.Table, figures: Mapping[str, Any], kept: Kept) -> None:
         """Write records, and say what was done."""
         if self.output is not None and self.output.suffix.lower() == ".parquet":
             import pyarrow.parquet as pq
@@ -51,18 +53,21 @@ class RecordsProtection:
         elif self.output is not None:
             write_csv(made, self.output)
 
+        data = {"method": method.name, "parameters": method.parameters, **figures}
+        data["output"] = None if self.output is None else str(self.output)
+        written = kept.write(data, () if self.output is None else (self.output,))
+
         def face(console: show.Console) -> None:
             console.print(method.name, style="bold")
             console.print(figures["sentence"])
-            told(console, self.output)
+            told(console, *written)
 
-        data = {"method": method.name, "parameters": method.parameters, **figures}
-        data["output"] = None if self.output is None else str(self.output)
         show.deliver("protect", data, self.json, None, face)
 
 
 @command
 def sample_records(
+    context: typer.Context,
     *,
     records: RecordsProtection,
     n: Annotated[int | None, option("How many people are in the sample.")] = None,
@@ -79,7 +84,8 @@ def sample_records(
         discreet protect sample-records people.csv --strata region --fraction 0.1 -o s.csv  # of every region
         discreet protect sample-records people.csv --rate 0.1 -o sample.csv  # everybody with probability 0.1
     """
-    draw.check()
+    seed = draw.taken()
+    kept = Kept.of(context, records.output, records.record, seed)
     if rate is not None and (n is not None or fraction is not None or strata is not None):
         raise RequestError("--rate asks for a Bernoulli sample; give it alone")
     if strata is not None and n is not None:
@@ -95,21 +101,29 @@ def sample_records(
             method = StratifiedSample(strata, fraction, sizes(size))
         else:
             method = RandomSample(n, fraction)
-        drawn = method.records(arrow, draw.seed)
+        drawn = method.records(arrow, seed)
     sentence = f"{drawn.num_rows:,} of {arrow.num_rows:,} records are in the sample."
-    records.deliver(method, drawn, {"records": arrow.num_rows, "sampled": drawn.num_rows, "sentence": sentence})
+    found = {"records": arrow.num_rows, "sampled": drawn.num_rows, "sentence": sentence}
+    records.deliver(method, drawn, found, kept)
 
 
 def swap_records(
-    *, records: RecordsProtection, draw: options.Draw, household: str | None, carry: str | None, **given: Any
+    *,
+    context: typer.Context,
+    records: RecordsProtection,
+    draw: options.Draw,
+    household: str | None,
+    carry: str | None,
+    **given: Any,
 ) -> None:
     """Swap the areas of records, the rarest first, with others that agree on the matching columns."""
-    draw.check()
+    seed = draw.taken()
+    kept = Kept.of(context, records.output, records.record, seed)
     method = SWAPPING.taken(given)(household=household, carry=tuple(options.names(carry) or ()))
     arrow = records.read()
     with options.about(records.file):
-        done = method.records(arrow, draw.seed)
-    records.deliver(method, done.records, done.to_dict())
+        done = method.records(arrow, seed)
+    records.deliver(method, done.records, done.to_dict(), kept)
 
 
 COMMANDS = {
@@ -125,6 +139,7 @@ COMMANDS = {
             },
         ),
         [
+            parameter("context", typer.Context),
             parameter("records", RecordsProtection),
             *SWAPPING.parameters,
             parameter("household", Annotated[str | None, option("The column of households, which move whole.")], None),

@@ -13,14 +13,13 @@ from discreet.cli import show
 from discreet.cli.compose import panel
 from discreet.cli.protect.method_fields import command_of
 from discreet.cli.reading_options import Part, check_parts, opened, parts
-from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.protect.suppression import Suppression, Wish
 from discreet.protect.suppression.pattern import STATUSES
 from discreet.protect.suppression.suppression import SENSITIVE
+from discreet.protect.suppression.wish_files import read_wishes, wishes_of
 from discreet.reading.original import open_linked
-from discreet.table.arrow_files import read_arrow
-from discreet.tabulation.argus_tab import write_tab
+from discreet.tabulation.argus_tab import read_tab, write_tab
 
 if TYPE_CHECKING:
     from discreet.core.progress import Progress
@@ -46,11 +45,14 @@ class _Audited:
         from discreet.evaluate.audited_suppression import certify, safe_against
 
         found = certify(self.method, [original, *self.others], form=self.form, progress=progress)
+        files: list[Path] = []
         if self.status is not None:
             write_text(self.status, _status(found))
+            files.append(self.status)
         if self.tab is not None:
-            _write_tab(found, self.tab)
+            files += _write_tab(found, self.tab)
         told = {**found.protected.details, "safe_against": safe_against(found.pattern)}
+        told |= {"agency_files": list(map(str, files))} if files else {}
         return replace(found.protected, details=told)
 
 
@@ -59,7 +61,9 @@ def _audited(
     original: object,
     apriori: Annotated[
         Path | None,
-        in_sensitive("CSV of cells (dimensions, then status publish or suppress, cost, lower, upper, sliding)."),
+        in_sensitive(
+            "Cells: CSV (dimensions, then status publish or suppress, cost, lower, upper, sliding), or .hst of τ-ARGUS."
+        ),
     ] = None,
     form: Annotated[
         str, in_files("marks, intervals or synthetic: how suppressed cells are published.", "--as")
@@ -73,8 +77,8 @@ def _audited(
 ) -> _Audited:
     show.check_output(status, endings=(".csv",))
     show.check_output(tab, endings=(".tab",))
-    method = made(wishes=tuple(_wishes(apriori)) if apriori is not None else ())
-    # The linked tables were read by then.
+    # The files of wishes and the linked tables were read by then.
+    method = made(wishes=cast("tuple[Wish, ...]", apriori or ()))
     return _Audited(method, cast("list[Original]", linked or []), form, status, tab)
 
 
@@ -92,23 +96,15 @@ def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callabl
             totals += [(axis.name, axis.total, axis.part) for axis in getattr(one, "axes", ())]
             totals += [(axis.name, how.total or "", False) for axis in getattr(one, "dimensions", ())]
         check_parts(stated, totals)
+        apriori, axes = given["apriori"], found.tabulation().axes
+        given["apriori"] = () if apriori is None else read_wishes(apriori, axes, encoding=how.encoding)
+        if file is not None and file.suffix.lower() == ".tab" and not given["rule"] and given["risk"] is None:
+            # Without rules, the statuses of a table of τ-ARGUS say what is sensitive.
+            tab = read_tab(file, how.rda, encoding=how.encoding, check=False)
+            given["apriori"] = (*wishes_of(tab), *given["apriori"])
         return found
 
     return read
-
-
-def _wishes(path: Path) -> list[Wish]:
-    known = ("status", "cost", "lower", "upper", "sliding")
-    found = []
-    for number, row in enumerate(read_arrow(path, encoding="utf-8", delimiter=None).to_pylist(), start=1):
-        given = {name: row.pop(name, None) for name in known}
-        try:
-            numbers = {name: float(given[name]) for name in known[1:] if given[name] not in (None, "")}
-        except (TypeError, ValueError):
-            raise RequestError(f"{path}: row {number} has a cost or level that is not a number; correct it") from None
-        cell = {name: str(label) for name, label in row.items() if label not in (None, "")}
-        found.append(Wish(cell, given["status"] or None, **numbers))
-    return found
 
 
 def _status(found: Suppressed) -> str:
@@ -129,8 +125,9 @@ def _status(found: Suppressed) -> str:
     return show.csv_text(header, rows)
 
 
-def _write_tab(found: Suppressed, path: Path) -> None:
-    """Write each table with statuses U and M; of several tables, each gets a number."""
+def _write_tab(found: Suppressed, path: Path) -> list[Path]:
+    """Write each table with statuses U and M, and return the files; of several tables, each gets a number."""
+    written: list[Path] = []
     pattern = found.pattern
     cells, demands = pattern.problem.cells, pattern.problem.demands
     scale = 10**cells.equations.decimals
@@ -138,7 +135,9 @@ def _write_tab(found: Suppressed, path: Path) -> None:
         target = path if len(cells.tables) == 1 else path.with_stem(f"{path.stem}-{number}")
         letters = np.array(["S", "U", "M"])[pattern.status[place]]
         letters = np.where((table.records == 0) & (letters == "S"), "E", letters)
-        write_tab(table, target, status=letters, lower=demands.lower[place] / scale, upper=demands.upper[place] / scale)
+        levels = {"lower": demands.lower[place] / scale, "upper": demands.upper[place] / scale}
+        written += write_tab(table, target, status=letters, **levels)
+    return written
 
 
 def _finish(done: Protected, console: show.Console) -> None:

@@ -9,7 +9,7 @@ sensitive cell alone, however large the table is.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from discreet.protect.suppression.problem import ClassEquations
 
 ROWS, COLUMNS = 1536, 6152
 """The largest tableau, 75 MB of memory; a circuit that needs more is left to integer programming."""
-EFFORT = 3e7
+EFFORT = 1e8
 """The most changes of a tableau in one search, a count that is the same on any machine. It trades the time of a search
 for that of the integer program that has to find the circuit otherwise."""
+CHANGES, RELEASES = 0, 1
+"""What is counted over all searches: changes of tableaus, and releases that were kept."""
 FOUND, NONE, EXPENSIVE, LARGE = 0, 1, 2, 3
 """A circuit was found, there is none, none is cheap enough, or the tableau is too small."""
 STEPS = 3000
@@ -39,55 +41,98 @@ class Room(NamedTuple):
     up: FloatArray
 
 
-COLUMN = np.dtype([(name, np.float64) for name in ("value", "slope", "price", "less", "more")] + [("held", np.int64)])
-"""Of a column of the tableau: the value of its cell, the slope of the costs, the price of a full move, how far it goes
-down and up, and the row in which it is basic."""
-ROW = np.dtype([(name, np.float64) for name in ("level", "low", "high", "side")] + [("holds", np.int64)])
-"""Of a row: the value of its basic cell, the range of that, its sign, and the column that it holds."""
+class Move(NamedTuple):
+    """What a circuit has to do: move a class by an amount one way, with the room that all classes have."""
+
+    cell: int
+    amount: float
+    way: int
+    room: Room
+
+
+VALUE, SLOPE, PRICE, LESS, MORE = range(5)
+"""Of a column of the tableau: the value of its cell, the slope of the costs, the price of a full move, and how far it
+goes down and up."""
+LEVEL, LOW, HIGH, SIDE = 0, 1, 5, 6
+"""Of a row: the value of its basic cell, the range of that, and its sign; price and ends stand as in columns."""
 
 
 class Extent(NamedTuple):
-    """How many rows and columns a tableau has, and how many of its columns are cleared."""
+    """How many rows and columns a tableau has, how many columns are cleared, and how many of them are spare."""
 
     rows: int
     columns: int
     cleared: int
+    spare: int
+
+
+class Tableau(NamedTuple):
+    """Basic cells, one to a row, as sums of the others, which have a column each.
+
+    ``column`` and ``row`` have a line for each property; ``aside`` and ``basic`` are the cells of columns and rows, -1
+    in a row that has none yet.
+    """
+
+    entries: FloatArray
+    column: FloatArray
+    row: FloatArray
+    aside: IntArray
+    basic: IntArray
 
 
 class Scratch(NamedTuple):
     """The memory that all searches of one problem share, with the cells that a search found and their moves.
 
-    Columns and rows are records, since compiled code counts references to every array that it hands on. ``effort[0]``
-    counts the changes of tableaus of all searches.
+    ``column_of`` and ``row_of`` say where a cell that has not moved yet and an equation are, ``spare`` which columns
+    are free for others. ``shift``, ``came``, ``ahead`` and ``queue`` are for ways through a network: how far cells have
+    moved, by which cell a side of an equation was reached and by which it leads to the end, and in which order.
+    ``tally`` counts changes of tableaus and releases.
     """
 
-    tableau: FloatArray
-    columns: Any
-    rows: Any
+    tableau: Tableau
     column_of: IntArray
     row_of: IntArray
-    cell_at: IntArray
     equation_at: IntArray
-    touched: IntArray
+    spare: IntArray
     found: IntArray
     moves: FloatArray
-    effort: IntArray
+    shift: FloatArray
+    came: IntArray
+    ahead: IntArray
+    queue: IntArray
+    tally: IntArray
 
 
 def workspace(cells: int, equations: int) -> Scratch:
-    """Return the memory that searches of one problem share."""
+    """Return the memory that searches of one problem share, no more than its cells and equations can use.
+
+    >>> small, large = workspace(4, 3).tableau, workspace(10**6, 10**6).tableau
+    >>> small.entries.shape, large.entries.shape == (ROWS, COLUMNS)
+    ((3, 520), True)
+    """
+    # A strip is cleared ahead of the columns; rows that do not begin at multiples of it share no lines of the cache.
+    rows, columns = min(ROWS, equations), min(COLUMNS, STRIP * (-(-cells // STRIP) + 1) + 8)
+    tableau = Tableau(
+        np.zeros((rows, columns)),
+        np.zeros((5, columns)),
+        np.zeros((7, rows)),
+        np.zeros(columns, np.int64),
+        np.zeros(rows, np.int64),
+    )
+    seen = columns + 2 * equations
     return Scratch(
-        np.zeros((ROWS, COLUMNS)),
-        np.zeros(COLUMNS, COLUMN).view(np.recarray),
-        np.zeros(ROWS, ROW).view(np.recarray),
-        np.full(cells, -1, np.int64),
-        np.full(equations, -1, np.int64),
-        np.zeros(COLUMNS, np.int64),
-        np.zeros(ROWS, np.int64),
-        np.zeros(COLUMNS, np.int64),
-        np.zeros(COLUMNS, np.int64),
-        np.zeros(COLUMNS),
-        np.zeros(1, np.int64),
+        tableau,
+        column_of=np.full(cells, -1, np.int64),
+        row_of=np.full(equations, -1, np.int64),
+        equation_at=np.zeros(rows, np.int64),
+        spare=np.zeros(columns, np.int64),
+        found=np.zeros(seen, np.int64),
+        moves=np.zeros(seen),
+        shift=np.zeros(cells),
+        came=np.full(2 * equations, -1, np.int64),
+        ahead=np.full(2 * equations, -1, np.int64),
+        queue=np.zeros(2 * equations, np.int64),
+        tally=np.zeros(2, np.int64),
     )
 
 
@@ -103,8 +148,8 @@ def _enter(
     at: Extent,
 ) -> tuple[Extent, bool]:
     """Let the equations of a cell that begins to move enter the tableau; say whether it is full."""
-    T, columns, rows, column_of, row_of = work.tableau, work.columns, work.rows, work.column_of, work.row_of
-    nr, nc, wide = at.rows, at.columns, at.cleared
+    (T, column, row, aside, basic), column_of, row_of = work.tableau, work.column_of, work.row_of
+    nr, nc, wide, spare = at.rows, at.columns, at.cleared, at.spare
     full = False
     for k in range(on.begins[who], on.begins[who + 1]):
         e = on.rows[k]
@@ -114,111 +159,113 @@ def _enter(
             full = True
             break
         T[nr, :wide] = 0.0
-        r = rows[nr]
-        r.level, r.holds, r.side, r.low, r.high = 0.0, -1, 1.0, 0.0, 0.0
+        level = 0.0
         for i in range(on.starts[e], on.starts[e + 1]):
             j = on.columns[i]
             if column_of[j] < 0:
                 # What alone costs more than the limit is in no circuit that does not.
                 if cost[j] > limit or not np.isfinite(cost[j]):
                     continue
-                column_of[j] = nc
-                work.cell_at[nc] = j
-                c, far = columns[nc], max(room.down[j], room.up[j])
+                if spare > 0:
+                    spare -= 1
+                    c = work.spare[spare]
+                else:
+                    c = nc
+                    nc += 1
+                column_of[j], aside[c] = c, j
+                far = max(room.down[j], room.up[j])
                 # A cell that can only move a part of the way bears its cost all the same.
-                c.price = cost[j] if far >= size else cost[j] * size / max(far, TINY)
-                c.value, c.slope, c.held = 0.0, 0.0, -1
-                c.less, c.more = room.down[j] / size, room.up[j] / size
-                nc += 1
+                column[PRICE, c] = cost[j] if far >= size else cost[j] * size / max(far, TINY)
+                column[VALUE, c], column[SLOPE, c] = 0.0, 0.0
+                column[LESS, c], column[MORE, c] = room.down[j] / size, room.up[j] / size
                 if nc == wide:
                     # Rows are cleared in strips: one column at a time would touch every row of the tableau.
                     T[: nr + 1, wide : wide + STRIP] = 0.0
                     wide += STRIP
             T[nr, column_of[j]] += on.signs[i]
-            r.level -= on.signs[i] * columns[column_of[j]].value
+            level -= on.signs[i] * column[VALUE, column_of[j]]
+        row[LEVEL, nr], row[LOW, nr], row[HIGH, nr], row[SIDE, nr], basic[nr] = level, 0.0, 0.0, 1.0, -1
         row_of[e], work.equation_at[nr] = nr, e
         nr += 1
-    return Extent(nr, nc, wide), full
+    return Extent(nr, nc, wide, spare), full
 
 
 @compiled
-def _pivot(work: Scratch, at: Extent, leaving: int, entering: int, target: float, way: float) -> int:
-    """Exchange the basic cell of a row, which goes to its target, for another; return how many entries changed."""
-    T, columns, rows, touched = work.tableau, work.columns, work.rows, work.touched
-    effort = 0
-    old, new = rows[leaving], columns[entering]
-    a = T[leaving, entering]
-    step_by = -(target - old.level) / a
-    for i in range(at.rows):
-        if i != leaving and T[i, entering] != 0.0:
-            rows[i].level -= T[i, entering] * step_by
-    k = old.holds
-    # Rows of the tableau are sparse: only the columns that the pivot row has are touched.
-    width = 0
-    for c in range(at.columns):
-        if T[leaving, c] != 0.0:
-            T[leaving, c] /= a
-            if c != entering:
-                touched[width] = c
-                width += 1
-    T[leaving, entering] = 0.0
-    if k >= 0:
-        T[leaving, k] = 1.0 / a
-        touched[width] = k
-        width += 1
+def _pivot(tableau: Tableau, at: Extent, leaving: int, entering: int, target: float, way: float) -> int:
+    """Exchange the basic cell of a row, which goes to its target, for that of a column; return how much changed."""
+    T, column, row, aside, basic = tableau
+    a, count, effort = T[leaving, entering], at.columns, 0
+    step_by = -(target - row[LEVEL, leaving]) / a
+    q = column[SLOPE, entering] + column[PRICE, entering] * way
+    held = basic[leaving] >= 0
+    for c in range(count):
+        T[leaving, c] /= a
+    # The cell that leaves takes the column of the one that enters; where a row had none, the column is spare.
+    T[leaving, entering] = 1.0 / a if held else 0.0
     for i in range(at.rows):
         f = T[i, entering]
         if i != leaving and f != 0.0:
-            effort += width
-            for t in range(width):
-                T[i, touched[t]] -= f * T[leaving, touched[t]]
+            row[LEVEL, i] -= f * step_by
             T[i, entering] = 0.0
-    q = new.slope + new.price * way
-    for t in range(width):
-        columns[touched[t]].slope -= q * T[leaving, touched[t]]
-    if k >= 0:
-        columns[k].slope = -q / a - columns[k].price * old.side
-        columns[k].held, columns[k].value = -1, target
-    new.slope = 0.0
-    new.held, old.holds = leaving, entering
-    old.level, old.side = new.value + step_by, way
-    old.low, old.high = (0.0, new.more) if way > 0 else (-new.less, 0.0)
+            for c in range(count):
+                T[i, c] -= f * T[leaving, c]
+            effort += count
+    for c in range(count):
+        column[SLOPE, c] -= q * T[leaving, c]
+    column[SLOPE, entering] = -q / a - row[PRICE, leaving] * row[SIDE, leaving] if held else 0.0
+    row[LEVEL, leaving] = column[VALUE, entering] + step_by
+    column[VALUE, entering] = target if held else 0.0
+    for k in range(PRICE, MORE + 1):
+        row[k, leaving], column[k, entering] = column[k, entering], row[k, leaving]
+    cell = aside[entering]
+    if held:
+        aside[entering] = basic[leaving]
+    basic[leaving] = cell
+    _turn(row, leaving, way)
     return effort
 
 
 @compiled
-def _furthest(rows: Any, count: int) -> int:
+def _turn(row: FloatArray, i: int, way: float) -> None:
+    """Let the cell that a row holds move one way from zero."""
+    row[SIDE, i] = way
+    row[LOW, i], row[HIGH, i] = (0.0, row[MORE, i]) if way > 0 else (-row[LESS, i], 0.0)
+
+
+@compiled
+def _furthest(row: FloatArray, count: int) -> int:
     """Return the row that is furthest from where it must be, -1 where none is off."""
     leaving, worst = -1, TINY
     for i in range(count):
-        off = max(rows[i].level - rows[i].high, rows[i].low - rows[i].level)
+        off = max(row[LEVEL, i] - row[HIGH, i], row[LOW, i] - row[LEVEL, i])
         if off > worst:
             leaving, worst = i, off
     return leaving
 
 
 @compiled
-def _entering(columns: Any, count: int, row: FloatArray, delta: float) -> tuple[int, float, float]:
+def _entering(T: FloatArray, column: FloatArray, count: int, leaving: int, delta: float) -> tuple[int, float, float]:
     """Return the column that moves a row most cheaply, -1 where none does, its price, and the way it goes."""
     entering, best, largest, way = -1, np.inf, 0.0, 1.0
+    # The first column is the cell that is asked about.
     for c in range(1, count):
-        a = row[c]
-        if abs(a) < TINY or columns[c].held >= 0:
+        a = T[leaving, c]
+        if abs(a) < TINY:
             continue
-        one = columns[c]
-        rising = delta * a < 0
-        if one.value == 0.0:
-            if (one.more if rising else one.less) <= 0:
+        rising, value = delta * a < 0, column[VALUE, c]
+        if value == 0.0:
+            if (column[MORE, c] if rising else column[LESS, c]) <= 0:
                 continue
-            rate, sign = (one.price + one.slope, 1.0) if rising else (one.price - one.slope, -1.0)
-        elif one.value > 0:
+            sign = 1.0 if rising else -1.0
+            rate = column[PRICE, c] + sign * column[SLOPE, c]
+        elif value > 0:
             if rising:
                 continue
-            rate, sign = -(one.price + one.slope), 1.0
+            rate, sign = -(column[PRICE, c] + column[SLOPE, c]), 1.0
         else:
             if not rising:
                 continue
-            rate, sign = one.slope - one.price, -1.0
+            rate, sign = column[SLOPE, c] - column[PRICE, c], -1.0
         ratio = max(rate, 0.0) / abs(a)
         if ratio < best - TINY or (ratio < best + TINY and abs(a) > largest + TINY):
             entering, best, largest, way = c, ratio, abs(a), sign
@@ -226,45 +273,56 @@ def _entering(columns: Any, count: int, row: FloatArray, delta: float) -> tuple[
 
 
 @compiled
-def _through_zero(columns: Any, count: int, row: FloatArray, own: Any, best: float) -> bool:
+def _through_zero(tableau: Tableau, count: int, leaving: int, best: float) -> bool:
     """Let the cell of a row that has come to zero go on beyond it, if that is cheaper than another one's move."""
-    j = columns[own.holds]
-    other = j.less if own.side > 0 else j.more
-    if other <= 0 or 2 * j.price > best:
+    T, column, row = tableau.entries, tableau.column, tableau.row
+    price, side = row[PRICE, leaving], row[SIDE, leaving]
+    if (row[LESS, leaving] if side > 0 else row[MORE, leaving]) <= 0 or 2 * price > best:
         return False
     for c in range(count):
-        columns[c].slope += 2 * j.price * own.side * row[c]
-    own.side = -own.side
-    own.low, own.high = (0.0, j.more) if own.side > 0 else (-j.less, 0.0)
+        column[SLOPE, c] += 2 * price * side * T[leaving, c]
+    _turn(row, leaving, -side)
     return True
 
 
 @compiled
 def _proof(work: Scratch, count: int, leaving: int) -> int:
     """Write down the equation that cannot be balanced, a sum of equations over the cells seen; return its length."""
+    T, _, _, aside, basic = work.tableau
     length = 0
     for c in range(count):
-        if abs(work.tableau[leaving, c]) > TINY:
-            work.found[length], work.moves[length] = work.cell_at[c], work.tableau[leaving, c]
+        if abs(T[leaving, c]) > TINY:
+            work.found[length], work.moves[length] = aside[c], T[leaving, c]
             length += 1
-    j = work.rows[leaving].holds
-    if j >= 0:
-        work.found[length], work.moves[length] = work.cell_at[j], 1.0
+    if basic[leaving] >= 0:
+        work.found[length], work.moves[length] = basic[leaving], 1.0
         length += 1
     return length
 
 
 @compiled
-def _circuit(work: Scratch, count: int, size: float) -> int:
+def _circuit(work: Scratch, at: Extent, size: float) -> int:
     """Write down the cells that move, and by how much; return how many there are."""
+    _, column, row, aside, basic = work.tableau
     length = 0
-    for c in range(count):
-        one = work.columns[c]
-        v = one.value if one.held < 0 else work.rows[one.held].level
-        if abs(v) > 1e-7:
-            work.found[length], work.moves[length] = work.cell_at[c], v * size
+    for c in range(at.columns + at.rows):
+        i = c - at.columns
+        cell, v = (aside[c], column[VALUE, c]) if i < 0 else (basic[i], row[LEVEL, i])
+        if cell >= 0 and abs(v) > 1e-7:
+            work.found[length], work.moves[length] = cell, v * size
             length += 1
     return length
+
+
+@compiled
+def _clear(work: Scratch, at: Extent) -> None:
+    """Forget where cells and equations are."""
+    for c in range(at.columns):
+        work.column_of[work.tableau.aside[c]] = -1
+    for i in range(at.rows):
+        work.row_of[work.equation_at[i]] = -1
+        if work.tableau.basic[i] >= 0:
+            work.column_of[work.tableau.basic[i]] = -1
 
 
 @compiled
@@ -284,30 +342,31 @@ def cheapest(
     move; the cells and their moves are in the workspace. Where there is no circuit, these hold an equation that proves
     it.
     """
-    columns, rows, at = work.columns, work.rows, Extent(0, 1, STRIP)
-    work.cell_at[0], work.column_of[cell] = cell, 0
-    columns[0].value, columns[0].slope, columns[0].held = 1.0, 0.0, -1
+    (T, column, row, aside, basic), at = work.tableau, Extent(0, 1, STRIP, 0)
+    aside[0], work.column_of[cell], column[VALUE, 0], column[SLOPE, 0], column[PRICE, 0] = cell, 0, 1.0, 0.0, 0.0
     outcome, total, count, effort = LARGE, 0.0, 0, 0
     entering, leaving, target, way = 0, -1, 0.0, 1.0
     for step in range(STEPS):
-        at, full = _enter(work, on, work.cell_at[entering], size, cost, room, limit, at)
+        at, full = _enter(work, on, aside[entering], size, cost, room, limit, at)
         if full or effort > patience:
             break
         if step > 0:
             # The pivot that the last step decided on, now that all rows are there.
-            effort += _pivot(work, at, leaving, entering, target, way)
+            if basic[leaving] < 0:
+                work.spare[at.spare] = entering
+                at = Extent(at.rows, at.columns, at.cleared, at.spare + 1)
+            effort += _pivot(work.tableau, at, leaving, entering, target, way)
         while True:
-            leaving = _furthest(rows, at.rows)
+            leaving = _furthest(row, at.rows)
             if leaving < 0:
                 outcome = FOUND
                 break
-            own, row = rows[leaving], work.tableau[leaving]
-            target = own.high if own.level > own.high else own.low
-            delta = target - own.level
-            entering, best, way = _entering(columns, at.columns, row, delta)
-            j = own.holds
-            if j >= 0 and target == 0.0 and _through_zero(columns, at.columns, row, own, best):
-                total += 2 * columns[j].price * abs(delta)
+            target = row[HIGH, leaving] if row[LEVEL, leaving] > row[HIGH, leaving] else row[LOW, leaving]
+            delta = target - row[LEVEL, leaving]
+            entering, best, way = _entering(T, column, at.columns, leaving, delta)
+            held = basic[leaving] >= 0
+            if held and target == 0.0 and _through_zero(work.tableau, at.columns, leaving, best):
+                total += 2 * row[PRICE, leaving] * abs(delta)
                 continue
             if entering < 0:
                 outcome, count = NONE, _proof(work, at.columns, leaving)
@@ -319,10 +378,7 @@ def cheapest(
         if outcome != LARGE:
             break
     if outcome == FOUND:
-        count = _circuit(work, at.columns, size)
-    for c in range(at.columns):
-        work.column_of[work.cell_at[c]] = -1
-    for i in range(at.rows):
-        work.row_of[work.equation_at[i]] = -1
-    work.effort[0] += effort
+        count = _circuit(work, at, size)
+    _clear(work, at)
+    work.tally[CHANGES] += effort
     return outcome, count

@@ -57,7 +57,13 @@ class Demanded:
         self.known_start: IntArray = starts_of(np.bincount(who + 1, minlength=len(self.known) + 1))
         self.together: dict[int, tuple[int, list[int]]] = {}
         self.asked: set[tuple[int, int, int, int]] = set()
-        self.tried: BoolArray = np.zeros(p.size, bool)
+        self.stirred: IntArray = np.zeros(p.size, np.int64)
+        self.forget()
+
+    def forget(self) -> None:
+        """Let every cell and every group of cells be tried for release again."""
+        self.tried_alone: IntArray = np.full(self.problem.size, -1)
+        self.tried_together: IntArray = np.full(self.problem.on.starts.size - 1, -1)
 
     # --- demands ------------------------------------------------------------------------------------------
 
@@ -68,7 +74,7 @@ class Demanded:
 
     def held(self, cost: FloatArray | None = None) -> HeldCircuits:
         """Return the pattern as kernels take it, at other costs than usual if some are given."""
-        return HeldCircuits(self.hidden, self.cost if cost is None else cost, self.where, self.head, self.tried)
+        return HeldCircuits(self.hidden, self.cost if cost is None else cost, self.where, self.head, self.stirred)
 
     def search(self, cost: FloatArray | None = None, demands: Sequence[Sequence[int]] | None = None) -> CircuitSearch:
         """Return what kernels work on; at other costs than usual, or for other demands, where some are given."""
@@ -81,7 +87,8 @@ class Demanded:
         """Say for which demands a search finds a circuit at given costs."""
         search, none = self.search(cost, demands), np.zeros(0, np.int64)
         alone = meet(np.arange(search.asked.cell.size), (none, none), LOOK, search, self.pool, self.end)[2]
-        return np.isfinite(alone)
+        met: BoolArray = np.isfinite(alone)
+        return met
 
     def ask(self, cell: int, size: int, way: int, attacker: int) -> None:
         """Add a demand unless it is there."""

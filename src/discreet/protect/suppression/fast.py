@@ -14,6 +14,7 @@ import numpy as np
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.sparse import row_of, starts_of
+from discreet.protect.suppression.circuits import CHANGES
 from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
 from discreet.protect.suppression.meeting import ALL, FREE, keep, meet, reserve, settle
@@ -26,7 +27,7 @@ BLOCK = 2000
 ROUNDS = 6
 """How often all cells of a small pattern are tried for release; it mostly stops earlier, when nothing is won."""
 EFFORT = 1e9
-"""The most changes of tableaus while groups of cells are tried: 30 searches as long as one may be."""
+"""The most changes of tableaus while groups of cells are tried: ten searches as long as one may be."""
 SMALL, LARGE = 2000, 5000
 """The most secondary cells of a pattern of which all are tried again and again, and in groups. Round numbers, which
 trade a few per cent of the cost for a time that stays proportional to the size of large patterns."""
@@ -139,12 +140,12 @@ class FastSearch(Demanded):
         another cell is looked for until there is none.
         """
         count = self.secondary().size
-        self.tried[:] = False
+        self.forget()
         for _ in range(rounds if count <= SMALL else 1):
             before = self.total
-            self._release(*_singles(self.secondary()))
+            self._release_alone(self.secondary())
             if count <= LARGE:
-                self._release(*self._groups(), effort=EFFORT)
+                self._release(*self._groups(), self.tried_together, effort=EFFORT)
             if self.total == before:
                 break
         if count <= SMALL:
@@ -156,14 +157,18 @@ class FastSearch(Demanded):
         """Release every cell that can be released without suppressing another."""
         if self.secondary().size <= SMALL:
             self._stand_alone()
-        self.tried[:] = False
+        self.forget()
         self._release_for_nothing()
 
     def _release_for_nothing(self) -> None:
         while True:
             left = self.secondary()
-            if not self._release(*_singles(left[~self.tried[left]]), exchange=False):
+            if not self._release_alone(left[self.stirred[left] > self.tried_alone[left]], exchange=False):
                 break
+
+    def _release_alone(self, cells: IntArray, exchange: bool = True) -> int:
+        """Try to release cells one by one."""
+        return self._release(np.arange(cells.size + 1), cells, cells, self.tried_alone, exchange)
 
     def _stand_alone(self) -> None:
         """Split circuits that lead both ways, or serve several insiders, into one each, to be replaced one by one."""
@@ -188,8 +193,11 @@ class FastSearch(Demanded):
         for q, twin in copies:
             self._keep(twin, *self.circuit(q))
 
-    def _groups(self) -> tuple[IntArray, IntArray]:
-        """Return the secondary cells of every equation that has several, the most expensive groups first."""
+    def _groups(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the secondary cells of every equation that has several, the most expensive groups first.
+
+        The last array has the equations.
+        """
         on = self.problem.on
         entry = np.flatnonzero((self.hidden & ~self.problem.always)[on.columns])
         row = row_of(on.starts)[entry]
@@ -200,26 +208,34 @@ class FastSearch(Demanded):
         order = np.lexsort((cells, row, -worth[row]))
         row, cells = row[order], cells[order]
         starts = np.flatnonzero(np.diff(row, prepend=-1))
-        return np.append(starts, row.size), cells
+        return np.append(starts, row.size), cells, row[starts]
 
-    def _release(self, groups: IntArray, members: IntArray, exchange: bool = True, effort: float = np.inf) -> int:
-        """Try to release groups of cells, in exchange for others or for nothing; return how often it succeeded."""
+    def _release(
+        self,
+        groups: IntArray,
+        members: IntArray,
+        which: IntArray,
+        tried: IntArray,
+        exchange: bool = True,
+        effort: float = np.inf,
+    ) -> int:
+        """Try to release groups of cells, in exchange for others or for nothing; return how often it succeeded.
+
+        When a group was last tried stands in ``tried``, where ``which`` says; it is left out if nothing has changed.
+        """
         accepted = 0
         search = self.search(None if exchange else self.costs(np.inf))
-        most = float(self.work.effort[0]) + effort
+        most = float(self.work.tally[CHANGES]) + effort
         for start in range(0, groups.size - 1, BLOCK):
-            part = groups[start : start + BLOCK + 1]
+            part, mine = groups[start : start + BLOCK + 1], which[start : start + BLOCK]
             self._tick(start, groups.size - 1, f"cells tried for release, cost {self.total:,}")
-            block = Groups(part - part[0], members[part[0] : part[-1]], exchange, most)
+            block = Groups(part - part[0], members[part[0] : part[-1]], tried[mine], exchange, most)
             self.pool, self.end, more = improve(block, search, self.pool, self.end)
+            tried[mine] = block.tried
             accepted += int(more)
         if not exchange:
             self.cost = self.costs()
         return accepted
-
-
-def _singles(cells: IntArray) -> tuple[IntArray, IntArray]:
-    return np.arange(cells.size + 1), cells
 
 
 def fast(problem: Problem, known: InsiderKnowledge, *, progress: Progress | None = None) -> FastSearch:

@@ -12,8 +12,9 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Room, Scratch, cheapest
+from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Move, Room, Scratch, cheapest
 from discreet.protect.suppression.problem import ClassEquations
+from discreet.protect.suppression.ways import through_network
 
 TRIES = 24
 """How often a circuit with fractional moves is looked for again without one of its fractional cells: integer
@@ -30,15 +31,6 @@ WIDER = 8.0
 """By how much the largest price tried grows: few steps for expensive circuits, small tableaus for cheap ones."""
 LOOK, FREE, ALL = 0, 1, 2
 """Which circuits are kept once they are found: none, those of hidden cells alone, or all."""
-
-
-class Move(NamedTuple):
-    """What a circuit has to do: move a class by an amount one way, with the room that all classes have."""
-
-    cell: int
-    amount: float
-    way: int
-    room: Room
 
 
 class DemandColumns(NamedTuple):
@@ -62,14 +54,14 @@ class HeldCircuits(NamedTuple):
 
     ``where`` has the first entry and the length of each demand's circuit in the pool. The pool holds, for every entry,
     its class, its move, its demand, and the entry before it that uses the same class; ``head`` is the last of those.
-    ``tried`` marks classes that cannot be released as long as nothing changes near them.
+    ``stirred`` says after how many releases something last changed near a class.
     """
 
     hidden: BoolArray
     cost: FloatArray
     where: IntArray
     head: IntArray
-    tried: BoolArray
+    stirred: IntArray
 
 
 class CircuitSearch(NamedTuple):
@@ -115,6 +107,9 @@ def circuit(
     p, own, a, b = move.cell, move.amount, move.room.down, move.room.up
     found, moves = work.found, work.moves
     barred, kept_cost = np.empty(most_tries, np.int64), np.empty(most_tries)
+    count = through_network(on, move, cost, work)
+    if count > 0 and _fits(on, count, work):
+        return FOUND, count
     tries = 0
     reach = min(limit, on.base)
     # Large amounts are moved in steps of a unit, in which floating-point numbers tell integers from others.
@@ -141,7 +136,7 @@ def circuit(
         if outcome != FOUND:
             break
         whole = _to_integers(move, found[:count], moves[:count], Room(a, b), unit)
-        if whole and _fits(on, found[:count], moves[:count]):
+        if whole and _fits(on, count, work):
             break
         if most_tries > 0 and own >= PARTS * unit and unit < PARTS:
             # Halves and thirds of coarser steps are integers.
@@ -191,19 +186,27 @@ def _to_integers(move: Move, found: IntArray, moves: FloatArray, room: Room, uni
 
 
 @compiled
-def _fits(on: ClassEquations, found: IntArray, moves: FloatArray) -> bool:
+def _fits(on: ClassEquations, count: int, work: Scratch) -> bool:
     """Check in integers that every sum stays."""
-    for i in range(found.size):
+    found, moves, place, seen = work.found, work.moves, work.column_of, work.row_of
+    fits = True
+    for i in range(count):
+        fits = fits and place[found[i]] < 0
+        place[found[i]] = i
+    for i in range(count):
         for k in range(on.begins[found[i]], on.begins[found[i] + 1]):
-            total = 0.0
-            for t in range(on.starts[on.rows[k]], on.starts[on.rows[k] + 1]):
-                for other in range(found.size):
-                    if found[other] == on.columns[t]:
-                        total += on.signs[t] * moves[other]
-                        break
-            if total != 0.0:
-                return False
-    return True
+            e, total = on.rows[k], 0.0
+            if seen[e] >= 0 or not fits:
+                continue
+            seen[e] = i
+            for t in range(on.starts[e], on.starts[e + 1]):
+                if place[on.columns[t]] >= 0:
+                    total += on.signs[t] * moves[place[on.columns[t]]]
+            fits = total == 0.0
+    for i in range(count):
+        place[found[i]] = -1
+        seen[on.rows[on.begins[found[i]] : on.begins[found[i] + 1]]] = -1
+    return fits
 
 
 @compiled

@@ -11,19 +11,21 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
-from discreet.protect.suppression.circuits import EXPENSIVE, FOUND, Room
-from discreet.protect.suppression.meeting import TRIES, CircuitSearch, HeldCircuits, Move, circuit, reserve, settle
+from discreet.protect.suppression.circuits import CHANGES, FOUND, RELEASES, Move, Room
+from discreet.protect.suppression.meeting import TRIES, CircuitSearch, HeldCircuits, circuit, reserve, settle
 from discreet.protect.suppression.problem import ClassEquations
 
 
 class Groups(NamedTuple):
     """Cells to release together: group g has the members from ``starts[g]`` to ``starts[g + 1]``.
 
-    ``exchange`` says that others may be suppressed instead; ``most`` is the effort at which to stop.
+    ``tried`` says after how many releases each was tried last, -1 for never; one near which nothing has changed since
+    is not tried again. ``exchange`` says that others may be suppressed instead; ``most`` is where the effort ends.
     """
 
     starts: IntArray
     members: IntArray
+    tried: IntArray
     exchange: bool
     most: float
 
@@ -71,11 +73,15 @@ def compact(held: HeldCircuits, pool: IntArray, end: int) -> int:
 
 
 @compiled
-def _needed(j: int, exchange: bool, on: ClassEquations, held: HeldCircuits) -> bool:
-    """Say whether a sum shows at once that a cell cannot be released: a sensitive one would be alone in it."""
+def _owed(j: int, exchange: bool, on: ClassEquations, held: HeldCircuits) -> int:
+    """Return what single sums show to be the least price of cells suppressed in place of one: its own where none can.
+
+    Where a sensitive cell would be alone in a sum, another one must be suppressed.
+    """
+    owed = 0
     for k in range(on.begins[j], on.begins[j + 1]):
         e = on.rows[k]
-        others, sensitive, least = 0, 0, -1
+        others, sensitive, least = 0, 0, on.price[j]
         for i in range(on.starts[e], on.starts[e + 1]):
             c = on.columns[i]
             if c == j:
@@ -83,11 +89,24 @@ def _needed(j: int, exchange: bool, on: ClassEquations, held: HeldCircuits) -> b
             if held.hidden[c]:
                 others += 1
                 sensitive += on.primary[c]
-            elif least < 0 or on.price[c] < least:
-                least = on.price[c]
-        if others == 1 and sensitive == 1 and (not exchange or least < 0 or least >= on.price[j]):
-            return True
-    return False
+            elif exchange:
+                least = min(least, on.price[c])
+        if others == 1 and sensitive == 1:
+            owed = max(owed, least)
+    return owed
+
+
+@compiled
+def _due(g: int, groups: Groups, on: ClassEquations, held: HeldCircuits) -> bool:
+    """Say whether a group is worth a trial: something has changed near it, and no sum shows that nothing is gained."""
+    changed, worth, owed = False, 0, 0
+    for t in range(groups.starts[g], groups.starts[g + 1]):
+        j = groups.members[t]
+        if held.hidden[j]:
+            changed = changed or held.stirred[j] > groups.tried[g]
+            worth += on.price[j]
+            owed += _owed(j, groups.exchange, on, held)
+    return changed and owed < worth
 
 
 @compiled
@@ -95,13 +114,7 @@ def _take_out(g: int, groups: Groups, on: ClassEquations, held: HeldCircuits, tr
     """Release the cells of a group; return what that saves."""
     trial.counts[:] = 0
     gain = 0
-    first, last = groups.starts[g], groups.starts[g + 1]
-    if last - first == 1:
-        j = groups.members[first]
-        if held.hidden[j] and _needed(j, groups.exchange, on, held):
-            held.tried[j] = True
-            return 0
-    for t in range(first, last):
+    for t in range(groups.starts[g], groups.starts[g + 1]):
         j = groups.members[t]
         if held.hidden[j]:
             held.hidden[j], held.cost[j] = False, float(on.price[j]) if groups.exchange else np.inf
@@ -128,20 +141,21 @@ def _users(g: int, groups: Groups, held: HeldCircuits, pool: IntArray, trial: _T
 
 
 @compiled
-def _nearest_first(todo: IntArray, cell: int, search: CircuitSearch) -> IntArray:
-    """Sort demands: neighbours of a cell and those with short circuits depend on it most.
+def _nearest_first(todo: IntArray, search: CircuitSearch, trial: _Trial) -> IntArray:
+    """Sort demands: neighbours of what is released and those with short circuits depend on it most.
 
-    Where one cannot do without the cell, the rest need not be tried.
+    Where one cannot do without it, the rest need not be tried.
     """
     on, asked, held = search.on, search.asked, search.held
     far = np.empty(todo.size, np.int64)
     for i in range(todo.size):
-        near = False
+        shared = 0
         p = asked.cell[todo[i]]
         for k in range(on.begins[p], on.begins[p + 1]):
-            for t in range(on.begins[cell], on.begins[cell + 1]):
-                near = near or on.rows[k] == on.rows[t]
-        far[i] = held.where[todo[i], 1] + (0 if near else held.hidden.size)
+            for cell in trial.taken[: trial.counts[TAKEN]]:
+                for t in range(on.begins[cell], on.begins[cell + 1]):
+                    shared += on.rows[k] == on.rows[t]
+        far[i] = held.where[todo[i], 1] - shared * held.hidden.size
     return todo[np.argsort(far, kind="mergesort")]
 
 
@@ -175,19 +189,39 @@ def _bypass(todo: IntArray, limit: float, search: CircuitSearch, pool: IntArray,
 
 
 @compiled
-def _most_expensive_first(todo: IntArray, gain: int, search: CircuitSearch) -> tuple[bool, IntArray]:
-    """Sort demands by what they would cost alone, since the others often find their cells hidden by then.
+def _write(q: int, count: int, search: CircuitSearch, pool: IntArray, end: int, trial: _Trial) -> None:
+    """Write the circuit that was found for a demand to the end of the pool, and suppress what it needs."""
+    for k in range(count):
+        j = search.work.found[k]
+        if not search.held.hidden[j]:
+            _hide(j, search.on, search.held, trial)
+        pool[0, end + k], pool[1, end + k], pool[2, end + k] = j, int(search.work.moves[k]), q
 
-    False where one of them alone costs more than is gained.
+
+@compiled
+def _most_expensive_first(
+    todo: IntArray, gain: int, search: CircuitSearch, pool: IntArray, end: int, where_new: IntArray, trial: _Trial
+) -> tuple[IntArray, int, IntArray]:
+    """Meet demands by hidden cells alone where that can be; sort the others by what they would cost alone.
+
+    The most expensive come first, since others often find their cells hidden by then. Returns the pool and the places
+    of those demands, or one that is -1 where a demand alone costs more than is gained.
     """
-    alone = np.zeros(todo.size)
+    alone, left = np.zeros(todo.size), 0
     for i in range(todo.size):
         outcome, count = settle(todo[i], float(gain), search)
-        if outcome == EXPENSIVE:
-            return False, todo
+        if outcome != FOUND:
+            return pool, end, np.full(1, -1)
         for k in range(count):
-            alone[i] -= search.held.cost[search.work.found[k]]
-    return True, todo[np.argsort(alone, kind="mergesort")]
+            if not search.held.hidden[search.work.found[k]]:
+                alone[i] -= search.held.cost[search.work.found[k]]
+        if alone[i] == 0.0:
+            pool = reserve(pool, end, count)
+            _write(todo[i], count, search, pool, end, trial)
+            where_new[i, 0], where_new[i, 1] = end, count
+            end += count
+        left += alone[i] < 0.0
+    return pool, end, np.argsort(alone, kind="mergesort")[:left]
 
 
 @compiled
@@ -238,25 +272,16 @@ def _detour(q: int, steps: int, search: CircuitSearch, pool: IntArray, end: int,
 
 
 @compiled
-def _write(q: int, count: int, search: CircuitSearch, pool: IntArray, end: int, trial: _Trial) -> None:
-    """Write the circuit that was found for a demand to the end of the pool, and suppress what it needs."""
-    for k in range(count):
-        j = search.work.found[k]
-        if not search.held.hidden[j]:
-            _hide(j, search.on, search.held, trial)
-        pool[0, end + k], pool[1, end + k], pool[2, end + k] = j, int(search.work.moves[k]), q
-
-
-@compiled
 def _accept(
     todo: IntArray, where_new: IntArray, begin: int, end: int, search: CircuitSearch, pool: IntArray, trial: _Trial
 ) -> None:
     """Keep new circuits; what is near a cell that was suppressed instead may be released again."""
     on, held = search.on, search.held
+    search.work.tally[RELEASES] += 1
     for i in range(trial.counts[FRESH]):
         for k in range(on.begins[trial.fresh[i]], on.begins[trial.fresh[i] + 1]):
             e = on.rows[k]
-            held.tried[on.columns[on.starts[e] : on.starts[e + 1]]] = False
+            held.stirred[on.columns[on.starts[e] : on.starts[e + 1]]] = search.work.tally[RELEASES]
     for t in range(begin, end):
         pool[3, t] = held.head[pool[0, t]]
         held.head[pool[0, t]] = t
@@ -271,8 +296,44 @@ def _undo(on: ClassEquations, held: HeldCircuits, trial: _Trial) -> None:
         held.hidden[trial.fresh[i]], held.cost[trial.fresh[i]] = False, float(on.price[trial.fresh[i]])
     for i in range(trial.counts[TAKEN]):
         held.hidden[trial.taken[i]], held.cost[trial.taken[i]] = True, on.slight[trial.taken[i]]
-    if trial.counts[TAKEN] == 1:
-        held.tried[trial.taken[0]] = True
+
+
+@compiled
+def _lead_past(
+    todo: IntArray, gain: int, exchange: bool, search: CircuitSearch, pool: IntArray, end: int, trial: _Trial
+) -> tuple[IntArray, int, bool, IntArray]:
+    """Give demands circuits without the cells that are released.
+
+    Returns the pool, whether that is cheaper than what was released, and where the new circuits are.
+    """
+    where_new = np.empty((todo.size, 2), np.int64)
+    order, steps = np.arange(todo.size), 0
+    if trial.counts[TAKEN] == 1 and todo.size > 0:
+        steps = _bypass(todo, gain - 0.5 if exchange else np.inf, search, pool, trial)
+    elif todo.size > 1:
+        pool, end, order = _most_expensive_first(todo, gain, search, pool, end, where_new, trial)
+    fine = steps >= 0 and (order.size == 0 or order[0] >= 0) and trial.counts[SPENT] < gain
+    for i in order:
+        if not fine:
+            break
+        q, count = todo[i], 0
+        if steps > 0:
+            pool = reserve(pool, end, steps + search.held.where[q, 1])
+            count = _detour(q, steps, search, pool, end, trial)
+        if count == 0:
+            limit = gain - trial.counts[SPENT] - 0.5 if exchange else np.inf
+            outcome, count = settle(q, limit, search)
+            if outcome != FOUND:
+                fine = False
+                break
+            pool = reserve(pool, end, count)
+            _write(q, count, search, pool, end, trial)
+            fine = trial.counts[SPENT] < gain
+        where_new[i, 0], where_new[i, 1] = end, count
+        end += count
+    for k in range(steps):
+        trial.shift[trial.via[k]] = 0
+    return pool, end, fine, where_new
 
 
 @compiled
@@ -282,7 +343,7 @@ def improve(groups: Groups, search: CircuitSearch, pool: IntArray, end: int) -> 
     A release is kept if the price of all suppressed cells falls. Returns the pool and how many were kept.
     """
     on, held = search.on, search.held
-    n, accepted = held.hidden.size, 0
+    n, accepted, live = held.hidden.size, 0, end
     trial = _Trial(
         np.empty(n, np.int64),
         np.empty(n, np.int64),
@@ -293,51 +354,27 @@ def improve(groups: Groups, search: CircuitSearch, pool: IntArray, end: int) -> 
         np.zeros(3, np.int64),
     )
     for g in range(groups.starts.size - 1):
-        if search.work.effort[0] > groups.most:
+        if search.work.tally[CHANGES] > groups.most:
             break
-        gain = _take_out(g, groups, on, held, trial)
-        if trial.counts[TAKEN] == 0:
+        if not _due(g, groups, on, held):
             continue
+        groups.tried[g] = search.work.tally[RELEASES]
+        gain = _take_out(g, groups, on, held, trial)
         single, cell = trial.counts[TAKEN] == 1, trial.taken[0]
-        if end > pool.shape[1] // 2:
-            end = compact(held, pool, end)
+        if end > 2 * live:
+            end = live = compact(held, pool, end)
         todo = _users(g, groups, held, pool, trial)
         if single:
             held.cost[cell] = np.inf
-        todo = _nearest_first(todo, cell, search)
-        begin, steps, fine = end, 0, True
-        if single and todo.size > 0:
-            steps = _bypass(todo, gain - 0.5 if groups.exchange else np.inf, search, pool, trial)
-            fine = steps >= 0 and trial.counts[SPENT] < gain
-            steps = max(steps, 0)
-        elif not single and todo.size > 1:
-            fine, todo = _most_expensive_first(todo, gain, search)
-        where_new = np.empty((todo.size, 2), np.int64)
-        for i in range(todo.size if fine else 0):
-            q, count = todo[i], 0
-            if steps > 0:
-                pool = reserve(pool, end, steps + held.where[q, 1])
-                count = _detour(q, steps, search, pool, end, trial)
-            if count == 0:
-                limit = gain - trial.counts[SPENT] - 0.5 if groups.exchange else np.inf
-                outcome, count = settle(q, limit, search)
-                if outcome != FOUND:
-                    fine = False
-                    break
-                pool = reserve(pool, end, count)
-                _write(q, count, search, pool, end, trial)
-                fine = trial.counts[SPENT] < gain
-            where_new[i, 0], where_new[i, 1] = end, count
-            end += count
-            if not fine:
-                break
-        trial.shift[trial.via[:steps]] = 0
-        if fine and trial.counts[SPENT] < gain:
+        todo = _nearest_first(todo, search, trial)
+        begin = end
+        pool, end, fine, where_new = _lead_past(todo, gain, groups.exchange, search, pool, end, trial)
+        if fine:
             accepted += 1
             if single and groups.exchange:
                 held.cost[cell] = float(on.price[cell])
             _accept(todo, where_new, begin, end, search, pool, trial)
-            continue
-        _undo(on, held, trial)
-        end = begin
+        else:
+            _undo(on, held, trial)
+            end = begin
     return pool, end, accepted

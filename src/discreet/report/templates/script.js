@@ -156,6 +156,19 @@
     });
   });
 
+  document.querySelectorAll(".copy").forEach((button) => {
+    const name = button.textContent;
+    button.addEventListener("click", () => {
+      const range = document.createRange();
+      range.selectNodeContents(button.parentElement.querySelector(".text"));
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      // Where the browser does not let a page copy, the text is selected, which is what is said then.
+      button.textContent = document.execCommand("copy") ? "Copied" : "Selected";
+      setTimeout(() => { button.textContent = name; }, 2000);
+    });
+  });
+
   begin();
 
   const bubble = make("div", null, "bubble");

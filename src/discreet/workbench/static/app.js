@@ -16,19 +16,23 @@ export const bench = { commands: {}, files: [], examples: [], version: "", run: 
 export function showCommand(text) { document.getElementById("command").textContent = text; }
 export function go(step) { change({ step }); render(); }
 
+const shut = (name) => name !== "open" && !state.table && !(name === "attack" && state.release);
+
 function steps() {
   fill(document.getElementById("steps"), Object.entries(STEPS).map(([name, [title]], i) => el("button", {
-    type: "button", "data-step": name, "aria-current": state.step === name ? "step" : null, title: `Alt+${i + 1}`,
-    disabled: name !== "open" && !state.table && !(name === "attack" && state.release), on: { click: () => go(name) },
+    type: "button", "data-step": name, "aria-current": state.step === name ? "step" : null,
+    disabled: shut(name), title: shut(name) ? "Open a table first" : `Alt+${i + 1}`, on: { click: () => go(name) },
   }, title)));
-  document.getElementById("undo").disabled = !canUndo();
+  const undoing = document.getElementById("undo");
+  undoing.disabled = !canUndo();
+  undoing.title = canUndo() ? "Undo the last change (Ctrl+Z)" : "Nothing to undo";
 }
 
 function context() {
   const parts = [];
   if (state.table) parts.push(alone() ? "Release " : "Table ", el("strong", {}, state.table));
   if (state.release) parts.push(" · Release ", el("strong", {}, state.release));
-  if (bench.ledger) parts.push(" · Ledger ", el("strong", {}, bench.ledger));
+  if (bench.ledger) parts.push(parts.length ? " · Ledger " : "Ledger ", el("strong", {}, bench.ledger), bench.begun ? "" : " (not begun yet)");
   fill(document.getElementById("context"), parts.length ? parts : "Open a table, records or a release to begin.");
 }
 
@@ -48,6 +52,7 @@ export async function render() {
   screen.dataset.ready = state.step;
 }
 
+export async function refreshLedger() { Object.assign(bench, await get("ledger")); context(); }
 export async function refreshFiles() { bench.files = (await get("files")).files; }
 
 function theme() {
@@ -59,6 +64,8 @@ function theme() {
 async function start() {
   Object.assign(bench, await get("start"));
   await restore();
+  // A file that was named at the start is opened without a click.
+  if (!state.file && bench.opened) change({ file: bench.opened });
   theme();
   listen(() => { steps(); context(); });
   document.getElementById("undo").addEventListener("click", () => { undo(); render(); toast("undone"); });

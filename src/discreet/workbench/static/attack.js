@@ -2,10 +2,10 @@
 
 import { run } from "./api.js";
 import { bench, showCommand } from "./app.js";
+import { browse } from "./browse.js";
 import { Places, labelsOf, nameOf, printed } from "./cells.js";
 import { dataTable, el, failure, figure, fill, progressBar } from "./dom.js";
 import { form } from "./form.js";
-import { Grid, layOut } from "./grid.js";
 import { checkLedger, earlier, learnt } from "./ledger.js";
 import { levelOf } from "./protect.js";
 import { MOST, beyond, bitsLegend, bitsText, readAs, secrecy, tone } from "./see.js";
@@ -111,10 +111,12 @@ function table(cells, a) {
   };
   let width = 0;
   for (const c of a.cells) width = Math.max(width, figure(c.lower).length + figure(c.upper).length + 2);
-  const grid = new Grid(layOut(cells), { name: "what is known", width, face, onSelect: (i) => fill(detail, el("h2", {}, nameOf(labelsOf(cells, i))), el("p", {}, hidden.has(i) ? "Hidden." : `Published: ${printed(cells, i)}.`), hidden.has(i) && !known.has(i) && !a.not_shown ? el("p", {}, "Not asked about.") : secrecy(known.get(i), { rest: a.not_shown })) });
-  requestAnimationFrame(() => grid.draw(true));
+  const unsafe = (i) => (known.get(i) || []).some((c) => c.verdict === "unsafe");
+  const filters = { unsafe: ["unsafe ones", unsafe], hidden: ["hidden ones", (i) => hidden.has(i)], exact: ["worked out exactly", (i) => (known.get(i) || []).some((c) => c.determined)] };
+  const grid = browse(cells, { name: "what is known", width, face, filters, flagged: "unsafe", onSelect: (i) => fill(detail, el("h2", {}, nameOf(labelsOf(cells, i))), el("p", {}, hidden.has(i) ? "Hidden." : `Published: ${printed(cells, i)}.`), hidden.has(i) && !known.has(i) && !a.not_shown ? el("p", {}, "Not asked about.") : secrecy(known.get(i), { rest: a.not_shown })) });
+  requestAnimationFrame(() => grid.draw());
   const more = beyond(a);
-  return { node: el("div", {}, grid.node, el("p", { class: "legend" }, el("span", {}, el("i", { class: "ih" }), "× hidden"), bitsLegend()), more && el("p", { class: "small quiet" }, more), detail), add(found) { learn([...a.cells, ...found]); grid.draw(true); } };
+  return { node: el("div", {}, grid.node, el("p", { class: "legend" }, el("span", {}, el("i", { class: "ih" }), "× hidden"), bitsLegend()), more && el("p", { class: "small quiet" }, more), detail), add(found) { learn([...a.cells, ...found]); grid.draw(); } };
 }
 
 function worst(a) {

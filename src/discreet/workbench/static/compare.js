@@ -10,9 +10,10 @@ import { change, seedFor, state } from "./state.js";
 
 const folderOf = (values) => { let h = 5381; for (const c of JSON.stringify(values)) h = ((h * 33) ^ c.codePointAt(0)) >>> 0; return `points-${h.toString(36)}`; };
 export const policyName = () => (bench.policies.some((p) => p.name === state.policy) ? state.policy : bench.policies[0].name);
-export const policyPick = (chosen) => el("label", { for: "policy" }, el("span", {}, "policy"),
-  el("select", { id: "policy", on: { change: (e) => { change({ policy: e.target.value }, { remember: true }); chosen(); } } }, bench.policies.map((p) => el("option", { value: p.name, selected: p.name === policyName() }, p.name))),
-  el("span", { class: "help" }, (bench.policies.find((p) => p.name === policyName()) || {}).title || ""));
+export const policyOf = () => bench.policies.find((p) => p.name === policyName());
+export const policyPick = (chosen, id = "policy") => el("label", { for: id }, el("span", {}, "policy"),
+  el("select", { id, on: { change: (e) => { change({ policy: e.target.value }, { remember: true }); chosen(); } } }, bench.policies.map((p) => el("option", { value: p.name, selected: p.name === policyName() }, p.name))),
+  el("span", { class: "help" }, policyOf().title || ""));
 export const source = (command) => ({ file: state.table, ...readAs(command) });
 
 export async function compare(screen, { still }) {
@@ -26,8 +27,8 @@ export async function compare(screen, { still }) {
   const more = el("select", { id: "more", "aria-label": "Add a method", on: { change: (e) => { listed.value = [...asked.method, e.target.value].join("\n"); e.target.value = ""; read(); } } }, el("option", { value: "" }, "add a method …"), methods().map((m) => el("option", { value: usual(m) }, usual(m).replaceAll("-", " "))));
   fill(screen, el("div", { class: "columns left" }, el("section", { class: "panel" }, el("h2", {}, "Compare protections"),
     el("p", { class: "small quiet" }, "Each method is drawn many times; risk, what can be worked out, and utility come from the same draws."),
-    policyPick(() => compare(screen, { still })), el("label", { for: "draws" }, el("span", {}, "draws of each random method"), draws),
-    el("label", { for: "methods" }, el("span", {}, "methods"), listed), el("p", {}, more), start), result));
+    policyPick(() => compare(screen, { still })), el("label", { for: "draws" }, el("span", {}, "draws of each random method"), draws, el("span", { class: "help" }, "More draws, smaller errors, longer waiting.")),
+    el("label", { for: "methods" }, el("span", {}, "methods"), listed, el("span", { class: "help" }, "One per line, with parameters behind a colon; empty means the usual ones.")), el("p", {}, more), start), result));
   start.addEventListener("click", () => {
     change({ compare: { ...state.compare, draws: asked.draws, method: asked.method } }, { remember: true });
     begin(result, still);
@@ -81,7 +82,7 @@ async function watch(job, folder, node, still) {
 }
 
 const limitOf = (axis) => {
-  const { limits } = bench.policies.find((p) => p.name === policyName());
+  const { limits } = policyOf();
   return { r2: limits.r2, worst_dr: limits.dr, determined: 0 }[axis] ?? null;
 };
 
@@ -103,7 +104,7 @@ function show(node, c) {
   const pick = el("label", { class: "inline" }, el("span", {}, "risk on the map"), el("select", { id: "axis", on: { change: (e) => { change({ compare: { ...state.compare, axis: e.target.value } }); show(node, c); } } }, axes.map((name) => el("option", { value: name, selected: name === axis }, AXES[name]))));
   fill(node, el("div", { class: `verdict ${best ? "good" : "bad"}`, id: "recommendation" }, el("strong", {}, best ? `Take ${title(best)}` : "No method meets the policy"), el("p", {}, c.sentence)), pick,
     riskMap(c.points, { axis, limit: limitOf(axis), frontier: axis === axes[0] ? c.frontier : [], chosen: best && title(best), onChoose: open }),
-    el("p", { class: "legend" }, el("span", {}, "● ○ meets the policy"), el("span", {}, "■ □ fails it"), el("span", {}, axis === axes[0] ? "filled: efficient" : `filled: efficient by ${axes[0] === "r2" ? "R2" : "what can be worked out"}`), axis === axes[0] && el("span", {}, "line: the frontier"), el("span", {}, "dashes: the policy's limit"), el("span", {}, "choose a point to open its release")),
+    el("p", { class: "legend" }, el("span", {}, el("b", { class: "meets" }, "●"), " meets the policy"), el("span", {}, el("b", { class: "fails" }, "✕"), " fails it"), el("span", {}, "◎ recommended"), axis === axes[0] && el("span", {}, "line: the efficient frontier"), el("span", {}, "dashes: the policy's limit"), el("span", {}, "point at one to see its name, choose it to open its release")),
     el("section", { class: "panel" }, dataTable(["method", "R2", "", "worst DR", "determined", "utility", "", "policy"], c.points.map((p) => [el("button", { type: "button", class: "link", on: { click: () => open(p) } }, title(p)), figure(p.r2), error(p.r2), figure(p.worst_dr, 3), figure(p.determined, 3), figure(p.utility), error(p.utility), p.error || (p.meets ? "meets" : (p.faults || [])[0] || "fails")]), { words: [7] })));
   node.dataset.done = "yes";
 }

@@ -3,14 +3,15 @@
 import { follow, get, own, post, remove, run, send, session } from "./api.js";
 import { bench, refreshFiles, render, showCommand } from "./app.js";
 import { nameOf } from "./cells.js";
-import { policyName, policyPick, source } from "./compare.js";
-import { dataTable, el, failure, figure, fill, progressBar, risk, toast } from "./dom.js";
+import { policyName, policyOf, policyPick, source } from "./compare.js";
+import { button, dataTable, el, failure, figure, fill, progressBar, risk, toast } from "./dom.js";
 import { inLedger } from "./ledger.js";
 import { alone, readAs, secrecy } from "./see.js";
-import { change, seedFor, state } from "./state.js";
+import { adopt, change, seedFor, state } from "./state.js";
 
 const WORDS = { release: ["Release it as it is", "good"], protect: ["Release it after protection", "good"], withhold: ["Do not release", "bad"], safe: ["Nothing hidden can be worked out", "good"], unsafe: ["Do not release: too much can be worked out", "bad"], incomplete: ["Not decided", "warn"], given: ["This release may be published", "good"], beside: ["Do not release: beside earlier releases it gives figures away", "bad"], open: ["Not decided: it could not be checked against all earlier releases", "warn"] };
 const MAY = ["release", "protect", "safe"]; // verdicts on which a release can be approved
+const CANNOT = { withhold: "The policy does not allow this release.", unsafe: "Too much can be worked out from it.", incomplete: "It is not decided whether it is safe." }; // why nothing can be approved
 const FAILS = ["withhold", "unsafe"]; // verdicts that nothing makes worse
 const [RELEASED, INTERNAL, PUBLIC, RECORD, AUDIT] = ["release.csv", "report-internal.html", "report-public.html", "record.json", "audit.txt"].map(own);
 const SHOWN = 5; // figures of an audit that are shown
@@ -24,7 +25,7 @@ export async function decide(screen, { still }) {
   const result = el("div", { id: "decision" });
   const judged = only
     ? [mode("alone", `the release alone: ${state.table}`), el("p", { class: "small quiet" }, "Without the original, the release is audited as any reader could do it, by the policy's limits, and checked against the ledger.")]
-    : [mode("propose", "the first protection that meets the policy"), mode("release", state.release ? `the release made here: ${state.release}` : "a release made on the Protect screen", Boolean(state.release)), mode("as_is", "the table as it is")];
+    : [mode("propose", "the first protection that meets the policy"), mode("release", state.release ? `the release made here: ${state.release}` : "a release made on the Protect screen", Boolean(state.release)), state.release ? null : el("p", { class: "why" }, "None yet: the Protect screen makes one."), mode("as_is", "the table as it is")];
   fill(screen, el("div", { class: "columns left" }, el("div", {}, el("section", { class: "panel" }, el("h2", {}, "Verdict"), policyPick(() => set({})),
     el("fieldset", {}, el("legend", {}, "what is judged"), judged),
     el("button", { type: "button", class: "primary", id: "assess", on: { click: () => { change({ jobs: { ...state.jobs, decide: null } }); reach(chosen, result, still); } } }, "Reach a verdict")), sessionPanel()), result));
@@ -33,8 +34,8 @@ export async function decide(screen, { still }) {
 }
 
 function sessionPanel() {
-  const picker = el("input", { type: "file", id: "saved", accept: ".discreet", "aria-label": "Open a saved session", on: { change: async (e) => { try { const opened = await send(`sessions/${session}/archive`, e.target.files[0]); Object.assign(state, opened.state); bench.files = opened.files; await render(); toast("session opened"); } catch (error) { e.target.after(failure(error)); } } } });
-  return el("section", { class: "panel" }, el("h2", {}, "This session"), el("p", { class: "small quiet" }, "A saved session holds the original and is as confidential. discreet workbench FILE --replay runs its commands again."), el("p", {}, el("a", { class: "button", id: "save", href: `api/sessions/${session}/archive`, download: "session.discreet" }, "Save it")), el("label", { for: "saved" }, el("span", {}, "open a saved one"), picker));
+  const picker = el("input", { type: "file", id: "saved", accept: ".discreet", "aria-label": "Open a saved session", on: { change: async (e) => { try { const opened = await send(`sessions/${session}/archive`, e.target.files[0]); adopt(opened.state); bench.files = opened.files; await render(); toast("session opened"); } catch (error) { e.target.after(failure(error)); } } } });
+  return el("section", { class: "panel" }, el("h2", {}, "This session"), el("p", { class: "small quiet" }, "A saved session holds the original and is as confidential. discreet workbench FILE --replay runs its commands again."), el("p", {}, el("a", { class: "button", id: "save", href: `api/sessions/${session}/archive`, download: "session.discreet" }, "Save it")), el("label", { for: "saved" }, el("span", {}, "open a saved one"), picker, el("span", { class: "help" }, "A .discreet file. Signatures of one that was changed outside the workbench do not stand.")));
 }
 
 let turn = 0;
@@ -66,7 +67,7 @@ async function begun(command, values, how) {
 
 // A release without its original: what any reader can work out, against the policy's limits.
 async function audit(node, how, still) {
-  const { limits } = bench.policies.find((p) => p.name === policyName());
+  const { limits } = policyOf();
   const asked = { releases: [state.table], ...readAs("audit"), max_dr: limits.dr, law: limits.dr == null ? undefined : "method", min_width: limits.width, output: AUDIT, top: SHOWN };
   const job = await begun("audit", asked, how);
   if (!still()) return;
@@ -75,7 +76,8 @@ async function audit(node, how, still) {
   await refreshFiles();
   const parts = frame(node, a.verdict, a.sentence, [a.criterion.safe_means && `Safe means: ${a.criterion.safe_means}.`]);
   fill(parts.more, a.cells.length ? el("section", { class: "panel" }, el("h2", {}, "What is known best"), a.cells.map((c) => [el("h3", {}, nameOf(c.cell)), secrecy([c])]), a.not_shown ? el("p", { class: "small quiet" }, `and ${figure(a.not_shown)} more, none of them known better`) : null) : null);
-  fill(parts.reports, el("h2", {}, "What leaves this page"), el("div", { class: "chips" }, link(state.table, `Release (${state.table})`, "export"), link(AUDIT, "The audit (confidential)", "audit-report")));
+  const view = el("div", {});
+  fill(parts.reports, el("h2", {}, "What leaves this page"), el("div", { class: "chips" }, link(state.table, `Release (${state.table})`, "export"), asExcel(state.table, view), link(AUDIT, "The audit (confidential)", "audit-report")), view);
   await settle(parts, job, a.verdict, { policy: policyName(), release: state.table }, still);
 }
 
@@ -134,6 +136,16 @@ function worst(cells) {
 }
 
 const has = (name) => bench.files.some((f) => f.name === name);
+// Excel is made when it is asked for; it is the same figures.
+const asExcel = (name, view) => (/\.(csv|tsv|txt|parquet)$/i.test(name) ? el("button", { type: "button", id: "excel", on: { click: async () => {
+  try {
+    const job = await follow(await post(`excel/${encodeURIComponent(name)}`, {}));
+    const a = el("a", { href: `api/files/${encodeURIComponent(job.result.name)}`, download: job.result.name });
+    document.body.append(a);
+    a.click();
+    a.remove();
+  } catch (error) { view.replaceChildren(failure(error)); }
+} } }, "Release as Excel") : null);
 const link = (name, words, id) => (has(name) ? el("a", { class: "button", id, href: `api/files/${encodeURIComponent(name)}`, download: name }, words) : null);
 
 function publish(node, release, values) {
@@ -147,7 +159,7 @@ function publish(node, release, values) {
       toast("public report made and checked");
     } catch (error) { view.replaceChildren(failure(error)); }
   } } }, "Make the public report");
-  fill(node, el("h2", {}, "What leaves this page"), el("div", { class: "chips" }, release ? link(release, `Release (${release})`, "export") : el("span", { class: "quiet" }, "Nothing may be published."), link(INTERNAL, "Internal report (confidential)", "internal"), has(PUBLIC) ? link(PUBLIC, "Public report", "public-report") : release && publicReport, link(RECORD, "Record for replay", "record"),
+  fill(node, el("h2", {}, "What leaves this page"), el("div", { class: "chips" }, release ? [link(release, `Release (${release})`, "export"), asExcel(release, view)] : el("span", { class: "quiet" }, "Nothing may be published."), link(INTERNAL, "Internal report (confidential)", "internal"), has(PUBLIC) ? link(PUBLIC, "Public report", "public-report") : release && publicReport, link(RECORD, "Record for replay", "record"),
     has(INTERNAL) && el("button", { type: "button", id: "look", on: { click: () => fill(view, el("iframe", { class: "report", title: "internal report", sandbox: "allow-scripts", src: `api/view/${INTERNAL}` })) } }, "Look at the report")), view);
 }
 
@@ -155,12 +167,12 @@ async function signatures(node, about, still) {
   const kept = (await get(`sessions/${session}`)).signatures;
   if (!still()) return;
   const standing = kept.filter((s) => s.stands && s.release === (about.release || ""));
-  const list = kept.length ? dataTable(["who", "decision", "of", "comment", "when"], kept.map((s) => [s.who, s.decision, `${s.release || "the table"}${s.stands ? "" : " (changed since)"}`, s.comment, s.when]), { words: [1, 2, 3, 4] }) : el("p", { class: "quiet small" }, "Nobody has signed yet. One or two people sign.");
+  const list = kept.length ? dataTable(["who", "decision", "of", "comment", "when"], kept.map((s) => [s.who, s.decision, `${s.release || "the table"}${s.stands ? "" : s.void ? " (not sealed here: does not stand)" : " (changed since)"}`, s.comment, s.when]), { words: [1, 2, 3, 4] }) : el("p", { class: "quiet small" }, "Nobody has signed yet. One or two people sign.");
   const form = el("form", { on: { submit: async (e) => {
     e.preventDefault();
     const given = Object.fromEntries(new FormData(e.target));
     try { await post(`sessions/${session}/signatures`, { ...given, ...about, decision: e.submitter.value }); await signatures(node, about, still); } catch (error) { form.append(failure(error)); }
-  } } }, el("label", {}, el("span", {}, "name"), el("input", { name: "who", required: true, autocomplete: "name" })), el("label", {}, el("span", {}, "comment"), el("textarea", { name: "comment", rows: 2 })),
-    el("button", { type: "submit", value: "approved", id: "approve", disabled: !MAY.includes(about.verdict) }, "Approve the release"), " ", el("button", { type: "submit", value: "rejected", id: "reject" }, "Reject it"));
+  } } }, el("label", {}, el("span", {}, "name"), el("input", { name: "who", required: true, autocomplete: "name" }), el("span", { class: "help" }, "Who signs; the second signature is another person's.")), el("label", {}, el("span", {}, "comment"), el("textarea", { name: "comment", rows: 2 }), el("span", { class: "help" }, "Kept with the signature, in this session.")),
+    el("p", { class: "row" }, button({ type: "submit", value: "approved", id: "approve" }, "Approve the release", MAY.includes(about.verdict) ? "" : CANNOT[about.verdict] || "No verdict was reached."), button({ type: "submit", value: "rejected", id: "reject" }, "Reject it")));
   fill(node, el("section", { class: "panel" }, el("h2", {}, "Sign-off"), list, standing.length < 2 ? form : el("p", {}, "Two people have signed.")));
 }

@@ -25,7 +25,7 @@ export function append(node, children) {
 // appears only later. If you have moved on meanwhile, nothing happens.
 let lost = null;
 document.addEventListener("focusin", () => { lost = null; });
-const NAMES = ["by", "pick", "hierarchy", "linked", "entry", "file"];
+const NAMES = ["by", "pick", "hierarchy", "linked", "entry", "file", "tool", "batch", "sheet"];
 function nameOf(control) {
   if (control.id) return `#${CSS.escape(control.id)}`;
   const own = NAMES.find((name) => control.dataset && name in control.dataset);
@@ -63,6 +63,13 @@ export function toast(text) {
   timer = setTimeout(() => node.classList.remove("on"), 2600);
 }
 
+// A button that says why it cannot be used, beside it and to whoever cannot see it.
+export function button(attributes, words, why = "") {
+  const id = why ? `why-${attributes.id}` : null;
+  const made = el("button", { type: "button", ...attributes, disabled: Boolean(why), "aria-describedby": id, title: why || attributes.title || null }, words);
+  return why ? [made, el("span", { class: "why", id }, why)] : [made];
+}
+
 // A refusal is shown with the command that was refused, so the page never names another one below it.
 export function failure(error) {
   if (error.command) document.getElementById("command").textContent = error.command;
@@ -83,7 +90,7 @@ export function progressBar(onCancel) {
 }
 
 export function dataTable(header, rows, { words = [] } = {}) {
-  return el("div", { class: "scroll" }, el("table", { class: "plain" },
-    el("thead", {}, el("tr", {}, header.map((name, i) => el("th", { scope: "col", class: words.includes(i) ? "words" : null }, name)))),
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": header.filter(Boolean).join(", ") }, el("table", { class: "plain" },
+    el("thead", {}, el("tr", {}, header.map((name, i) => el(name ? "th" : "td", { scope: name ? "col" : null, class: words.includes(i) ? "words" : null }, name)))),
     el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => el("td", { class: words.includes(i) ? "words" : null }, cell)))))));
 }

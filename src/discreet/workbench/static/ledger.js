@@ -1,9 +1,9 @@
 // The ledger: what this release gives away together with what is published already.
 
 import { run } from "./api.js";
-import { bench, showCommand } from "./app.js";
+import { bench, refreshLedger, showCommand } from "./app.js";
 import { nameOf } from "./cells.js";
-import { dataTable, el, failure, figure, fill, toast } from "./dom.js";
+import { button, dataTable, el, failure, figure, fill, toast } from "./dom.js";
 import { readAs, tone } from "./see.js";
 import { change, state } from "./state.js";
 
@@ -19,6 +19,8 @@ export function earlier(asked, chosen) {
   const line = (e) => el("label", { class: "check" }, el("input", { type: "checkbox", "data-entry": e.id, checked: asked.ledger || asked.entries.includes(e.id), disabled: asked.ledger || e.unseen, on: { change: (event) => chosen(event.target.checked ? [...asked.entries, e.id] : asked.entries.filter((id) => id !== e.id)) } }), el("span", {}, e.title, e.withdrawn ? el("span", { class: "help" }, e.status) : null));
   const show = async () => {
     try {
+      await refreshLedger();
+      if (!bench.begun) { fill(list, el("p", { class: "small quiet" }, unbegun())); return; }
       const { result } = await run("ledger list", {});
       fill(list, result.releases.length ? dataTable(["title", "period", "figures"], result.releases.map((e) => [line(e), e.period || "any", `${figure(e.figures)}${e.hidden ? `, ${figure(e.hidden)} hidden` : ""}`])) : el("p", { class: "small quiet" }, "It is empty."));
     } catch (error) { fill(list, failure(error)); }
@@ -42,6 +44,13 @@ export async function checkLedger(node, release, still, { beside = [], told = nu
     fill(outcome, el("p", { class: "quiet" }, "checking …"));
     let answer = null;
     try {
+      await refreshLedger();
+      if (!bench.begun) {
+        if (!current()) return;
+        fill(outcome, el("p", { id: "ledger-verdict", class: "verdict good", "data-verdict": "safe" }, unbegun()));
+        if (told) await told({ verdict: "safe", sentence: unbegun(), findings: [], changes: [] });
+        return;
+      }
       const job = await run("ledger check", { ...request("ledger check", release), beside });
       if (!current()) return;
       showCommand(job.command);
@@ -50,10 +59,13 @@ export async function checkLedger(node, release, still, { beside = [], told = nu
     } catch (error) { if (current()) fill(outcome, failure(error)); }
     if (current() && told) await told(answer);
   };
-  const field = (name, words, help) => el("label", { for: name }, el("span", {}, words), el("input", { id: name, placeholder: help, value: state[name] || "", on: { change: (e) => { change({ [name]: e.target.value }); check(); } } }));
-  fill(node, el("section", { class: "panel" }, el("h2", {}, beside.length ? `Together with ${figure(beside.length)} of the releases in ${bench.ledger}` : `Together with ${bench.ledger}`), el("div", { class: "pair" }, field("title", "title", "what it is called"), field("period", "period", "2024")), outcome));
+  const field = (name, words, help, example) => el("label", { for: name }, el("span", {}, words), el("input", { id: name, placeholder: example, value: state[name] || "", on: { change: (e) => { change({ [name]: e.target.value }); check(); } } }), el("span", { class: "help" }, help));
+  fill(node, el("section", { class: "panel" }, el("h2", {}, beside.length ? `Together with ${figure(beside.length)} of the releases in ${bench.ledger}` : `Together with ${bench.ledger}`), el("div", { class: "pair" }, field("title", "title", "What the release is called in the ledger; its file name if left empty.", "Patients by area"), field("period", "period", "The time that it is about; releases of other periods are compared as such.", "2024")), outcome));
   await check();
 }
+
+// A ledger whose file is not there yet is an empty one; a name that was mistyped is noticed here.
+const unbegun = () => `${bench.ledger} does not exist yet, so nothing is published as far as it knows; the first release that is entered begins it. If there should be one, check the name after --ledger.`;
 
 const verdict = (c) => el("div", { class: `verdict ${tone(c.verdict)}`, id: "ledger-verdict", "data-verdict": c.verdict }, el("strong", {}, { safe: "Nothing is given away beside earlier releases", unsafe: "Together with earlier releases it gives figures away", incomplete: "Not everything could be judged" }[c.verdict]), el("p", {}, c.sentence), el("p", { class: "small quiet" }, `${c.meaning}.`), c.changes.length ? el("ul", {}, c.changes.slice(0, SHOWN).map((one) => el("li", {}, `${one.where}, since ${one.earlier}: all that changed was made by ${one.people === 1 ? "one person" : `${figure(one.people)} people`}.`))) : null);
 
@@ -73,10 +85,11 @@ export async function inLedger(node, release, still, told) {
   const entry = el("div", {});
   fill(node, checked, entry);
   await checkLedger(checked, release, still, { told: async (c) => {
-    const enter = el("button", { type: "button", id: "enter", disabled: !c || c.verdict !== "safe", on: { click: async () => {
-      try { const job = await run("ledger add", request("ledger add", release)); showCommand(job.command); fill(entry, el("p", { id: "entered" }, `Entered in ${bench.ledger} as ${job.result.title}.`)); toast("entered in the ledger"); } catch (error) { entry.append(failure(error)); }
-    } } }, "Enter it in the ledger");
-    fill(entry, el("p", {}, enter));
+    const why = !c ? "It could not be checked against the ledger." : c.verdict === "safe" ? "" : c.verdict === "unsafe" ? "Together with earlier releases it gives figures away." : "Not everything could be judged beside earlier releases.";
+    const enter = button({ id: "enter", on: { click: async () => {
+      try { const job = await run("ledger add", request("ledger add", release)); showCommand(job.command); await refreshLedger(); fill(entry, el("p", { id: "entered" }, `Entered in ${bench.ledger} as ${job.result.title}.`)); toast("entered in the ledger"); } catch (error) { entry.append(failure(error)); }
+    } } }, "Enter it in the ledger", why);
+    fill(entry, el("p", { class: "row" }, enter));
     await told(c);
   } });
 }

@@ -2,16 +2,18 @@
 
 import { own, run, settled } from "./api.js";
 import { bench, refreshFiles, showCommand } from "./app.js";
+import { browse } from "./browse.js";
 import { Places, labelsOf, nameOf, printed } from "./cells.js";
 import { el, failure, figure, fill, progressBar, risk } from "./dom.js";
 import { form } from "./form.js";
-import { Grid, layOut } from "./grid.js";
+import { Grid } from "./grid.js";
+import { layOut } from "./layout.js";
 import { MOST, alone, beyond, bitsLegend, nothingToProtect, readAs, rulesOf, secrecy, tone } from "./see.js";
 import { change, seedFor, state } from "./state.js";
 
 const PAUSE = 15; // milliseconds of rest before a change is tried
 const FRONT = ["rule", "method", "cost", "insiders", "form"]; // of the options that help has put into panels
-const LEAVE = ["output", "example", "hierarchy", "status", "tab"];
+const LEAVE = ["output", "example", "hierarchy", "status", "tab", "record"];
 
 // The methods that make a release of a table; others sample or swap records, or design noise.
 export const methods = () => Object.values(bench.commands).filter((c) => c.name.startsWith("protect ") && c.parameters.some((p) => p.name === "margins"));
@@ -113,9 +115,9 @@ function sides(node, before, first) {
     const hidden = now.hidden.has(i);
     const text = hidden ? "×" : now.intervals.get(i) || printed(now.cells, i);
     const old = was < 0 ? null : unpublished.has(was) ? "×" : printed(before, was);
-    const moved = old !== null && !hidden && text !== old;
-    const words = [hidden && old !== null ? `hidden, was ${old}` : moved ? `was ${old}` : "", cell ? `a reader knows: ${figure(cell.lower)} to ${figure(cell.upper)}, ${cell.verdict}` : ""].filter(Boolean).join("; ");
-    return { text, hidden, changed: moved, level: levelOf(cell), flag: Boolean(cell && cell.verdict === "unsafe"), words };
+    const differs = old !== null && !hidden && text !== old;
+    const words = [hidden && old !== null ? `hidden, was ${old}` : differs ? `was ${old}` : "", cell ? `a reader knows: ${figure(cell.lower)} to ${figure(cell.upper)}, ${cell.verdict}` : ""].filter(Boolean).join("; ");
+    return { text, hidden, changed: differs, level: levelOf(cell), flag: Boolean(cell && cell.verdict === "unsafe"), words };
   };
   const beforeFace = (i) => {
     const at = now.to[i];
@@ -131,7 +133,12 @@ function sides(node, before, first) {
   };
   adopt(first);
   const left = new Grid(layOut(before), { name: "before", face: beforeFace, width: widest(first) });
-  const right = new Grid(layOut(first), { name: "after", face, width: widest(first), onSelect: (i) => describe(detail, now, i, now.from[i] < 0 || unpublished.has(now.from[i]) ? null : printed(before, now.from[i])) });
+  const beside = (view) => left.show(layOut(before, { ...view, only: view.only && ((i) => now.to[i] >= 0 && view.only(now.to[i])) }));
+  const moved = (i) => now.from[i] >= 0 && !now.hidden.has(i) && (now.intervals.get(i) || printed(now.cells, i)) !== printed(before, now.from[i]);
+  const filters = { hidden: ["hidden ones", (i) => now.hidden.has(i)], changed: ["changed ones", moved], unsafe: ["unsafe ones", (i) => (now.judged.get(i) || {}).verdict === "unsafe"] };
+  const after = browse(first, { name: "after", face, filters, flagged: "unsafe", onView: beside, width: widest(first), onSelect: (i) => describe(detail, now, i, now.from[i] < 0 || unpublished.has(now.from[i]) ? null : printed(before, now.from[i])) });
+  const right = after.grid;
+  beside(after.view());
   let busy = false;
   const together = (one, other) => one.node.addEventListener("scroll", () => { if (busy) return; busy = true; other.node.scrollTop = one.node.scrollTop; other.node.scrollLeft = one.node.scrollLeft; requestAnimationFrame(() => { busy = false; }); });
   together(left, right);
@@ -140,7 +147,7 @@ function sides(node, before, first) {
   const words = el("div", {});
   const judged = el("div", { class: "card" });
   const more = el("p", { class: "small quiet", id: "not-shown" });
-  fill(node, cards, words, el("div", { class: "sides" }, el("div", {}, el("h3", {}, "Before (confidential)"), left.node), el("div", {}, el("h3", {}, "After (what is published)"), right.node)),
+  fill(node, cards, words, after.tools, el("div", { class: "sides" }, el("div", {}, el("h2", {}, "Before (confidential)"), left.node), el("div", {}, el("h2", {}, "After (what is published)"), right.node)),
     el("p", { class: "legend" }, el("span", {}, "• changed or hidden"), el("span", {}, el("i", { class: "ih" }), "× hidden"), bitsLegend()), more, detail);
   return {
     show(made, cells, measured) {
@@ -149,8 +156,7 @@ function sides(node, before, first) {
       fill(more);
       fill(cards, figures(made, measured.result), judged);
       fill(words, el("p", { id: "sentence" }, made.sentence), unmeasured(made, measured));
-      right.show(layOut(cells), face);
-      left.draw(true);
+      after.show(cells, face);
     },
     judge(audited) {
       if (audited.error) { if (audited.error.message !== "cancelled") fill(judged, el("b", { id: "audit" }, "–"), el("span", {}, audited.error.message)); return; }
@@ -161,7 +167,7 @@ function sides(node, before, first) {
       fill(more, beyond(a));
       for (const c of a.cells) if (c.subject === "value") { const i = now.places.at(c.cell); const had = now.judged.get(i); if (i !== undefined && (!had || levelOf(c) > levelOf(had))) now.judged.set(i, c); }
       fill(judged, el("b", { id: "audit", class: tone(a.verdict) }, a.verdict), el("span", {}, `${a.sentence} To an outsider; Attack tries others.`));
-      right.draw(true);
+      after.draw();
     },
   };
 }

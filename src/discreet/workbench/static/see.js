@@ -2,15 +2,15 @@
 
 import { run } from "./api.js";
 import { bench, go, showCommand } from "./app.js";
+import { browse } from "./browse.js";
 import { Places, labelsOf, nameOf, printed } from "./cells.js";
 import { dataTable, el, failure, figure, fill, risk } from "./dom.js";
-import { Grid, layOut } from "./grid.js";
 import { change, state } from "./state.js";
 
 // How the file is read, in the words of a command: the column of figures is called count by some and value by others.
-export function readAs(command) {
+export function readAs(command, reading = state.reading) {
   const known = new Set(bench.commands[command].parameters.map((p) => p.name));
-  const found = Object.entries(state.reading).map(([name, value]) => [name === "count" && !known.has("count") && known.has("value") ? "value" : name, value]);
+  const found = Object.entries(reading).map(([name, value]) => [name === "count" && !known.has("count") && known.has("value") ? "value" : name, value]);
   return Object.fromEntries(found.filter(([name]) => known.has(name)));
 }
 
@@ -60,18 +60,20 @@ function draw(screen, still, { cells, rules, found, measured, audited }) {
   for (const c of audited && audited.result ? audited.result.cells : []) { const i = places.at(c.cell); known.set(i, [...(known.get(i) || []), c]); }
   const slices = new Map((measured.result ? measured.result.slices : []).map((s) => [`${s.dimension}\u0000${s.category}`, s]));
   const hidden = new Set(cells.hidden);
-  const layout = layOut(cells);
   const detail = el("section", { class: "panel", id: "detail", "aria-live": "polite" }, el("h2", {}, "A cell explained"), el("p", { class: "quiet" }, "Choose a cell, with the mouse or the arrow keys."));
   const noted = (dimension, label) => { const s = slices.get(`${dimension.name}\u0000${label}`); return s ? risk(s.value) : ""; };
-  const down = layout.dims.length === 1 ? cells.dimensions[layout.dims[0]] : null;
-  const across = layout.across === null ? null : cells.dimensions[layout.across];
   const face = (i) => {
     const s = sensitive.get(i);
     const worst = (known.get(i) || [])[0];
     const words = [s ? `sensitive: ${s.reason}` : "", worst ? `a reader knows: ${figure(worst.lower)} to ${figure(worst.upper)}` : ""].filter(Boolean).join("; ");
     return { text: hidden.has(i) ? "×" : printed(cells, i), hidden: hidden.has(i), level: s ? levelBy(s) : worst && worst.determined ? 5 : 0, flag: Boolean(s) || Boolean(worst && worst.verdict === "unsafe"), words };
   };
-  const grid = new Grid(layout, { face, name: state.table, rowNote: down && slices.size ? { title: "risk", text: (r) => noted(down, layout.rows[r]) } : null, columnNote: across && slices.size ? (c) => noted(across, layout.columns[c]) : null,
+  const rowNote = slices.size ? { title: "risk", text: (layout, r) => (layout.down === null ? "" : noted(cells.dimensions[layout.down], layout.rows[r])) } : null;
+  const columnNote = slices.size && cells.dimensions.length > 1 ? { text: (layout, c) => noted(cells.dimensions[layout.across], layout.columns[c]) } : null;
+  const least = cells.values.reduce((most, v) => (v > 0 && v < most ? v : most), Infinity);
+  const filters = { sensitive: ["sensitive ones", (i) => sensitive.has(i)], ...(hidden.size ? { hidden: ["hidden ones", (i) => hidden.has(i)] } : {}), zeros: ["zeros", (i) => !hidden.has(i) && cells.values[i] === 0], least: [`the smallest (${figure(least / 10 ** cells.decimals, cells.decimals)})`, (i) => !hidden.has(i) && cells.values[i] === least] };
+  if (!found.result) delete filters.sensitive;
+  const grid = browse(cells, { face, filters, flagged: found.result ? "sensitive" : "unsafe", name: state.table, rowNote, columnNote,
     onSelect: (i) => explain(detail, { cells, i, s: sensitive.get(i), judged: known.get(i), slices, hidden, rules: found.result ? rules : null, rest: audited && audited.result ? audited.result.not_shown : 0 }, still) });
   const m = measured.result;
   const card = (id, value, words) => el("div", { class: "card" }, el("b", { id }, value), el("span", {}, words));
@@ -82,12 +84,12 @@ function draw(screen, still, { cells, rules, found, measured, audited }) {
     audited && audited.result && el("div", { class: "card" }, el("b", { id: "audit", class: tone(audited.result.verdict) }, audited.result.verdict), el("span", {}, audited.result.sentence)),
     m && card("people", figure(m.people), "people, firms or others counted"),
     m && card("empty", `${figure(m.empty)} of ${figure(m.cells)}`, "inner cells are empty"));
-  const side = el("div", {}, detail, m && el("section", { class: "panel" }, el("h2", {}, `${m.measure} and its terms`), el("p", { class: "small" }, m.sentence), termsBar(m.terms), termsKey(m.terms), worstSlices(m.slices)), found.result && settings(screen, still, rules));
+  const side = el("div", {}, found.result && settings(screen, still, rules), detail, m && el("section", { class: "panel" }, el("h2", {}, `${m.measure} and its terms`), el("p", { class: "small" }, m.sentence), termsBar(m.terms), termsKey(m.terms), worstSlices(m.slices)));
   const failed = [found, measured, audited].filter((one) => one && one.error);
   const troubles = hidden.size && !(audited && audited.error) && failed.length ? ["Rules and risk measures need every figure. Of a release that hides some, the audit says what can be worked out."] : [...new Set(failed.map((one) => one.error.message))];
   const more = audited && audited.result ? beyond(audited.result) : "";
   fill(screen, cards, el("div", { class: "columns" }, el("div", {}, grid.node, legend(Boolean(found.result), Boolean(audited && audited.result)), [more, ...troubles].filter(Boolean).map((words) => el("p", { class: "small quiet" }, words))), side));
-  grid.draw(true);
+  grid.draw();
 }
 
 export const tone = (verdict) => ({ safe: "good", unsafe: "bad" })[verdict] || "warn";
@@ -102,11 +104,12 @@ function settings(screen, still, rules) {
   const value = (name) => rules.filter((r) => r.startsWith(`${name}=`)).map((r) => r.slice(name.length + 1))[0] || "";
   const named = ["threshold", "p", "dominance"];
   const others = rules.filter((r) => !named.some((name) => r === `${name}=${value(name)}`));
-  const field = (name, words, help) => el("label", {}, el("span", {}, words), el("input", { name, value: value(name), placeholder: help }));
+  const field = (name, words, example, help) => el("label", {}, el("span", {}, words), el("input", { name, value: value(name), placeholder: example }), el("span", { class: "help" }, help));
   const read = (form) => { const given = new FormData(form); return [...named.filter((n) => given.get(n).trim()).map((n) => `${n}=${given.get(n).trim()}`), ...given.get("others").split("\n").map((t) => t.trim()).filter(Boolean)]; };
   return el("form", { class: "panel", id: "rules", on: { submit: (e) => { e.preventDefault(); change({ rules: read(e.target) }, { remember: true }); see(screen, { still }); } } },
-    el("h2", {}, "Rules"), el("div", { class: "pair" }, field("threshold", "threshold", "3"), field("p", "p%", "10"), field("dominance", "dominance n,k", "2,85")),
-    el("label", {}, el("span", {}, "others, one a line"), el("textarea", { name: "others", rows: 2, placeholder: "pq=10,50@holding", value: others.join("\n") })), el("button", { type: "submit" }, "Apply"));
+    el("div", { class: "row between" }, el("h2", {}, "Rules"), el("button", { type: "submit" }, "Apply")),
+    el("div", { class: "rules" }, field("threshold", "threshold", "3", "fewest in a cell"), field("p", "p%", "10", "closest estimate"), field("dominance", "dominance", "2,85", "n, k")),
+    el("details", { open: others.length > 0 }, el("summary", {}, "Other rules"), el("label", {}, el("span", {}, "one a line"), el("textarea", { name: "others", rows: 2, placeholder: "pq=10,50@holding", value: others.join("\n") }), el("span", { class: "help" }, "As the command line takes them, with the level behind @."))));
 }
 
 function worstSlices(slices) {

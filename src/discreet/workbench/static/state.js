@@ -5,8 +5,9 @@ import { get, put, session } from "./api.js";
 export const state = {
   step: "open", file: null, content: null, reading: {}, table: null, magnitudes: false, tabulate: null,
   rules: [], method: null, methods: {}, release: null, releaseCommand: null, original: null,
-  attack: {}, compare: {}, policy: null, jobs: {}, seeds: {}, theme: null,
+  attack: {}, compare: {}, policy: null, jobs: {}, seeds: {}, theme: null, view: {}, batch: null,
 };
+const DEEP = 30; // steps that undo takes back, also after a reload
 const past = [];
 const listeners = new Set();
 let pending = 0;
@@ -16,18 +17,26 @@ const tell = () => listeners.forEach((listener) => listener());
 
 export async function restore() {
   const kept = await get(`sessions/${session}`);
-  Object.assign(state, kept.state);
+  adopt(kept.state);
   return kept;
 }
 
+// Takes what was kept: the state, and the steps that undo takes back.
+export function adopt({ past: steps = [], ...kept }) {
+  Object.assign(state, kept);
+  past.splice(0, past.length, ...(Array.isArray(steps) ? steps : []));
+}
+
+const whole = () => ({ ...state, past });
+
 function save() {
   clearTimeout(pending);
-  pending = setTimeout(() => put(`sessions/${session}`, state).catch(() => {}), 150);
+  pending = setTimeout(() => put(`sessions/${session}`, whole()).catch(() => {}), 150);
 }
 
 // Changes the state; `remember` puts what was before on the pile that undo takes from.
 export function change(values, { remember = false } = {}) {
-  if (remember) { past.push(JSON.stringify(state)); if (past.length > 60) past.shift(); }
+  if (remember) { past.push(JSON.stringify({ ...state, seeds: undefined })); if (past.length > DEEP) past.shift(); }
   Object.assign(state, values);
   save();
   tell();
@@ -36,7 +45,7 @@ export function change(values, { remember = false } = {}) {
 // What is not kept yet is sent when the page goes away, so a reload finds it.
 addEventListener("pagehide", () => {
   clearTimeout(pending);
-  fetch(`api/sessions/${session}`, { method: "PUT", body: JSON.stringify(state), headers: { "content-type": "application/json" }, keepalive: true });
+  fetch(`api/sessions/${session}`, { method: "PUT", body: JSON.stringify(whole()), headers: { "content-type": "application/json" }, keepalive: true });
 });
 
 // The seed of one request: 128 bits of its own, drawn once, so asking again shows the same draw. As text, because

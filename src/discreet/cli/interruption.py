@@ -1,0 +1,57 @@
+"""Ctrl-C ends any command within a second, in the middle of compiled code too.
+
+Python raises KeyboardInterrupt between two steps of its main thread. A kernel or a solver is one step, which can take
+minutes, and so is waiting for threads that run one. So a thread of its own hears of the signal at once, leaves the main
+thread half a second to end by itself, and ends the process if it has not. Nothing is lost by that: files are written
+whole or not at all, and what a comparison has finished is in its folder.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+INTERRUPTED = 130
+"""The exit code of a command that was interrupted."""
+GRACE = 0.5
+"""Seconds that the main thread has to end by itself: half of the second that people wait at most."""
+MESSAGE = "interrupted; nothing was written"
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end what is done here, whatever the main thread is doing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ear, mouth = socket.socketpair()
+    mouth.setblocking(False)
+    before = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_listen, args=(ear,), daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        mouth.close()
+
+
+def _listen(ear: socket.socket) -> None:
+    """Wait for the signal, then for the main thread, and end the process if that is still at work."""
+    with ear:
+        while heard := ear.recv(16):
+            if signal.SIGINT in heard:
+                time.sleep(GRACE)
+                _end()
+
+
+def _end() -> None:
+    # A progress bar hides the cursor of a terminal.
+    cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
+    print(f"{cursor}discreet: {MESSAGE}", file=sys.stderr, flush=True)
+    os._exit(INTERRUPTED)

@@ -1,0 +1,68 @@
+"""Groups of commands, made when they are asked for: importing all of them takes longer than many of them run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+
+Maker = Callable[[], "Callable[..., Any] | typer.Typer"]
+
+
+class LazyCommands(Mapping[str, Any]):
+    """Commands by name; one is made when it is first looked up."""
+
+    def __init__(self, makers: Mapping[str, Maker]) -> None:
+        """Take what makes each command: a function with its options, or a group."""
+        self._makers, self._made = makers, dict[str, Any]()
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a command."""
+        if name not in self._made:
+            found = self._makers[name]()
+            if isinstance(found, typer.Typer):
+                self._made[name] = typer.main.get_group(found)
+            else:
+                alone = typer.Typer(rich_markup_mode="rich", add_completion=False)
+                alone.command(name)(found)
+                self._made[name] = typer.main.get_command(alone)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names in their order."""
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        """Return the number of commands."""
+        return len(self._makers)
+
+
+class LazyGroup(TyperGroup):
+    """A group that says by :meth:`makers` what makes its commands."""
+
+    homes: ClassVar[Mapping[str, str]] = {}
+    """Commands and the modules that they come from, each under its own name."""
+    _lazy: LazyCommands | None = None
+
+    def makers(self) -> Mapping[str, Maker]:
+        """Return what makes each command."""
+        return {name: partial(_loaded, home, name) for name, home in self.homes.items()}
+
+    @property
+    def commands(self) -> Any:
+        """The commands by name."""
+        if self._lazy is None:
+            self._lazy = LazyCommands(self.makers())
+        return self._lazy
+
+    @commands.setter
+    def commands(self, none: Any) -> None:
+        """There are none before they are asked for."""
+
+
+def _loaded(home: str, name: str) -> Any:
+    return getattr(import_module(home), name)

@@ -1,0 +1,108 @@
+"""What one command writes every other reads, as CSV and as Parquet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.running import rows_of, run
+
+import discreet as dc
+
+TREE = "n\n@1\n@2\n@3\n@4\n@5\ns\n@6\n@7\n@8\n@9\n@10\n"
+METHODS = {
+    "suppress": ["suppress", "--rule", "threshold=3"],
+    "intervals": ["suppress", "--rule", "threshold=3", "--as", "intervals"],
+    "synthetic": ["suppress", "--rule", "threshold=3", "--as", "synthetic"],
+    "conventional": ["conventional-rounding", "--base", "5"],
+    "random": ["random-rounding", "--with-margins"],
+    "additive": ["random-rounding", "--additive"],
+    "semi-controlled": ["semi-controlled-rounding", "--totals", "output_area"],
+    "controlled": ["controlled-rounding"],
+    "small counts": ["small-count-rounding"],
+    "hide and round": ["hide-and-round"],
+    "cell key": ["cell-key", "--with-margins"],
+    "redesign": ["redesign", "--merge", "religion:7,8=7+8"],
+    "sample": ["random-sample", "--fraction", "0.1"],
+    "strata": ["stratified-sample", "--strata", "output_area", "--fraction", "0.1"],
+    "bernoulli": ["bernoulli-sample", "--rate", "0.1"],
+    "swapping": ["record-swapping", "--area", "output_area"],
+    "table swapping": ["table-swapping"],
+    "simulation": ["simulation"],
+}
+
+
+@pytest.fixture
+def religion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    dc.datasets.religion().write("religion.csv")
+    Path("area.hrc").write_text(TREE, encoding="utf-8")
+    return Path("religion.csv")
+
+
+UNSEEDED = ("suppress", "conventional-rounding", "hide-and-round", "redesign", "small-count-rounding")
+
+
+def protected(*method: str, end: str) -> str:
+    """Return the release that a method makes with a fixed seed."""
+    name = f"release{end}"
+    seed = [] if method[0] in UNSEEDED else ["--seed", str(2**100)]
+    outcome = run("protect", *method, *seed, "-o", name)
+    assert outcome.code == 0, outcome.err
+    return name
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_release_is_read_by_every_command(method: str, religion: Path) -> None:
+    name, *options = METHODS[method]
+    found = []
+    for end in (".csv", ".parquet"):
+        release = protected(name, str(religion), *options, end=end)
+        measured = run("risk", religion, "--released", release, "--json")
+        assert measured.code == 0, measured.err
+        found.append(json.loads(measured.out))
+    others = [["audit", "release.csv", "--relaxed"], ["inspect", "release.csv"], ["ledger", "add", "release.csv"]]
+    if name in ("suppress", "redesign"):
+        others.append(["assess", "religion.csv", "--release", "release.csv"])
+    for command in others:
+        outcome = run(*command)
+        assert outcome.code in (0, 1), (command, outcome.err)
+    # The risk of a release does not depend on the format of its file.
+    assert found[0]["value"] == pytest.approx(found[1]["value"], abs=1e-12)
+    assert found[0]["loss"]["utility"] == pytest.approx(found[1]["loss"]["utility"], abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["cell key", "suppress", "hide and round", "controlled"])
+def test_a_csv_file_keeps_its_hierarchy(method: str, religion: Path) -> None:
+    name, *options = METHODS[method]
+    release = protected(name, str(religion), *options[: None if name == "suppress" else 0],
+                        "--hierarchy", "output_area=area.hrc", end=".csv")  # fmt: skip
+    said = [row["published_as"] for row in rows_of(Path(release)) if " sums " in row["published_as"]]
+    assert [text.partition(" sums ")[2].removesuffix(" trial") for text in said] == [
+        "output_area:n=1+2+3+4+5",
+        "output_area:s=6+7+8+9+10",
+    ]
+    alone, told = (
+        json.loads(run("audit", release, *more, "--json").out) for more in ([], ["--hierarchy", "output_area=area.hrc"])
+    )
+    assert alone == told
+    assert run("risk", religion, "--released", release).code == 0
+
+
+def test_what_was_merged_is_said_in_the_file(religion: Path) -> None:
+    protected("redesign", str(religion), "--merge", "religion:7,8=7+8", end=".csv")
+    read = dc.read_release("release.csv")
+    assert read.parameters["recoding"] == {"religion": {"7": "7,8", "8": "7,8"}}
+    assert [row["published_as"] for row in rows_of(Path("release.csv")) if row["religion"] == "7,8"][:2] == [
+        "exact rows=80 merges religion:7,8=7+8",
+        "exact rows=80",
+    ]
+
+
+def test_a_table_with_marks_of_another_program_is_measured(religion: Path) -> None:
+    text = religion.read_text(encoding="utf-8").replace(',"3",0', ',"3",x')
+    Path("marked.csv").write_text(text, encoding="utf-8")
+    assert "R2 =" in run("risk", religion, "--released", "marked.csv").out
+    Path("wrong.csv").write_text(text.replace(",x", ",?"), encoding="utf-8")
+    assert "is '?', which is not a number" in run("risk", religion, "--released", "wrong.csv").err

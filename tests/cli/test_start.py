@@ -1,0 +1,83 @@
+"""Small tables start at once: nothing is compiled, on the first day as on any other, and without the compiler too."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.cli.show import CompilingBar
+
+TABLE = ("protect", "suppress", "table.csv", "--rule", "threshold=3", "-o", "release.csv")
+COMMANDS = (
+    ("risk", "table.csv"),
+    ("rules", "table.csv", "--rule", "threshold=3"),
+    TABLE,
+    ("audit", "release.csv"),
+    ("assess", "table.csv"),
+    ("estimate", "table.csv", "-N", "10000"),
+    ("estimate", "table.csv", "-N", "10000", "--model", "polya"),
+    ("uniques", "table.csv", "-N", "10000"),
+    ("protect", "controlled-rounding", "table.csv", "--base", "3", "-o", "rounded.csv"),
+    ("protect", "small-count-rounding", "table.csv", "--base", "3", "-o", "small.csv"),
+    ("protect", "random-rounding", "table.csv", "--base", "3", "-o", "random.csv"),
+)
+RUN = """
+import sys
+if {hidden}:
+    import importlib.util
+    found = importlib.util.find_spec
+    importlib.util.find_spec = lambda name, *more: None if name == "numba" else found(name, *more)
+from discreet.cli import main
+try:
+    main({arguments})
+except SystemExit as stop:
+    if stop.code not in (None, 0, 1):
+        raise
+print("compiler loaded:", sys.modules.get("numba") is not None, file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of 90 cells."""
+    made = tmp_path_factory.mktemp("start")
+    counts = np.random.default_rng(3).negative_binomial(1, 0.08, (10, 9))
+    rows = [f"a{i},g{j},{counts[i, j]}" for i in range(10) for j in range(9)]
+    (made / "table.csv").write_text("\n".join(["area,group,count", *rows]) + "\n")
+    return made
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["with", "without"])
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda given: " ".join(given[:2]) if given else "")
+def test_no_kernel_is_compiled_for_a_small_table(folder: Path, arguments: tuple[str, ...], hidden: bool) -> None:
+    code = RUN.format(hidden=hidden, arguments=list(arguments))
+    run = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    assert "compiler loaded: False" in run.stderr
+    assert "compiling" not in run.stderr
+    assert "compiler]" not in run.stderr
+
+
+def test_compiling_is_announced_on_one_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    bar = CompilingBar()
+    for done in range(4):
+        bar(done, 3, "compiling once, about 2 s")
+    assert capsys.readouterr().err == "discreet: compiling once, about 2 s\n"
+
+
+def test_compiling_shows_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    bar = CompilingBar()
+    for done in range(4):
+        bar(done, 3, "compiling once, about 2 s")
+    assert "3/3" in screen.getvalue()
