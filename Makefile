@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test java chromium long redteam lint docs bench validate format pins wheel clean
+.PHONY: help setup demo test java chromium long redteam campaign licences lint docs bench validate format pins wheel clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -41,6 +41,12 @@ long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumeratio
 
 redteam: $(VENV)/.dev ## attack 20,000 releases and write the table of refuted claims into docs/promise.md
 	$(BIN)/python -m redteam --cases 20000 --workers $(WORKERS) --write
+
+campaign: $(VENV)/.dev ## try hostile inputs, kills and pairs of originals, and write docs/reliability.md
+	$(BIN)/python -m campaign --write
+
+licences: $(VENV)/.dev ## list what discreet needs, with versions and licences
+	@$(BIN)/python .ci/licences.py
 
 pictures: $(VENV)/.dev chromium ## make the pictures of the workbench in docs/assets/workbench again
 	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py
@@ -70,7 +76,7 @@ chromium: # the browser in which tests look at reports, and which prints them
 lint: $(VENV)/.dev ## the checks that run no test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard src tests benchmarks redteam)
+	$(BIN)/mypy $(wildcard src tests benchmarks redteam campaign)
 	$(BIN)/lint-imports --no-logo
 
 docs: $(VENV)/.dev ## build the documentation into site/ and check it

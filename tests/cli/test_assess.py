@@ -20,7 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_one_command_and_no_options_give_a_verdict(folder: Path) -> None:
-    found = run("assess", "religion.csv")
+    found = run("assess", "religion.csv", "--record", "religion.record.json")
     assert found.code == 0, found.err
     assert found.out.startswith("PROTECT")
     assert "Written: religion.record.json" in found.out
@@ -71,7 +71,8 @@ def test_withheld_tables_exit_with_1_and_release_nothing(folder: Path) -> None:
 
 def test_a_release_made_elsewhere_is_judged(folder: Path) -> None:
     dc.protect.random_rounding(dc.datasets.religion(), 3, seed=1).table.write("rounded.csv")
-    assert run("assess", "religion.csv", "--release", "rounded.csv", "--rounded", "random", "--base", 3).code == 0
+    given = ("--release", "rounded.csv", "--rounded", "random", "--base", 3)
+    assert run("assess", "religion.csv", *given, "--record", "religion.record.json").code == 0
     assert run("replay", "religion.record.json").code == 0
     dc.datasets.religion().write("same.csv")
     found = run("assess", "religion.csv", "--release", "same.csv")
@@ -87,7 +88,7 @@ def test_a_sample_is_assessed(folder: Path) -> None:
 
 
 def test_replay_says_what_differs(folder: Path) -> None:
-    run("assess", "religion.csv", "--seed", 1, "--trial")
+    run("assess", "religion.csv", "--seed", 1, "--trial", "--record", "religion.record.json")
     dc.datasets.sex().write("religion.csv")
     found = run("replay", "religion.record.json")
     assert found.code == 1
@@ -127,13 +128,14 @@ def test_bad_requests_leave_nothing(folder: Path, options: list[str], what: str)
 
 
 def test_a_full_disk_is_told_and_loses_nothing(folder: Path) -> None:
-    run("assess", "religion.csv", "--seed", 1, "--trial")
+    run("assess", "religion.csv", "--seed", 1, "--trial", "--record", "religion.record.json")
     kept = (folder / "religion.record.json").read_bytes()
 
     def small() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
     command = [str(Path(sys.executable).with_name("discreet")), "assess", "religion.csv", "--seed", "2", "--trial"]
+    command += ["--record", "religion.record.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=small, cwd=folder)
     assert done.returncode == 2, done
     assert "religion.record.json cannot be written" in done.stderr
@@ -144,7 +146,8 @@ def test_a_full_disk_is_told_and_loses_nothing(folder: Path) -> None:
 def test_compare_recommends_and_goes_on(folder: Path) -> None:
     arguments = ["compare", "religion.csv", "--method", "random-rounding:base=3", "--method", "small-count-rounding"]
     arguments += ["--draws", "50", "--audits", "1", "--seed", "1", "--resume", "kept"]
-    found = run(*arguments, "-o", "points.csv", "--report", "map.html")
+    kept = ("--record", "religion.comparison.record.json")
+    found = run(*arguments, "-o", "points.csv", "--report", "map.html", *kept)
     assert found.code == 0, found.err
     assert "Written: map.html, religion.comparison.record.json" in " ".join(found.out.split())
     # What small-count rounding tells a reader who knows it is not shown.

@@ -195,7 +195,19 @@ def test_assess_refuses_a_short_seed_unless_it_is_for_a_trial(folder: Path) -> N
     assert tried.record["request"]["trial"] is True
     with pytest.raises(dc.RequestError, match="was made for a trial"):
         tried.release.write("release.csv")
-    shown = run("assess", "religion.csv", "--seed", 1, "--trial", "-o", "release.parquet", "--report", "report.html")
+    shown = run(
+        "assess",
+        "religion.csv",
+        "--seed",
+        1,
+        "--trial",
+        "-o",
+        "release.parquet",
+        "--report",
+        "report.html",
+        "--record",
+        "religion.record.json",
+    )
     assert TRIAL in " ".join(shown.out.split())
     assert dc.read_release("release.parquet").trial
     assert TRIAL in Path("report.html").read_text()

@@ -136,7 +136,7 @@ def test_every_protection_carries_weights_or_refuses_them(method: str, folder: P
 
 def test_assess_judges_and_releases_weighted_figures(folder: Path) -> None:
     given = ("assess", "firms.csv", *RECORDS, "--policy", "business", "--seed", 1, "--trial")
-    found = run(*given, "-o", "out.csv", "--json")
+    found = run(*given, "-o", "out.csv", "--json", "--record", "firms.record.json")
     assert found.code == 0, found.err
     data = json.loads(found.out)
     assert data["verdict"] == "protect"
@@ -165,7 +165,7 @@ def test_compare_judges_weighted_figures(folder: Path) -> None:
         "--seed",
         1,
     )
-    found = run(*given, "--json")
+    found = run(*given, "--json", "--record", "firms.comparison.record.json")
     assert found.code == 0, found.err
     assert run("replay", "firms.comparison.record.json").code == 0
     data = firms()

@@ -134,6 +134,8 @@ def _answer(given: list[str]) -> None:
         _fail(str(error), 2)
     except MemoryError:
         _fail("the work does not fit into memory; ask for fewer draws, a margin, or a smaller table", 2)
+    except OverflowError as error:
+        _fail(f"a number is too large to be worked with ({error}); give a smaller one", 2)
     except BrokenPipeError:
         _leave()
     except Exception as error:

@@ -13,6 +13,7 @@ from discreet.cli.compose import command, panel
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import NamedOriginal, OriginalOptions
 from discreet.core.errors import RequestError, nearest
+from discreet.table.arrow_files import Formulas
 
 if TYPE_CHECKING:
     from discreet.decide.assessment import Assessment
@@ -61,15 +62,18 @@ class Written:
 
     json: options.Json = False
     output: Annotated[Path | None, in_output("Write what may be published: .csv or .parquet.")] = None
+    keep_formulas: options.KeepFormulas = False
     report: options.Report = None
     edition: Annotated[str, in_output("Edition of --report and --json: internal, public or public-intervals.")] = (
         "internal"
     )
-    record: Annotated[Path | None, in_output("Where the record goes; NAME.record.json by default.")] = None
+    record: Annotated[Path | None, in_output("Keep a record for discreet replay, as secret as the table: .json.")] = (
+        None
+    )
     top: Annotated[int, in_output("How many cells to show.", min=0)] = 10
 
-    def check(self, name: str, *inputs: Path | None) -> Path:
-        """Refuse what cannot be written, before any work is done; return where the record goes."""
+    def check(self, *inputs: Path | None) -> None:
+        """Refuse what cannot be written, before any work is done."""
         from discreet.report.edition import EDITIONS
 
         if self.edition not in EDITIONS:
@@ -78,32 +82,33 @@ class Written:
             raise RequestError(
                 f"--edition {self.edition} applies to a report or to --json; name a report (--report), or add --json"
             )
-        kept = self.record or Path(f"{name}.record.json")
         show.check_output(self.output, *inputs, endings=(".csv", ".parquet"))
         show.check_output(self.report, *inputs, self.output, endings=options.REPORTS)
-        show.check_output(kept, *inputs, self.output, self.report, endings=(".json",))
-        return kept
+        show.check_output(self.record, *inputs, self.output, self.report, endings=(".json",))
 
-    def write(self, found: Assessment, kept: Path) -> str | None:
-        """Write the record, the release and the report; return what is printed where only the public may see it."""
+    def write(self, found: Assessment) -> str | None:
+        """Write what is asked for: record, release, report; return what is printed where only the public may see it."""
         public = None
         if self.json and self.edition != "internal":
             from discreet.report.writing import report_text
 
             # Made before anything is written: there may be nothing to say in public.
             public = report_text(found.to_dict(), ".json", self.edition)
-        found.write_record(kept)
+        if self.record is not None:
+            found.write_record(self.record)
         if self.output is not None and found.release is not None:
             value = "value" if found.subject.magnitudes else "count"
-            found.release.write(self.output, value=value, trial=found.trial)
+            formulas: Formulas = "keep" if self.keep_formulas else "defuse"
+            found.release.write(self.output, value=value, trial=found.trial, formulas=formulas)
         if self.report is not None:
             found.report(self.report, edition=self.edition)
         return public
 
-    def told(self, console: show.Console, found: Assessment, kept: Path) -> None:
+    def told(self, console: show.Console, found: Assessment) -> None:
         """Say what was written."""
-        files = (kept, self.output if found.release else None, self.report)
-        show.written(console, *(path for path in files if path))
+        files = [path for path in (self.record, self.output if found.release else None, self.report) if path]
+        if files:
+            show.written(console, *files)
         if self.output is not None and found.release is None:
             console.print(f"{self.output} was not written, as nothing may be released.", style="red")
 
@@ -120,8 +125,8 @@ def assess(
     """Say whether a table may be released: as it is, after protection, or not at all, and why.
 
     The whole path under one policy: rules, risk, protection, audit, risk after, utility. By default it proposes the
-    cheapest protection that the policy allows and that meets it. Every assessment writes a record; discreet replay
-    makes the assessment again from it. Exit code 1 if the table must not be released.
+    cheapest protection that the policy allows and that meets it. From a record (--record), discreet replay makes the
+    assessment again. Exit code 1 if the table must not be released.
 
     Examples:
         discreet assess table.csv  # may this table be published, and how?
@@ -133,7 +138,7 @@ def assess(
     from discreet.decide.assess import assess as work
     from discreet.decide.policy import Policy
 
-    kept = written.check(read.name, read.file, asked.release, read.impossible)
+    written.check(read.file, asked.release, read.impossible)
     policy = Policy.load(asked.policy)
     source = read.judged(policy.top)
     with show.ProgressBar() as bar, options.about(read.source):
@@ -149,7 +154,7 @@ def assess(
             progress=bar,
             **vars(draw),
         )
-    public = written.write(found, kept)
+    public = written.write(found)
 
     def face(console: show.Console) -> None:
         _show(console, found, source.note, written.top)
@@ -157,10 +162,10 @@ def assess(
             seed = found.record["request"]["seed"]
             told = f"Seed {seed}, drawn for this assessment; --seed {seed} repeats it. Keep it as secret as the table."
             console.print(f"\n{told}", style="dim")
-        written.told(console, found, kept)
+        written.told(console, found)
 
     if public is not None:
-        print(public, end="")
+        print(show.shown(public), end="")
     else:
         show.deliver("assess", found, written.json, None, face)
     if found.verdict == "withhold":

@@ -18,7 +18,7 @@ from discreet.cli.reading_options import NamedOriginal
 class Tried:
     """How methods are tried."""
 
-    draws: Annotated[int, option("How many releases of each random method to draw.", min=2)] = 1000
+    draws: Annotated[int, option("How many releases of each random method to draw.", min=2, max=10**7)] = 1000
     audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10
     resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None
     time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0
@@ -37,13 +37,15 @@ def compare(
     json: options.Json = False,
     output: options.Output = None,
     report: options.Report = None,
-    record: Annotated[Path | None, in_output("Where the record goes; NAME.comparison.record.json by default.")] = None,
+    record: Annotated[
+        Path | None, in_output("Keep a record for discreet replay, as secret as the table: .json.")
+    ] = None,
 ) -> None:
     """Compare protections on one table: risk, what can be worked out, utility, errors, and which one to take.
 
     Every figure of a random method is a mean over its draws, with its Monte Carlo error. A method is efficient if no
-    other has both less risk and more utility. The one to take is the one that discreet assess proposes. Every
-    comparison writes a record; discreet replay makes the comparison again from it.
+    other has both less risk and more utility. The one to take is the one that discreet assess proposes. From a record
+    (--record), discreet replay makes the comparison again.
 
     Examples:
         discreet compare table.csv  # the usual protections, and which to take
@@ -54,18 +56,18 @@ def compare(
     from discreet.decide.compare import compare as work
     from discreet.decide.policy import Policy
 
-    kept = record or Path(f"{read.name}.comparison.record.json")
     inputs = (read.file, grid, read.impossible)
     show.check_output(output, *inputs)
     show.check_output(report, *inputs, output, endings=options.REPORTS)
-    show.check_output(kept, *inputs, output, report, endings=(".json",))
+    show.check_output(record, *inputs, output, report, endings=(".json",))
     if method and grid is not None:
         raise RequestError("give either --method or --grid, not both")
     asked = Policy.load(policy)
     source = read.judged(asked.top)
     with show.ProgressBar() as bar, options.about(read.source):
         found = work(source, method or grid, policy=asked, progress=bar, **vars(tried))
-    found.write_record(kept)
+    if record is not None:
+        found.write_record(record)
     if report is not None:
         found.report(report)
 
@@ -80,7 +82,8 @@ def compare(
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
         told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {tried.draws:,} draws; seed {found.seed}"
         console.print(told, style="dim")
-        show.written(console, *(path for path in (report, kept) if path is not None))
+        if report is not None or record is not None:
+            show.written(console, *(path for path in (report, record) if path is not None))
 
     show.deliver("compare", found, json, output, face)
     if found.recommended is None:

@@ -13,6 +13,9 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.models import OptionInfo
 
+LARGEST = 10**15
+"""The largest number that an option takes, seeds apart: all sums of such numbers are exact."""
+
 
 def option(help: str, *flags: str, panel: str | None = None, **more: Any) -> Any:
     """Return what describes an option; without flags it is called by the name of its parameter."""
@@ -84,6 +87,10 @@ def _named(one: inspect.Parameter) -> inspect.Parameter:
     """Name an option by its parameter if it has no flag; a switch gets no opposite, an output the letter o."""
     annotation = one.annotation
     info = next(iter(getattr(annotation, "__metadata__", ())), None)
+    if isinstance(info, OptionInfo) and annotation.__origin__ in (int, int | None) and one.name != "seed":
+        info = copy(info)
+        info.max = min(LARGEST, info.max or LARGEST)
+        annotation = Annotated[annotation.__origin__, info]
     if isinstance(info, OptionInfo) and info.default is ... and not info.param_decls:
         info = copy(info)
         info.param_decls = (f"--{one.name.replace('_', '-')}", *(["-o"] if one.name == "output" else []))

@@ -24,6 +24,7 @@ TimeLimit = Annotated[float | None, option("Seconds; what is unfinished by then 
 Json = Annotated[bool, in_output("Print JSON for programs.")]
 Output = Annotated[Path | None, in_output("Also write the result: .json, .csv (slices) or .txt.")]
 Report = Annotated[Path | None, in_output("Write a report: .html, .md, .json or .pdf.")]
+KeepFormulas = Annotated[bool, in_output("Leave labels as they are that a spreadsheet would run as formulas.")]
 Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
 Seed = Annotated[
     int | None,

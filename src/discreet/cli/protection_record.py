@@ -47,7 +47,7 @@ def write_protection_record(
         "results_sha256": digest(found),
         "results": found,
     }
-    write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n", private=True)
 
 
 def replay_protection(

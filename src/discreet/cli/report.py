@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from discreet.cli import options, show
 from discreet.cli.compose import argument, command
 from discreet.cli.options import in_output
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, undamaged
 
 
 @command
@@ -39,7 +39,7 @@ def report(
 
     kept = _read(data)
     written: list[Path] = []
-    with options.about(data):
+    with options.about(data), undamaged(str(data), "write it again with --report"):
         if output is not None:
             written.append(write_report(kept, output, edition=edition, author=author, date=date))
         if pictures is not None:

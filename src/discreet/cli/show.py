@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.core.progress import Progress
+from discreet.core.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console as Console
@@ -27,6 +28,8 @@ FIGURES = ("value", "mean", "sd", "mc_error", "risk", "hellinger", "terms", "peo
 """The columns of a CSV file, as far as a result has them; the row of the whole table has no labels."""
 ENDINGS = (".json", ".csv", ".txt")
 """The formats that results are written in."""
+LONGEST = 20_000
+"""The most characters of a text that a terminal shows: some ten screens."""
 WORD = 22
 """The longest word that a column of a table keeps whole: the longest name of a method with a comma."""
 PATIENCE = 2.0
@@ -88,7 +91,7 @@ def check_output(output: Path | None, *inputs: Path | None, endings: tuple[str, 
 
 
 def write_result(command: str, result: Told, output: Path) -> None:
-    """Write a result in the format that the file's ending names."""
+    """Write a result in the format that the file's ending names, readable by its owner alone."""
     suffix = output.suffix.lower()
     if suffix == ".json":
         text = as_json(command, result) + "\n"
@@ -96,8 +99,8 @@ def write_result(command: str, result: Told, output: Path) -> None:
         text = f"{result}\n"
     else:
         to_csv = getattr(result, "to_csv", None)
-        text = to_csv() if to_csv is not None else _slices_csv(cast("Showable", result).to_dict())
-    write_text(output, text)
+        text = _slices_csv(cast("Showable", result).to_dict()) if to_csv is None else _safe_csv(to_csv())
+    write_text(output, text, private=True)
 
 
 def _slices_csv(data: dict[str, Any]) -> str:
@@ -108,13 +111,25 @@ def _slices_csv(data: dict[str, Any]) -> str:
     return csv_text(header, ([row.get(name, "") for name in header] for row in rows))
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as CSV."""
+def _safe_csv(text: str) -> str:
+    """Return CSV with texts defused that a spreadsheet would run."""
     import csv
     import io
 
+    header, *rows = csv.reader(io.StringIO(text))
+    return csv_text(header, rows)
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV; texts that a spreadsheet would run are defused."""
+    import csv
+    import io
+
+    from discreet.table.arrow_files import defused
+
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([header, *rows])
+    safe = ([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in [header, *rows])
+    csv.writer(stream, lineterminator="\n").writerows(safe)
     return stream.getvalue()
 
 
@@ -137,11 +152,27 @@ def deliver(command: str, result: Told, as_program: bool, output: Path | None, f
         return
     from rich.console import Console
 
+    class Terminal(Console):
+        """A console that shows control characters of labels as escapes: a terminal would obey them."""
+
+        def print(self, *objects: Any, **how: Any) -> None:
+            super().print(*(shown(clipped(one)) if isinstance(one, str) else one for one in objects), **how)
+
     # Labels and messages may hold brackets, which are no markup.
-    console = Console(highlight=False, emoji=False, markup=False)
+    console = Terminal(highlight=False, emoji=False, markup=False)
     face(console)
     if output is not None:
         written(console, output)
+
+
+def shown(text: str) -> str:
+    """Return a text with line breaks as they are and all other control characters as escapes."""
+    return "\n".join(map(one_line, text.split("\n")))
+
+
+def clipped(text: str) -> str:
+    """Return a text as far as a person reads it in a terminal, which takes minutes to lay out longer ones."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
 
 
 def written(console: Console, *files: object) -> None:
@@ -189,11 +220,13 @@ def table(
         # A word is not broken while there is room: neither of a header nor of a short label.
         words = [*name.split(), *(word for row in rows for word in row[i].split() if len(word) <= WORD)]
         least = max(map(len, words), default=1)
-        grid.add_column(name, justify="left" if i in left else "right", overflow="fold", min_width=least)
+        grid.add_column(shown(name), justify="left" if i in left else "right", overflow="fold", min_width=least)
     if bar is not None:
         grid.add_column("", justify="left")
     for row in rows:
-        grid.add_row(*row, *([] if bar is None else [Text.from_markup(_bar(row[bar]))]))
+        grid.add_row(
+            *(shown(clipped(text)) for text in row), *([] if bar is None else [Text.from_markup(_bar(row[bar]))])
+        )
     console.print(grid)
 
 

@@ -120,7 +120,7 @@ def sample(
         result = population_uniques(data, population, seed=seed, workers=workers, progress=bar, **estimated.said())
     if records is not None:
         risks = ([f"{value:.10g}" for value in row] for row in result.record_risk().tolist())
-        write_text(records, show.csv_text(result.record_columns, risks))
+        write_text(records, show.csv_text(result.record_columns, risks), private=True)
     told = show.Assembled(result.to_dict(top), str(result), result.to_csv)
     show.deliver("uniques", told, json, output, lambda console: _face(console, result, top))
 

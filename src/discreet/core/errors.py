@@ -60,6 +60,19 @@ class LimitError(DiscreetError):
     """The work would exceed a limit of size, time or precision: raise the limit or ask for less."""
 
 
+@contextmanager
+def undamaged(what: str, remedy: str) -> Iterator[None]:
+    """Refuse data of discreet's own that do not hold what they should, wherever that shows."""
+    try:
+        yield
+    except (DiscreetError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        # Whatever stumbles over what is missing or of another type: there is no end to the ways.
+        told = str(error).splitlines()[0][:200] if str(error) else ""
+        raise DataError(f"{what} is damaged ({type(error).__name__}: {told}); {remedy}") from error
+
+
 def require(wanted: Iterable[str], known: Collection[str], missing: str) -> None:
     """Refuse the first name that is not known: say what is missing, what there is, and what was probably meant."""
     for name in wanted:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +14,8 @@ from discreet.core.errors import RequestError
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 """The modes of what is confidential: for the owner alone."""
+SETTLED = 5.0
+"""Seconds after which a folder has its lock: a round choice, far longer than that takes."""
 PART = ".part"
 """How temporary files end."""
 
@@ -60,6 +64,39 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+class ScratchFolder(tempfile.TemporaryDirectory[str]):
+    """A folder for the owner alone that is removed when it is closed, or by the next one if its process was killed."""
+
+    PREFIX, LOCK = "discreet-scratch-", "lock"
+
+    def __init__(self) -> None:
+        """Make the folder, and remove those that nobody uses any more."""
+        self._remove_orphans()
+        super().__init__(prefix=self.PREFIX)
+        self._handle: int | None = os.open(os.path.join(self.name, self.LOCK), os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+        _lock(self._handle)
+
+    def cleanup(self) -> None:
+        """Remove the folder and all that is in it."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+        super().cleanup()
+
+    def _remove_orphans(self) -> None:
+        for entry in os.scandir(tempfile.gettempdir()):
+            # A folder that was just made is not locked yet.
+            with suppress(OSError):
+                mine = entry.name.startswith(self.PREFIX) and entry.is_dir(follow_symlinks=False)
+                if mine and entry.stat().st_uid == os.getuid() and time.time() - entry.stat().st_mtime > SETTLED:
+                    handle = os.open(os.path.join(entry.path, self.LOCK), os.O_RDWR)
+                    try:
+                        if _lock(handle):
+                            shutil.rmtree(entry.path, ignore_errors=True)
+                    finally:
+                        os.close(handle)
 
 
 @contextmanager

@@ -341,4 +341,4 @@ class _Kept:
     def save(self, made: Measured) -> None:
         """Keep a finished point, whole or not at all; what failed is tried again."""
         if not made.error:
-            write_text(self._file(made.point), json.dumps(made.to_dict(), allow_nan=False) + "\n")
+            write_text(self._file(made.point), json.dumps(made.to_dict(), allow_nan=False) + "\n", private=True)

@@ -93,8 +93,8 @@ class Recorded:
         return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def write_record(self, path: str | Path) -> None:
-        """Write the record that ``discreet replay`` reads, whole or not at all."""
-        write_text(path, self.record_text())
+        """Write the record that ``discreet replay`` reads, whole or not at all, and readable by its owner alone."""
+        write_text(path, self.record_text(), private=True)
 
     def report(self, path: str | Path, *, edition: str = "internal", author: str = "", date: str = "") -> Path:
         """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``.

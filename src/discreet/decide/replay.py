@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, undamaged
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
 from discreet.decide.assessment import Assessment, Request
@@ -83,9 +83,13 @@ def replay(
         workers: threads; results do not depend on them.
         progress: told how far the work is.
     """
-    kept = _KeptFiles(Path(record))
+    with undamaged(str(record), "assess or compare again"):
+        return _replayed(_KeptFiles(Path(record)), original, workers, progress)
+
+
+def _replayed(kept: _KeptFiles, original: Any, workers: int | None, progress: Progress | None) -> Replay:
     if kept.data["kind"] == "protection":
-        raise RequestError(f"{record} is of a command that protects; make it again with discreet replay {record}")
+        raise RequestError(f"{kept.path} is of a command that protects; make it again with discreet replay {kept.path}")
     differences = kept.differences
     source = kept.source(original)
     if (found := Subject.opened(source).sha256()) != (stated := kept.input["original_sha256"]):

@@ -13,6 +13,7 @@ from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
 from discreet.core.text import html_table, settings_text
+from discreet.protect.canonical_order import as_in, by_name
 from discreet.table import Release, Table
 from discreet.table.figures import decimal_text
 from discreet.table.release import TRIAL
@@ -202,11 +203,13 @@ class MethodBase:
     Attributes:
         told: the fields that a release states, where it does not state all of them.
         seeded: whether it takes a seed.
+        by_figure: whether it draws for each figure of a table, which it then goes through by name.
         examples: what follows the command on command lines, and what they do.
     """
 
     name: ClassVar[str]
     told: ClassVar[tuple[str, ...] | None] = None
+    by_figure: ClassVar[bool] = False
     seeded: ClassVar[bool] = True
     examples: ClassVar[Mapping[str, str]] = {}
 
@@ -226,7 +229,10 @@ class MethodBase:
         """Protect an original, or linked ones together where the method can."""
         if isinstance(original, Table | Tabulation):
             self.check_original(original)
-            done = self.protected(original, seed, progress)
+            laid = by_name(original) if self.by_figure and isinstance(original, Table) else original
+            done = self.protected(laid, seed, progress)
+            if laid is not original and isinstance(original, Table):
+                done = replace(done, release=as_in(done.release, original))
         else:
             done = self.linked(original, seed, progress)
         # Anybody can try all short seeds, and so undo what was drawn with one.

@@ -33,6 +33,7 @@ class FigureMethod(MethodBase):
     """A protection of counts, with their margins, that changes figures of linked tables once for all of them."""
 
     margins = True
+    by_figure = True
 
     def check_original(self, original: Original) -> None:
         """Refuse magnitudes, and tables that count nobody."""

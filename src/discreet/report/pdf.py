@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from discreet.core.errors import LimitError, RequestError
-from discreet.core.files import write_whole
+from discreet.core.files import ScratchFolder, write_whole
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 FLAGS = (
@@ -35,9 +34,9 @@ def find_chromium() -> str:
     return found
 
 
-def write_pdf(document: str, path: Path, browser: str) -> None:
+def write_pdf(document: str, path: Path, browser: str, *, private: bool = False) -> None:
     """Print an HTML document, whole or not at all; nothing of it stays in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
+    with ScratchFolder() as folder:
         page = Path(folder) / "report.html"
         page.write_text(document, encoding="utf-8")
         made = Path(folder) / "report.pdf"
@@ -53,4 +52,4 @@ def write_pdf(document: str, path: Path, browser: str) -> None:
         if not made.exists() or made.stat().st_size == 0:
             last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise RequestError(f"{browser} printed nothing ({last}); write .html instead")
-        write_whole(path, lambda part: shutil.copyfile(made, part))
+        write_whole(path, lambda part: shutil.copyfile(made, part), private=private)

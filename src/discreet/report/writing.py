@@ -26,8 +26,9 @@ def write_report(
     Args:
         data: what their ``to_dict()`` returns.
         path: a file that ends in ``.html``, ``.md``, ``.json`` or ``.pdf`` (which needs Chromium).
-        edition: ``"internal"`` shows original values and is marked as confidential on every page; ``"public"`` is made
-            of the release alone, and is checked to hold no original figure that is not published;
+        edition: ``"internal"`` shows original values and is marked as confidential on every page, for its
+            owner alone; ``"public"`` is made of the release alone, and is checked to hold no original figure that is
+            not published;
             ``"public-intervals"`` adds the interval of every figure that an outsider can work out.
         author: who answers for the assessment, shown where an internal report is signed; a line to write on if not
             given.
@@ -47,9 +48,9 @@ def write_report(
         from discreet.report.pdf import find_chromium, write_pdf
 
         browser = find_chromium()
-        write_pdf(report_text(data, ".html", edition), file, browser)
+        write_pdf(report_text(data, ".html", edition), file, browser, private=edition == "internal")
     else:
-        write_text(file, report_text(data, kind, edition))
+        write_text(file, report_text(data, kind, edition), private=edition == "internal")
     return file
 
 

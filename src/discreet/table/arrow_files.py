@@ -18,14 +18,19 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError
 from discreet.core.files import write_whole
 from discreet.core.numerics import IntArray
-from discreet.table.counts import Where
+from discreet.table.counts import Where, is_text
 from discreet.table.grid import repeated
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+Formulas: TypeAlias = Literal["defuse", "keep"]
+"""What becomes of texts that a spreadsheet would run."""
+RUNS = r"^('*\s*(?:[=@\t\r\n＝＋－＠]|[+-][0-9.,]*[^0-9.,]))"
+"""The beginning of such a text; figures with a sign are none, and apostrophes may stand before it already."""
 FORMULA = re.compile(rb"<(\w+:)?f[\s/>]")
 """The beginning of a formula in a sheet."""
 LARGEST = 512 * 2**20
@@ -73,11 +78,26 @@ def read_arrow_rows(
     if not content.strip():
         raise DataError(f"{file} is empty; a table needs at least one cell")
     if suffix == ".parquet":
-        return _parquet(content, file), lambda row: f"row {row + 1}"
+        return _refuse_columns(_parquet(content, file), file), lambda row: f"row {row + 1}"
     if suffix == ".xlsx":
-        return _sheet(content, file), lambda row: f"row {row + 2}"
+        return _refuse_columns(_sheet(content, file), file), lambda row: f"row {row + 2}"
     text = CsvText.of(content, file, encoding, delimiter)
     return text.columns(), lambda row: f"line {text.line(row)}"
+
+
+def _refuse_columns(arrow: pa.Table, file: Path) -> pa.Table:
+    """Refuse columns that cannot be told apart, and those whose rows hold anything but a text or a number."""
+    if (twice := repeated(arrow.column_names)) is not None:
+        raise DataError(f"{file}: two columns are called {twice!r}; every column needs a name of its own")
+    own = b"discreet" in (arrow.schema.metadata or {})
+    for column in arrow.schema:
+        kind, listed = column.type, own and column.name.startswith("respondent:")
+        if not listed and (pa.types.is_nested(kind) or pa.types.is_null(kind) or pa.types.is_binary(kind)):
+            raise DataError(
+                f"{file}: column {column.name!r} is of type {kind}; give a text or a number in every row, or leave the "
+                "column out"
+            )
+    return arrow
 
 
 def _parquet(content: bytes, file: Path) -> pa.Table:
@@ -85,7 +105,7 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
 
     try:
         # Not pq.read_table, which imports pandas.
-        return pq.ParquetFile(pa.BufferReader(content)).read()
+        return pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True).read()
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{file} is not a whole Parquet file ({reason}); write it again") from None
@@ -174,7 +194,7 @@ class CsvText:
         text = decode(content, file, encoding)
         header = text.lstrip("\r\n").split("\n", 1)[0]
         separator = delimiter or max(",;\t", key=re.sub(r'"[^"]*"', "", header).count)
-        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+        if len(separator) != 1 or not separator.isascii() or separator in '"\0\r\n':
             raise RequestError(f"delimiter is {separator!r}; it is one character, such as , or ;")
         return cls(file, text, separator)
 
@@ -194,7 +214,8 @@ class CsvText:
         parse = pcsv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted, invalid_row_handler=note)
         convert = pcsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
         try:
-            return pcsv.read_csv(pa.BufferReader(self.text.encode()), read, parse, convert)
+            found = pcsv.read_csv(pa.BufferReader(self.text.encode()), read, parse, convert)
+            return _taken_off(found) if "'" in self.text else found
         except pa.ArrowException as error:
             if bad:
                 row = bad[0]
@@ -254,7 +275,7 @@ def decoded(blocks: Iterable[bytes], file: Path, encoding: str) -> Iterator[str]
         # Refuses codecs that make no text.
         io.TextIOWrapper(io.BytesIO(), encoding=encoding)
         decoder = codecs.getincrementaldecoder(plain_encoding(encoding))()
-    except LookupError:
+    except (LookupError, ValueError):
         raise unknown from None
     line = 1
     for block in chain(blocks, [b""]):
@@ -282,20 +303,53 @@ def plain_encoding(encoding: str) -> str:
     return "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
 
 
-def write_csv(arrow: pa.Table, file: Path) -> None:
-    """Write columns as CSV, whole or not at all; quotes are set only where they are needed."""
+def write_csv(arrow: pa.Table, file: Path, *, private: bool = False, formulas: Formulas = "defuse") -> None:
+    """Write columns as CSV, whole or not at all; quotes are set only where they are needed.
+
+    Texts that a spreadsheet would run as a formula get an apostrophe before them, which reading takes away again.
+    """
     import pyarrow.csv as pcsv
 
+    if formulas == "defuse":
+        arrow = _defused(arrow)
     quoting = pcsv.WriteOptions(quoting_style="needed", quoting_header="needed")
-    write_whole(file, lambda temporary: pcsv.write_csv(arrow, temporary, quoting))
+    write_whole(file, lambda temporary: pcsv.write_csv(arrow, temporary, quoting), private=private)
 
 
-def write_parquet(arrow: pa.Table, file: Path, note: Mapping[str, object]) -> None:
+def write_parquet(arrow: pa.Table, file: Path, note: Mapping[str, object], *, private: bool = False) -> None:
     """Write columns as Parquet, whole or not at all; the key ``discreet`` of its metadata holds the note."""
     import pyarrow.parquet as pq
 
     noted = arrow.replace_schema_metadata({b"discreet": json.dumps(note, default=_plain).encode()})
-    write_whole(file, lambda temporary: pq.write_table(noted, temporary))
+    # Pages carry checksums: a bit that flips on a disk is noticed.
+    write_whole(file, lambda part: pq.write_table(noted, part, write_page_checksum=True), private=private)
+
+
+def _defused(arrow: pa.Table) -> pa.Table:
+    """Return columns with an apostrophe before every text that a spreadsheet would run."""
+    columns = []
+    for column in arrow.columns:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if is_text(column.type):
+            column = pc.replace_substring_regex(column, RUNS, "'\\1")
+        columns.append(column)
+    return pa.Table.from_arrays(columns, names=[defused(name) for name in arrow.column_names])
+
+
+def defused(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet would run it.
+
+    >>> defused("=1+1"), defused("-5"), defused("- none"), defused("'=1")
+    ("'=1+1", '-5', "'- none", "''=1")
+    """
+    return re.sub(RUNS, r"'\1", text)
+
+
+def _taken_off(arrow: pa.Table) -> pa.Table:
+    """Return columns of texts without the apostrophes that keep spreadsheets from running them."""
+    columns = [pc.replace_substring_regex(column, f"^'{RUNS[1:]}", r"\1") for column in arrow.columns]
+    return pa.Table.from_arrays(columns, names=[re.sub(f"^'{RUNS[1:]}", r"\1", name) for name in arrow.column_names])
 
 
 def _plain(item: object) -> object:

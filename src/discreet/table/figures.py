@@ -342,6 +342,9 @@ def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntAr
     near = np.maximum(4 * np.finfo(np.float64).eps * np.abs(chosen.sums), 1e-9)
     exact = (d for d in range(MOST_DECIMALS + 1) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all())
     decimals = next(exact, None)
+    largest = float(np.abs(chosen.sums).max(initial=0.0)) * 10**MOST_DECIMALS
+    if largest >= 2**62:
+        raise DataError(f"a sum of {chosen.name} is {largest:.3g} units of its last decimal, too large; round it")
     units = np.rint(chosen.sums * 10 ** (MOST_DECIMALS if decimals is None else decimals)).astype(np.int64)
     return (_adding_up(tabulation, units), MOST_DECIMALS) if decimals is None else (units, decimals)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.text import settings_text
@@ -84,7 +84,13 @@ class Release(Copied):
             )
 
     def write(
-        self, path: str | Path, *, value: str = "count", mark: str = "x", trial: bool = False
+        self,
+        path: str | Path,
+        *,
+        value: str = "count",
+        mark: str = "x",
+        trial: bool = False,
+        formulas: Literal["defuse", "keep"] = "defuse",
     ) -> tuple[Path, ...]:
         """Write what is published as CSV or Parquet, by the file's ending, each file whole or not at all.
 
@@ -93,7 +99,8 @@ class Release(Copied):
         short is refused. Parquet keeps hierarchies and parameters too. Several linked tables become numbered files; the
         names of all files are returned. :func:`~discreet.table.release_reader.read_release` reads them back. A release
         that was made for a trial is written only with ``trial=True``, and then says so: in the column
-        ``published_as``, or in the note of Parquet.
+        ``published_as``, or in the note of Parquet. Labels that a spreadsheet would run as formulas get an apostrophe
+        before them in CSV, which reading takes away; ``formulas="keep"`` leaves them as they are.
         """
         if not trial:
             self.refuse_trial("written")
@@ -106,7 +113,7 @@ class Release(Copied):
             # Empty cells are written out, or categories that nobody is in would be lost.
             parts = (Figures.of_table(inner, self.kind, zeros=inner.size <= DENSE_LIMIT, name=self.method),)
         about = {"method": self.method, "parameters": dict(self.parameters), "trial": self.trial}
-        return write_figures(parts, path, about, inner, value=value, mark=mark)
+        return write_figures(parts, path, about, inner, value=value, mark=mark, formulas=formulas)
 
     @property
     def _made(self) -> str:

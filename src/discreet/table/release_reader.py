@@ -37,7 +37,7 @@ from discreet.table.statistic_reader import (
     split_brackets,
     taken_out,
 )
-from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
+from discreet.table.table_reader import DECIMALS, is_tabulated, note_of, release_from_arrow
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
 """A mark with what it means: c=1..7."""
@@ -379,7 +379,7 @@ def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
     >>> [kind.phrase for kind in _meanings(["x", "c=1..7"], 1).values()]
     ['suppressed, at least 1', 'suppressed, 1 to 7']
     """
-    if least is not None and least != int(least):
+    if least is not None and not float(least).is_integer():
         raise RequestError(f"hidden figures are at least {least}; give an integer (least=, --least)")
     plain = SUPPRESSED if least is None else Marked(least=int(least))
     found: dict[str, Kind] = {}
@@ -473,8 +473,8 @@ def _parse(
             raise RequestError(f"the suppression mark {mark!r} is a number; name a mark that no figure can be")
     read = [_digits(texts, kept if i == 0 else ["", *kept], where, negative) for i, texts in enumerate(columns)]
     decimals = max(int(points.max(initial=0)) for _, points, _ in read)
-    if decimals > 6:
-        raise DataError(f"a figure has {decimals} decimals; round the figures to at most 6")
+    if decimals > DECIMALS:
+        raise DataError(f"a figure has {decimals} decimals; round the figures to at most {DECIMALS}")
     numbers = []
     for digits, points, _ in read:
         largest = float(np.abs(digits * 10.0 ** (decimals - points)).max(initial=0.0))

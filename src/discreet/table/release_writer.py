@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
+from discreet.table.arrow_files import Formulas, label_columns, refuse_format, write_csv, write_parquet
 from discreet.table.figures import Figures, decimal_texts
 from discreet.table.frequencies import Frequencies
 from discreet.table.kinds import Kind
@@ -42,6 +42,7 @@ def write_figures(
     *,
     value: str,
     mark: str,
+    formulas: Formulas = "defuse",
 ) -> tuple[Path, ...]:
     """Write published tables, each to a file of its own; see :meth:`Release.write`.
 
@@ -60,7 +61,7 @@ def write_figures(
             note = {**about, **_note(part, value, inner if len(parts) == 1 else None)}
             write_parquet(pa.table(data), name, {"kind": "release", "schema": SCHEMA, **note})
         else:
-            write_csv(pa.table(data), name)
+            write_csv(pa.table(data), name, formulas=formulas)
     return tuple(names)
 
 
@@ -211,7 +212,7 @@ def kind_from_text(text: str) -> Kind:
     >>> kind_from_text("random base=3")
     Random(base=3)
     """
-    name, *rest = text.split()
+    name, *rest = text.split() or [""]
     given: dict[str, float | str] = {}
     for item in rest:
         key, equals, number = item.partition("=")

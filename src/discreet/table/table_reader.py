@@ -33,6 +33,8 @@ from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents, named_units
 
 Metadata = Mapping[bytes, bytes] | None
+DECIMALS = 6
+"""The most decimals of a figure."""
 
 
 def has_note(metadata: Metadata) -> bool:
@@ -81,7 +83,7 @@ def _undamaged(what: str, remedy: str = "write it again") -> Iterator[None]:
     """Refuse a file whose note does not say what it should."""
     try:
         yield
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, pa.ArrowException):
         raise DataError(f"the file's own note about its {what} is damaged; {remedy}") from None
 
 
@@ -243,6 +245,8 @@ def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
     _check_version(note, release_writer.SCHEMA, remedy="write the release as CSV")
     with _undamaged("figures"):
         coded = {name: _coded(arrow[name]) for name in note["dimensions"]}
+        if note["decimals"] not in range(DECIMALS + 1):
+            raise ValueError
         scale = 10 ** note["decimals"]
         values = _units(arrow[note["count"]], scale)
         lower, upper = (

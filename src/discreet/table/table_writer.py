@@ -101,9 +101,9 @@ def write_table(table: Frequencies, path: str | Path, *, layout: WrittenLayout, 
     if file.suffix.lower() == ".parquet":
         listed = [{"name": d.name, "categories": list(d.categories)} for d in table.dimensions]
         note = {"schema": SCHEMA, "count": count, "dimensions": listed}
-        write_parquet(_long(table, zeros=False, count=count, coded=True), file, note)
+        write_parquet(_long(table, zeros=False, count=count, coded=True), file, note, private=True)
     elif file.suffix.lower() in (".csv", ".txt"):
-        write_csv(arrow_from_table(table, layout=layout, zeros=zeros, count=count), file)
+        write_csv(arrow_from_table(table, layout=layout, zeros=zeros, count=count), file, private=True)
     else:
         raise refuse_format(file, ".csv", ".parquet")
 
@@ -130,9 +130,11 @@ def write_cells(
         if respondents is not None:
             arrow = _with_respondents(arrow, cells, respondents, [one["name"] for one in about["responses"]])
         trees = [{"name": axis.name, "hierarchies": [tree.to_dict() for tree in axis.hierarchies]} for axis in axes]
-        write_parquet(arrow, file, {"kind": "tabulation", "schema": CELLS_SCHEMA, "dimensions": trees, **about})
+        write_parquet(
+            arrow, file, {"kind": "tabulation", "schema": CELLS_SCHEMA, "dimensions": trees, **about}, private=True
+        )
     elif file.suffix.lower() == ".csv":
-        write_csv(arrow_from_cells(axes, cells, figures), file)
+        write_csv(arrow_from_cells(axes, cells, figures), file, private=True)
     else:
         raise refuse_format(file, ".parquet", ".csv")
 

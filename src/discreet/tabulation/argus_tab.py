@@ -24,6 +24,8 @@ from discreet.tabulation.rda import Metadata, Variable, read_rda, text_of
 
 STATUSES = {"S": "safe", "U": "sensitive", "E": "empty", "P": "protected", "M": "secondary"}
 
+MOST_DECIMALS = 15
+"""The most decimals that floating-point numbers can have."""
 HIDDEN = ("U", "M")
 """The statuses of primary and secondary suppressions."""
 
@@ -76,7 +78,7 @@ def read_tab(
         return [_numbers(columns[one.name], lines, one, file, metadata)[order] for one in metadata.of(role)]
 
     counts = numbers("frequency")[0]
-    wrong = (counts != np.rint(counts)) | (counts < 0)
+    wrong = (counts != np.rint(counts)) | (counts < 0) | (counts > 2.0**53)
     if wrong.any():
         odd = int(np.argmax(wrong))
         raise DataError(f"{file}: line {lines[order[odd]]}: frequency {counts[odd]:g} is no count; give integers")
@@ -173,7 +175,10 @@ def _recomputed(tabulation: Tabulation) -> Tabulation:
 
 
 def _stated_decimals(variable: Variable) -> int:
-    return int((variable.keywords.get("DECIMALS") or ["0"])[0])
+    text = (variable.keywords.get("DECIMALS") or ["0"])[0]
+    if not text.isdecimal() or int(text) > MOST_DECIMALS:
+        raise DataError(f"{variable.name!r} has {text!r} <DECIMALS>; give a number from 0 to {MOST_DECIMALS}")
+    return int(text)
 
 
 def inspect_tab(
@@ -280,8 +285,9 @@ def write_tab(
     labels = [[f'"{axis.codes[code]}"' for code in tabulation.codes(axis.name)] for axis in tabulation.axes]
     figures = [[_figure(figure) for figure in column] for _, _, column in columns]
     metadata = file.with_suffix(".rda")
-    write_text(metadata, "\n".join(meta) + "\n")
-    write_text(file, "".join(f"{separator.join(row)}\n" for row in zip(*labels, *figures, strict=True)))
+    write_text(metadata, "\n".join(meta) + "\n", private=True)
+    text = "".join(f"{separator.join(row)}\n" for row in zip(*labels, *figures, strict=True))
+    write_text(file, text, private=True)
     return [*written, metadata, file]
 
 

@@ -102,6 +102,8 @@ class Metadata:
             with errors_of(path):
                 return Hierarchy.from_hrc(text_of(path, encoding), lead=lead, total=variable.total)
         if "HIERLEVELS" in keywords:
+            if odd := next((part for part in keywords["HIERLEVELS"] if not part.isdecimal()), None):
+                raise DataError(f"{self.file}: {variable.name!r} has <HIERLEVELS> {odd!r}; give numbers of digits")
             digits = [int(part) for part in keywords["HIERLEVELS"] if int(part) > 0]
             lengths = [sum(digits[: i + 1]) for i in range(len(digits) - 1)]
             return Prefixes(tuple(lengths)) if lengths else None
@@ -126,7 +128,7 @@ def read_rda(path: str | Path, *, encoding: str = "utf-8") -> Metadata:
         if not words:
             continue
         if words[0] == "<SEPARATOR>":
-            if len(words) < 2 or not words[1]:
+            if len(words) < 2 or len(words[1]) != 1 or words[1] in '"\r\n\0':
                 raise DataError(f'{file}: line {number}: <SEPARATOR> names no character; write it as <SEPARATOR> ";"')
             separator = words[1]
         elif words[0].startswith("<"):

@@ -178,7 +178,7 @@ def test_an_assessment_knows_by_its_policy_that_zeros_are_shown(
     table = write(tmp_path / "row.csv", "x,count", ["a,1", "b,1", "c,1", "d,10"])
     marked = write(tmp_path / "marks.csv", "x,count", ["a,x", "b,x", "c,x", "d,10", "Total,13"])
     policy = write(tmp_path / "only.toml", ONLY, [])
-    found = run("assess", table, "--release", marked, "--policy", policy)
+    found = run("assess", table, "--release", marked, "--policy", policy, "--record", "row.record.json")
     assert found.code == 1
     assert "3 of the 3 hidden or changed cells can be worked out exactly" in " ".join(found.out.split())
     assert run("replay", "row.record.json").code == 0

@@ -25,6 +25,7 @@ from discreet.protect.cell_key import KeyedTable
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_linked
 from discreet.table import Table
+from discreet.table.arrow_files import Formulas
 from discreet.table.published_statistics import with_published
 from discreet.table.release import TRIAL
 
@@ -79,6 +80,7 @@ def protects(
         how: NamedOriginal,
         output: Path | None,
         record: Path | None,
+        keep_formulas: bool,
         json: bool,
         draw: options.Draw = NO_DRAW,
         statistic: list[str] | None = None,
@@ -112,7 +114,8 @@ def protects(
         if statistic or statistics:
             defined = defined_statistics(statistic, statistics)
             done = replace(done, release=with_published(done.release, defined))
-        deliver(done, true, kept, as_program=json, finish=finish)
+        formulas: Formulas = "keep" if keep_formulas else "defuse"
+        deliver(done, true, kept, as_program=json, finish=finish, formulas=formulas)
 
     command.__name__ = build.__name__
     mine = [one for one in own.values() if one.name != "original"]
@@ -120,6 +123,7 @@ def protects(
     drawn = [parameter("draw", options.Draw)] if random else []
     beside = [parameter("statistic", PublishedStatistic, None), parameter("statistics", StatisticFile, None)]
     written = [parameter("output", Output, None), *beside, parameter("record", Record, None), *drawn]
+    written += [parameter("keep_formulas", options.KeepFormulas, False)]
     every = [parameter("context", typer.Context), *mine, parameter("how", NamedOriginal), *written]
     return composed(command, explained(build, examples), [*every, parameter("json", options.Json, False)])
 
@@ -149,12 +153,20 @@ class Kept:
         return (*written, self.record)
 
 
-def deliver(done: Protected, original: Original, kept: Kept, *, as_program: bool, finish: Finish | None = None) -> None:
+def deliver(
+    done: Protected,
+    original: Original,
+    kept: Kept,
+    *,
+    as_program: bool,
+    finish: Finish | None = None,
+    formulas: Formulas = "defuse",
+) -> None:
     """Write the release if a file was named, then say what was done, for a program or for a person."""
     released: tuple[Path, ...] = ()
     if kept.output is not None:
         value = "value" if getattr(original, "responses", ()) else "count"
-        released = done.release.write(kept.output, value=value, trial=done.release.trial)
+        released = done.release.write(kept.output, value=value, trial=done.release.trial, formulas=formulas)
     loss = _loss(done, original)
     data = {**done.to_dict(), "output": str(released[0]) if len(released) == 1 else None}
     if loss is not None:

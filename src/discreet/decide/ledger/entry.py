@@ -70,8 +70,14 @@ class Entry:
         >>> entry.may_be_about("firms", "2024"), entry.may_be_about("", ""), entry.may_be_about("firms", "2023")
         (True, True, False)
         """
-        told = ((family(self.population), family(population)), (self.period, period))
-        return all(mine == theirs or not mine or not theirs for mine, theirs in told)
+        if self.period != period and self.period and period:
+            return False
+        return (
+            self.population == population
+            or not self.population
+            or not population
+            or (family(self.population) == family(population))
+        )
 
     def same_variable(self, other: Entry) -> bool:
         """True where both add up the same."""

@@ -128,7 +128,7 @@ class History:
         what = said.pop("event")
         if what == "add":
             given: dict[str, Any] = {name: tuple(v) if isinstance(v := said[name], list) else v for name in ADDED}
-            if given["id"] in self.entries or not set(said) <= {*ADDED, "digest", "size"}:
+            if given["id"] in self.entries or len(said) != len(ADDED) + 2:
                 raise ValueError
             self.entries[given["id"]] = Entry(**given)
             self.stored[given["id"]] = Stored(said["digest"], int(said["size"]))

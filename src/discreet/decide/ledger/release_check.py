@@ -34,11 +34,13 @@ class ReleaseCheck:
         self.read, self.rules = read, rules
         seen = [e for e in every if not e.unseen]
         self.old = [e for e in seen if e.same_variable(entry)]
+        self.old_ids = {e.id for e in self.old}
         # What a later release corrected is no longer said; what it says of hidden figures is.
         past = revised | {name for e in self.old for name in e.revises}
         same = [e for e in self.old if e.may_be_about(entry.population, entry.period) and e.id not in past]
         self.linked = _linked(entry, same)
-        self.others = [e for e in seen if e not in same and set(e.dimensions) & set(entry.dimensions)]
+        together, mine = {e.id for e in same}, set(entry.dimensions)
+        self.others = [e for e in seen if e.id not in together and not mine.isdisjoint(e.dimensions)]
         self.mine = sheets_of(release, entry)
         self.groups = [
             [sheet for e in group for sheet in sheets_of(read(e.id), e)] for group in _worlds(entry, self.linked)
@@ -79,7 +81,7 @@ class ReleaseCheck:
         """Compare with a release about another time or population, or with other versions of the figures."""
         entry, theirs = self.entry, sheets_of(self.read(e.id), e)
         both = f"«{e.title}» and «{entry.title}»"
-        stated = e.id in self.revised or (e in self.old and e.may_be_about(entry.population, entry.period))
+        stated = e.id in self.revised or (e.id in self.old_ids and e.may_be_about(entry.population, entry.period))
         repeated = False
         for before in self.groups:
             why = "a later release revises the other" if stated else alike([*before, *self.mine], theirs)
@@ -92,7 +94,7 @@ class ReleaseCheck:
         if strangers:
             self.assumed.append(f"{both} are said to be about different people: no change was judged")
         # Amounts of something else, and other people, are compared only where they may be the same ones.
-        changed = e in self.old and not strangers
+        changed = e.id in self.old_ids and not strangers
         if changed or repeated:
             self.compared.append(e)
         for pair in product(self.release.parts(), [sheet.figures for sheet in theirs] if changed else []):
@@ -103,14 +105,19 @@ class ReleaseCheck:
 
 def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
     """Return the releases of a population that are linked with a new one: by its tag, or by shared dimensions."""
-    found = [e for e in same if e.population and family(e.population) == family(entry.population)]
-    reached = {name for e in (entry, *found) for name in e.dimensions}
-    left = [e for e in same if e not in found]
-    while more := [e for e in left if reached & set(e.dimensions)]:
-        found += more
-        left = [e for e in left if e not in more]
-        reached |= {name for e in more for name in e.dimensions}
-    return sorted(found, key=list(same).index)
+    own = family(entry.population)
+    found = {e.id for e in same if e.population and family(e.population) == own}
+    # Releases by dimension, each looked at once: the work grows with what is related.
+    showing: dict[str, list[Entry]] = {}
+    for e in same:
+        for name in e.dimensions:
+            showing.setdefault(name, []).append(e)
+    ahead = list({name: None for e in (entry, *(e for e in same if e.id in found)) for name in e.dimensions})
+    while ahead:
+        for e in showing.pop(ahead.pop(), ()):
+            found.add(e.id)
+            ahead += [name for name in e.dimensions if name in showing]
+    return [e for e in same if e.id in found]
 
 
 def _worlds(entry: Entry, linked: Sequence[Entry]) -> list[list[Entry]]:

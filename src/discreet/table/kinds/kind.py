@@ -93,6 +93,9 @@ class Kind(metaclass=_Named):
         def __init__(self, name: str = "exact", *given: Any, **parameters: Any) -> None: ...
 
     def __post_init__(self) -> None:
+        for name, number in vars(self).items():
+            if isinstance(number, int | float) and not abs(number) <= UNBOUNDED:
+                raise RequestError(f"{name} of figures that are {self.name} is {number}; give at most {UNBOUNDED:,}")
         if not is_whole(self.hides) or self.hides < 0:
             raise RequestError(f"counts from 1 to {self.hides!r} are said to be hidden; give an integer")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.files import ScratchFolder
 from discreet.core.parallel import available_cores
 from discreet.table.counts import numpy_from_arrow
 from discreet.tabulation.engine import MOST, EngineSession, Run
@@ -38,7 +38,7 @@ class DuckDbSession(EngineSession):
         self.spec, self.source, self.progress = spec, source, run.progress
         self.dropped = 0
         self._done, self._steps = 0, 4
-        self._folder = tempfile.TemporaryDirectory(prefix="discreet-")
+        self._folder = ScratchFolder()
         self._duckdb = duckdb
         self.connection = duckdb.connect()
         try:

@@ -1,0 +1,43 @@
+"""Pairs of originals whose releases are equal: whatever is written for publication must be equal byte by byte."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from campaign.outcomes import Tally, command
+
+METHODS = ("conventional-rounding", "hide-and-round")
+"""Methods without a seed."""
+TRIES = 200
+
+
+def pairs(folder: Path, each: int, seed: int) -> Tally:
+    """Compare so many pairs of each method."""
+    tally, draw = Tally(), random.Random(seed)
+    for method in METHODS:
+        found = 0
+        for _ in range(TRIES * each):
+            if found == each:
+                break
+            counts = [draw.choice((0, 1, 2, 3, 6, 8, 12, 19, 33, 47)) for _ in range(6)]
+            twin = [n if n == 0 else max(n + draw.choice((-2, -1, 0, 0, 1, 2)), 1) for n in counts]
+            if twin == counts or sum(counts) == 0:
+                continue
+            shown = [_written(folder, method, "csv", values) for values in (counts, twin)]
+            if shown[0] is None or shown[0] != shown[1]:
+                continue
+            found += 1
+            both = [_written(folder, method, "parquet", values) for values in (counts, twin)]
+            tally.note(f"pairs by {method}", "" if both[0] == both[1] else f"{counts} and {twin} can be told apart")
+    return tally
+
+
+def _written(folder: Path, method: str, ending: str, counts: list[int]) -> bytes | None:
+    """Return the release of a table as it is written, None if it is refused."""
+    rows = [f"{'abc'[i // 2]},{'mf'[i % 2]},{n}" for i, n in enumerate(counts)]
+    (folder / "pair.csv").write_text("\n".join(["area,sex,count", *rows]) + "\n", encoding="utf-8")
+    target = folder / f"pair-release.{ending}"
+    target.unlink(missing_ok=True)
+    code, _, _ = command(["protect", method, "pair.csv", "-o", target.name])
+    return target.read_bytes() if code == 0 and target.exists() else None
