@@ -20,7 +20,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test java chromium long redteam campaign licences lint docs bench validate format pins wheel clean
+.PHONY: help setup demo test java chromium long redteam campaign licences lint docs pictures bench validate \
+	format pins wheel clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -79,10 +80,13 @@ lint: $(VENV)/.dev ## the checks that run no test
 	$(BIN)/mypy $(wildcard src tests benchmarks redteam campaign)
 	$(BIN)/lint-imports --no-logo
 
-docs: $(VENV)/.dev ## build the documentation into site/ and check it
+docs: $(VENV)/.dev chromium ## build the documentation into site/ and check it
 	@rm -rf site
 	$(BIN)/zensical build --strict --clean > $(VENV)/docs.log 2>&1 || { cat $(VENV)/docs.log >&2; exit 1; }
 	$(BIN)/python .ci/check_docs.py $(VENV)/docs.log
+
+pictures: $(VENV)/.dev chromium ## make the pictures of the documentation again
+	$(BIN)/python .ci/pictures.py
 
 bench: $(VENV)/.bench ## run every benchmark and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
