@@ -49,9 +49,6 @@ campaign: $(VENV)/.dev ## try hostile inputs, kills and pairs of originals, and 
 licences: $(VENV)/.dev ## list what discreet needs, with versions and licences
 	@$(BIN)/python .ci/licences.py
 
-pictures: $(VENV)/.dev chromium ## make the pictures of the workbench in docs/assets/workbench again
-	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py
-
 java: # Spark, which tests compare with the embedded engine, runs on it
 	@command -v java > /dev/null 2>&1 || { \
 		echo "Installing Java 17, on which Spark runs"; \
@@ -87,6 +84,7 @@ docs: $(VENV)/.dev chromium ## build the documentation into site/ and check it
 
 pictures: $(VENV)/.dev chromium ## make the pictures of the documentation again
 	$(BIN)/python .ci/pictures.py
+	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py
 
 bench: $(VENV)/.bench ## run every benchmark and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
