@@ -207,7 +207,7 @@ def _check(bound: int, variance: float, minimum: int, stay: float) -> None:
     check_integer(minimum, "minimum")
     if bound > 500:
         raise RequestError(f"bound is {bound}; noise beyond 500 needs no table")
-    if not 0 < variance <= bound**2:
-        raise RequestError(f"the variance is {variance!r}; give a number above 0, at most {bound**2} with this bound")
+    if not 0 < variance <= 1e9:
+        raise RequestError(f"the variance is {variance!r}; give a number above 0, at most 10⁹")
     if not 0 <= stay < 1:
         raise RequestError(f"stay is {stay!r}; the probability that a count stays lies between 0 and 1")
