@@ -153,9 +153,11 @@ def firms(draw: np.random.Generator, folder: Path) -> None:
     csv.write_csv(pa.table(rows | rest), folder / "firms.csv")
     given = {"activity": rows["activity"], "size": rows["size"], "respondent": number, "value": rest["turnover"]}
     csv.write_csv(pa.table(given), folder / "contributions.csv")
-    owned = {"value": "turnover", "contributor": "firm", "holding": "group"}
     for name, by in MADE.items():
-        discreet.tabulate(folder / "firms.csv", by=list(by), **owned).write(folder / f"{name}.parquet")
+        table = discreet.tabulate(
+            folder / "firms.csv", by=list(by), value="turnover", contributor="firm", holding="group"
+        )
+        table.write(folder / f"{name}.parquet")
     found = discreet.suppress(discreet.read_tabulation(folder / "turnover.parquet"), discreet.rules.PPercent(10))
     found.release.write(folder / "turnover.csv")
 

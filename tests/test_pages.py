@@ -46,6 +46,6 @@ def test_what_differs_is_seen() -> None:
 
 
 def test_most_pages_of_the_guide_are_run() -> None:
-    assert len(PAGES) >= 20
+    assert len(PAGES) >= 18
     named = ("tutorials/census", "tutorials/business", "guide/audit", "guide/ledger")
     assert {f"docs/{name}.md" for name in named} <= PAGES.keys()

@@ -8,6 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -73,7 +75,7 @@ def test_the_ages_of_three_men_alone_leave_thirty_triples(tmp_path: Path) -> Non
 @pytest.mark.parametrize("seed", range(3))
 def test_values_of_respondents_are_those_of_trying_all(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    kinds = {
+    kinds: dict[str, Any] = {
         "mean": plain.mean, "median": plain.median, "minimum": min, "maximum": max,
         "variance": plain.variance, "variance-n": plain.pvariance,
         "gini": lambda v: Fraction(sum(abs(a - b) for a in v for b in v), 2 * len(v) * sum(v)) if sum(v) else None,

@@ -220,6 +220,7 @@ def test_assess_and_compare_recommend_the_same(policy: str, which: str) -> None:
         assert best is None
     else:
         assert best is not None
+        assert assessed.release is not None
         point = compared.points[best].point
         assert point.name == assessed.release.method
         stated = {**dict(assessed.release.parameters), "additive": None}

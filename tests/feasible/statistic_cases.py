@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from typing import Any
+
 import numpy as np
 
 from discreet.table.figures import Figures
@@ -26,13 +28,13 @@ def rounded(value: Fraction, decimals: int, rounding: str) -> int:
         whole += rest >= Fraction(1, 2)
     elif rounding == "half-even":
         whole += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2 == 1)
-    return sign * whole
+    return int(sign * whole)
 
 
 def matches(value: Fraction, printed: int, decimals: int, rounding: str) -> bool:
     """Say whether a value can be printed so."""
     if rounding == "unknown":
-        return abs(value * 10**decimals - printed) < 1
+        return bool(abs(value * 10**decimals - printed) < 1)
     return rounded(value, decimals, rounding) == printed
 
 
@@ -113,7 +115,7 @@ def ratio_of(kind: str, spec: Statistic, names: list[str], sizes: tuple[int, ...
 def random_spec(rng: np.random.Generator, dims: list[str], kind: str) -> Statistic:
     """Return a random definition of a kind."""
     name, rounding = str(rng.choice(dims)), str(rng.choice(ROUNDINGS))
-    more: dict[str, object] = {"rounding": rounding}
+    more: dict[str, Any] = {"rounding": rounding}
     if kind in ("percentage", "ratio"):
         return Statistic(kind, over=dict.fromkeys(dims if rng.random() < 0.4 else [name], ""), **more)
     if kind == "rate":

@@ -99,8 +99,8 @@ def test_faulty_tables(folder: Path, old: str, new: str, message: str) -> None:
 
 def test_sums_are_recomputed_on_request(folder: Path) -> None:
     (folder / "t.tab").write_text(TAB.replace("60,25;5;", "61,25;5;"))
-    for more, expected in (({"recompute": True}, 60.25), ({"check": False}, 61.25)):
-        cells = read_tab(folder / "t.tab", **more).tabulation
+    for recompute, expected in ((True, 60.25), (False, 61.25)):
+        cells = read_tab(folder / "t.tab", check=False, recompute=recompute).tabulation
         assert cells.responses[0].sums[cells.find(Region="Nr")] == expected
 
 

@@ -218,7 +218,7 @@ def test_neighbours_need_an_order() -> None:
 )
 def test_searches_that_make_no_sense(ask: dict[str, object], reason: str) -> None:
     with pytest.raises(RequestError, match=reason):
-        advise(Table.from_array([1, 2, 3], ["x"]), violations(Threshold(3)), **ask)  # type: ignore[arg-type]
+        advise(Table.from_array([1, 2, 3], ["x"]), violations(Threshold(3)), **ask)
 
 
 def test_a_score_that_is_no_number() -> None:
