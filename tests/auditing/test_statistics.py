@@ -7,7 +7,6 @@ import statistics as plain
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-
 from typing import Any
 
 import numpy as np

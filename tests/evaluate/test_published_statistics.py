@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-
 from typing import Any
 
 import numpy as np
@@ -73,7 +72,10 @@ def test_percentages_of_rounded_figures_add_nothing_and_must_agree() -> None:
 
 def test_a_hidden_figure_beside_its_percentage_of_rounded_figures_is_a_multiple(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("sex,count,pct\nm,x,20\nf,12,80\nTotal,15,100\n", encoding="utf-8")
-    how: dict[str, Any] = {"statistics": {"pct": "percentage, over=sex, made_of=figures"}, "kind": Kind("random", base=3)}
+    how: dict[str, Any] = {
+        "statistics": {"pct": "percentage, over=sex, made_of=figures"},
+        "kind": Kind("random", base=3),
+    }
     found = audit(read_release(tmp_path / "t.csv", **how))
     assert (found.cell(sex="m").lower, found.cell(sex="m").upper) == (1, 5)
     (tmp_path / "t.csv").write_text("sex,count,pct\nm,3,27\nf,12,80\nTotal,15,100\n", encoding="utf-8")
