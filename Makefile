@@ -42,6 +42,10 @@ long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumeratio
 redteam: $(VENV)/.dev ## attack 20,000 releases and write the table of refuted claims into docs/promise.md
 	$(BIN)/python -m redteam --cases 20000 --workers $(WORKERS) --write
 
+pictures: $(VENV)/.dev chromium ## make the pictures of the documentation again
+	$(BIN)/python .ci/pictures.py
+	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py
+
 java: # Spark, which tests compare with the embedded engine, runs on it
 	@command -v java > /dev/null 2>&1 || { \
 		echo "Installing Java 17, on which Spark runs"; \
@@ -74,9 +78,6 @@ docs: $(VENV)/.dev chromium ## build the documentation into site/ and check it
 	@rm -rf site
 	$(BIN)/zensical build --strict --clean > $(VENV)/docs.log 2>&1 || { cat $(VENV)/docs.log >&2; exit 1; }
 	$(BIN)/python .ci/check_docs.py $(VENV)/docs.log
-
-pictures: $(VENV)/.dev chromium ## make the pictures of the documentation again
-	$(BIN)/python .ci/pictures.py
 
 bench: $(VENV)/.bench ## run every benchmark and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py

@@ -9,11 +9,13 @@ from pathlib import Path
 from discreet.core.files import write_text
 
 BENCHMARKS = (
+    "start",
     "replay",
     "tables",
     "uniques",
     "tabulation",
     "audit",
+    "percentages",
     "rounding",
     "cell_key",
     "simulation",

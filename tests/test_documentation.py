@@ -41,8 +41,9 @@ FRONT_DOOR = [
     *("Attacker", "Contributions", "DataError", "Dimension", "DiscreetError", "Figures", "Hierarchy"),
     *("InfeasibleError", "Kind", "Ledger", "LimitError", "Limits", "Policy", "Release", "RequestError", "Table"),
     *("Tabulation", "assess", "audit", "compare", "count_records", "datasets", "estimate", "expected_risk"),
-    *("information_loss", "models", "population_uniques", "protect", "read_contributions", "read_hierarchy"),
-    *("read_records", "read_release", "read_table", "read_tabulation", "replay", "risk", "rules", "sensitivity"),
+    *("information_loss", "models", "plots", "population_uniques", "protect", "read_contributions", "read_hierarchy"),
+    *("read_records", "read_release", "read_table", "read_tabulation", "replay", "report", "risk", "rules"),
+    "sensitivity",
     *("studies", "suppress", "tabulate", "uniques", "utility"),
 ]
 
@@ -53,7 +54,7 @@ def test_the_front_door_is_this_and_documented() -> None:
     for name in discreet.__all__:
         value = getattr(discreet, name)
         assert inspect.getdoc(value), name
-    assert set(discreet.__all__) <= set(dir(discreet))
+    assert set(dir(discreet)) == {*discreet.__all__, "__version__"}
     with pytest.raises(AttributeError, match="no attribute 'rsik'"):
         discreet.rsik  # noqa: B018
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discreet import datasets as datasets
     from discreet import models as models
+    from discreet import plots as plots
     from discreet import protect as protect
+    from discreet import report as report
     from discreet import rules as rules
     from discreet import studies as studies
     from discreet import uniques as uniques
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "discreet": ("datasets", "models", "protect", "rules", "studies", "uniques", "utility"),
+    "discreet": ("datasets", "models", "plots", "protect", "report", "rules", "studies", "uniques", "utility"),
     "discreet.auditing.audit": ("audit",),
     "discreet.auditing.limits": ("Limits",),
     "discreet.core.errors": ("DataError", "DiscreetError", "InfeasibleError", "LimitError", "RequestError"),
@@ -100,4 +102,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return [*__all__, "__version__"]

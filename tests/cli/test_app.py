@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.running import run, start
@@ -119,9 +122,8 @@ def test_heavy_packages_stay_unloaded(arguments: list[str], tmp_path: Path) -> N
         (["risk", "--seed", "-1"], "'--seed'"),
         (["risk", "--workers", "0"], "'--workers'"),
         (["risk", "--output"], "--output"),
-        (["estimate", "sample.csv"], "Missing option '--population'"),
-        (["estimate", "--population", "5"], "Missing argument 'sample'"),
-        (["study"], "Missing argument 'paper'"),
+        (["estimate", "sample.csv"], "Missing option '--population-size'"),
+        (["study"], "Missing argument 'PAPER'"),
     ],
 )
 def test_command_lines_that_are_wrong_get_one_line(arguments: list[str], message: str) -> None:
@@ -225,3 +227,81 @@ def test_ctrl_c_ends_compiled_code(where: str) -> None:
         process.kill()
     assert process.returncode == 130
     assert complaint == "discreet: interrupted; nothing was written\n"
+
+
+def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if not hasattr(command, "commands"):
+        yield path, command
+        return
+    for name, child in command.commands.items():
+        yield from leaves(child, (*path, name))
+
+
+def test_one_word_has_one_meaning() -> None:
+    """An option of one name is of one type, and says the same, in every command."""
+    types: dict[str, set[str]] = {}
+    for path, command in leaves(app.tree()):
+        for one in command.params:
+            if one.param_type_name == "argument":
+                assert one.metavar == one.metavar.upper(), (path, one.name)
+            elif not one.hidden:
+                for flag in one.opts:
+                    types.setdefault(flag, set()).add(str(one.type_descriptor.annotation))
+    for flag in ("--released", "--published-as", "--by", "--population-size", "--largest", "--top", "--example"):
+        assert len({kind.replace(" | None", "") for kind in types[flag]}) == 1, (flag, types[flag])
+    for former in ("--release", "--rounded"):
+        assert former not in types
+
+
+@pytest.mark.parametrize(
+    ("former", "present"),
+    [
+        ("estimate --example cholesterol --population 400", "estimate --example cholesterol --population-size 400"),
+        ("uniques size --population 400 -K 9 --bound 1", "uniques size -N 400 -K 9 --bound 1"),
+        ("audit r.csv --rounded random --base 3", "audit r.csv --published-as 'random base=3'"),
+        ("assess o.csv --release r.csv --rounded random --base 3 --seed 1 --trial",
+         "assess o.csv --released r.csv --published-as 'random base=3' --seed 1 --trial"),
+        ("tabulate p.csv --by a --top 3 -o t.csv", "tabulate p.csv --by a --largest 3 -o t.csv"),
+    ],
+)  # fmt: skip
+def test_former_names_still_work(former: str, present: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("o.csv").write_text("a,count\nx,4\ny,13\nz,8\n", encoding="utf-8")
+    Path("r.csv").write_text("a,count\nx,3\ny,15\nz,9\n", encoding="utf-8")
+    Path("p.csv").write_text("a\nx\nx\ny\n", encoding="utf-8")
+    outcomes = [
+        run(*shlex.split(text), "--json", *(["--seed", 1] if "estimate" in text else [])) for text in (former, present)
+    ]
+    assert outcomes[0].code in (0, 1)
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("discreet ri", "risk"),
+        ("discreet protect contr", "controlled-rounding"),
+        ("discreet assess --rel", "--released"),
+    ],
+)
+def test_shells_complete_commands_and_options(typed: str, offered: str) -> None:
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1), "_DISCREET_COMPLETE": "complete_bash"}
+    assert offered in start(**words).out.split()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("assess", "audit", "compare --draws 2 --audits 1", "inspect", "risk", "rules --rule threshold=3"),
+        *(
+            "estimate -N 5000 --draws 5",
+            "uniques -N 5000 --model none",
+            "protect random-rounding",
+            "protect suppress --rule threshold=3",
+        ),
+    ],
+)
+def test_commands_take_a_bundled_table(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = run(*command.split(), "--example", "cholesterol")
+    assert outcome.code in (0, 1), outcome.err

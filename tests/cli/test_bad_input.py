@@ -221,7 +221,7 @@ def test_weights(weights: str, message: str, folder: Path) -> None:
             ["--method", "random-rounding", "--n", "3"],
             "random-rounding has no parameter 'n'; There are: 'base', 'margins', 'additive'",
         ),
-        (["--method", "random-sample"], "give either the size of the sample (n=, --n) or its share of all people"),
+        (["--method", "random-sample"], "give either the size of the sample (--n) or its share of all people"),
         (["--method", "random-sample", "--n", "0"], "the sample size n is 0; give an integer of 1 or more"),
         (["--method", "random-sample", "--n", "10"], "a sample of n = 10 cannot be drawn from N = 9 people; lower n"),
         (["--n", "3"], "--n belongs to a random method; name it with --method"),

@@ -170,7 +170,7 @@ def test_what_is_refused_leaves_nothing_behind(counts: Path, tmp_path: Path) -> 
     assert "base is 1; round to an integer" in said("random-rounding", counts, "--base", 1)
     assert "time limit is 0" in said("controlled-rounding", counts, "--time-limit", 0)
     assert "did you mean 'area'" in said("semi-controlled-rounding", counts, "--totals", "aera")
-    assert "give one (rules=, --rule p=10)" in said("tabular-adjustment", counts)
+    assert "give one (--rule p=10)" in said("tabular-adjustment", counts)
     assert "--by" in said("random-rounding", counts, "--contributor", "id")
     assert "a table holds counts" in said("random-rounding", counts, "--value", "turnover")
     assert "give it as region=nuts.hrc" in said("random-rounding", counts, "--hierarchy", "area")

@@ -112,6 +112,10 @@ def test_with_a_ledger_the_check_beside_it_counts(tmp_path: Path) -> None:
         assess(server, "page")
         told = sign(server, "page")
         assert (told["status"], "against the ledger" in told["error"]) == (400, True)
+        # A check with limits or neighbours of its own does not count.
+        for lax in ({"max_dr": 99.0}, {"threshold": 1.0}, {"population": "others"}, {"beside": ["1"]}):
+            server.run("ledger check", release="out.csv", **lax)
+            assert "against the ledger" in sign(server, "page")["error"]
         checked = server.run("ledger check", release="out.csv")
         assert checked["state"] == "done", checked
         expected = 200 if checked["result"]["verdict"] == "safe" else 400

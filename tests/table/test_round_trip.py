@@ -89,7 +89,9 @@ def test_csv(table: Table, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     table.write(path, count="people")
     layout: Literal["auto", "long"] = "long" if "\\" in table.names[0] else "auto"
-    assert read_table(path, count="people", dimensions=table.names, total=None, layout=layout) == table
+    read = read_table(path, count="people", dimensions=table.names, total=None, layout=layout)
+    # Categories that were sorted as texts are put into the order in which people count.
+    assert read.aligned_to(table) == table
 
 
 @given(table=tables(structural=False, max_dimensions=3))

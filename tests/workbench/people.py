@@ -9,6 +9,7 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -32,6 +33,9 @@ GAPS = """async () => {
     return gaps;
 }"""
 """Scrolls through the table and returns how many of the places looked at were blank."""
+
+AXE = """async () => (await axe.run(document)).violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`)"""
+"""Runs axe-core with all its rules."""
 
 
 @contextmanager
@@ -148,7 +152,16 @@ class Person:
     def picture(self, name: str) -> None:
         """Keep a picture of the screen where one is wanted."""
         if PICTURES:
+            self.page.wait_for_selector("#toast:not(.on)", state="attached")
+            self.page.wait_for_timeout(300)
             self.page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
+
+    def violations(self) -> list[str]:
+        """Return what axe-core finds on the screen, each rule with a node that breaks it."""
+        script = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+        self.page.evaluate(f"{script}\n;0")
+        found: list[str] = self.page.evaluate(AXE)
+        return found
 
     def leave(self) -> None:
         """Close the page; nothing may have gone wrong, left this machine, or been told in an address."""

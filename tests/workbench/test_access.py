@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workbench.people import Person, firms
+from tests.workbench.people import Person, firms, patients
 from tests.workbench.serving import Server, serving
+from tests.workbench.test_daily import book
 
 pytestmark = pytest.mark.xdist_group("workbench")
 
@@ -140,3 +141,44 @@ def test_colours_of_risk_keep_their_order_for_everybody(opened: Any, scheme: str
             light.append(sum(weight * v for weight, v in zip((0.2126, 0.7152, 0.0722), seen, strict=True)))
         steps = [b - a for a, b in itertools.pairwise(light)]
         assert all(step < -0.01 for step in steps) or all(step > 0.004 for step in steps), (sight, light)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_screen(opened: Any, tmp_path: Path, scheme: str) -> None:
+    (tmp_path / "districts.hrc").write_text("north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n")
+    files = [patients(tmp_path / "patients.csv"), firms(tmp_path / "firms.csv"), tmp_path / "districts.hrc"]
+    with serving(*files, book(tmp_path / "book.xlsx"), "--ledger", tmp_path / "office.sqlite") as server:
+        person = Person(opened, server.address, scheme=scheme)
+        page = person.page
+        page.wait_for_selector("#use")
+        found = {"open": person.violations()}
+        page.click("[data-file='book.xlsx']")
+        page.wait_for_selector("#take-sheet")
+        found["sheet"] = person.violations()
+        person.cross_firms("districts.hrc", value="turnover", contributor="firm")
+        found["records"] = person.violations()
+        person.use()
+        page.click("[data-tool=next]")
+        person.wait_for_reasons()
+        found["see"] = person.violations()
+        person.step("protect")
+        page.wait_for_selector("#audit")
+        page.click(".grid[aria-label=after] .cell >> nth=3")
+        found["protect"] = person.violations()
+        person.step("attack")
+        page.wait_for_selector("#verdict")
+        found["attack"] = person.violations()
+        person.step("decide")
+        page.click("#assess")
+        page.wait_for_selector("#approve")
+        page.click("#look")
+        found["decide"] = person.violations()
+        person.step("open")
+        person.open("patients.csv")
+        page.click("#batch summary")
+        found["batch"] = person.violations()
+        person.compare(20, "suppress", "random-rounding:base=3")
+        page.wait_for_selector("#comparison[data-done]")
+        found["compare"] = person.violations()
+        assert found == {screen: [] for screen in found}
+        person.leave()

@@ -389,7 +389,8 @@ def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:
         opened = second.json("GET", "api/sessions/page")
         assert opened["state"]["table"] == "religion.csv"
         assert len(opened["steps"]) == 2
-        assert {f["name"] for f in second.json("GET", "api/start")["files"]} == {"religion.csv", "r.csv"}
+        names = {f["name"] for f in second.json("GET", "api/start")["files"]}
+        assert names == {"religion.csv", "r.csv", "r.record.json"}
     replayed = run("workbench", tmp_path / "work.discreet", "--replay", "--json")
     assert replayed.code == 0, replayed
     assert [step["outcome"] for step in json.loads(replayed.out)["steps"]] == ["same", "same"]
@@ -465,6 +466,7 @@ def test_a_port_that_is_taken_is_named(server: Server) -> None:
     found = run("workbench", "--no-browser", "--port", server.port)
     assert found.code == 2
     assert str(server.port) in found.err
+    assert run("workbench", "--no-browser", "--port", "99999999").code == 2
 
 
 def test_a_parquet_file_of_many_cells_opens(server: Server, tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from discreet.core.numerics import BoolArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.candidates import Candidates, fitting
+from discreet.feasible.respondent_values import unjudged, with_respondents
+from discreet.feasible.statistic_ranges import with_statistics
 from discreet.reading.original import is_frame
 from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
@@ -47,6 +49,7 @@ UNSAID = (
     "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
     "published, readers know that they are not (least=1, --least 1)"
 )
+UNJUDGED = "nothing was said of how these statistics are computed, and what they give away was not judged:"
 PROOFS = 200
 """How many figures get a written proof, the worst first, unless another number is asked for: a round choice, more than
 anybody reads."""
@@ -147,7 +150,17 @@ def audit(
     equations, crossing, asked = ask(
         parts, about, sums or {}, least, most, in_question, between=not verdict_only, layout=layout
     )
-    equations = replace(equations, draws=draws_of(releases))
+    if equations.measured is not None and law != "interval":
+        raise RequestError(
+            f"the law {law!r} does not weigh what statistics beside the figures say; audit them by the law 'interval' "
+            "(law=, --law)"
+        )
+    equations = with_statistics(replace(equations, draws=draws_of(releases)))
+    equations, groups = with_respondents(equations)
+    if silent := unjudged(equations):
+        told = "; ".join(filter(None, [told, f"{UNJUDGED} {', '.join(silent)}"]))
+    # Tables that are said to fit know nothing of statistics.
+    plain = equations.measured is None
     # That no cell needs protection is believed of a verdict on levels alone.
     levels = limits.levels if verdict_only else limits.levels or None
     reach = reach_of(equations, levels, original, protection, sensitivity)
@@ -175,7 +188,7 @@ def audit(
         clock=Clock.within(time_limit),
         prior_bits=_prior_bits(equations, least, most),
         singles=singles,
-        fitting=fitting(everybody, candidates) if verdict_only and candidates is not None else None,
+        fitting=fitting(everybody, candidates) if verdict_only and candidates is not None and plain else None,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
     if verdict_only:
@@ -183,10 +196,11 @@ def audit(
         sheets = [judge.verdict_only(everybody, targets)]
         whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
     else:
-        several = len(published) > 1 and targets.size
+        several = len(published) > 1 and targets.size and equations.measured is None
         by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if several else None
         sheets = [judge.outsider(everybody, targets, by_itself)]
         whom = np.arange(len(known))
+    sheets += [judge.respondents(groups)] if groups else []
     sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
     shown = sum(int((~part.hidden).sum()) for part in published)
@@ -275,10 +289,11 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    ranks = set(findings.rank.tolist()) | ({RANK["incomplete"]} if unseen or UNNAMED in told else set())
+    whole = not unseen and UNNAMED not in told and UNJUDGED not in told
+    ranks = set(findings.rank.tolist()) | (set() if whole else {RANK["incomplete"]})
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
     fine = ranks == {RANK["safe"]}
-    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and not unseen and UNNAMED not in told:
+    if judge.reach.sensitive is not None and not judge.reach.sensitive.any() and whole:
         notes.append("the rules call no cell sensitive")
         fine = ranks <= {RANK["safe"]}
     verdict: Verdict = "unsafe" if RANK["unsafe"] in ranks else "safe" if fine else "incomplete"

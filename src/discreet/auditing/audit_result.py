@@ -208,7 +208,7 @@ class Audit:
         """
         wanted = {name: str(label) for name, label in labels.items()}
         found = self.findings
-        at = found.equations.find(wanted) if set(wanted) <= set(found.equations.space.names) else -1
+        at = found.equations.find(wanted) if set(wanted) <= {"measure", *found.equations.space.names} else -1
         rows = found.order[found.at[found.order] == at]
         if attacker is not None:
             who = found.attackers.index(attacker) if attacker in found.attackers else -1

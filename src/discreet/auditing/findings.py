@@ -16,7 +16,7 @@ from discreet.table.equations import Equations
 Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
 VERDICTS: tuple[Verdict, ...] = ("unsafe", "incomplete", "safe")
 """The worst first."""
-SUBJECTS = ("value", "largest other contributor", "only contributor")
+SUBJECTS = ("value", "largest other contributor", "only contributor", "values of respondents")
 """What an interval can be about."""
 RANK: dict[str, int] = {name: rank for rank, name in enumerate(VERDICTS)}
 

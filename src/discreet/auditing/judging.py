@@ -15,7 +15,7 @@ from discreet.auditing.laws.law import Judged
 from discreet.auditing.limits import Asked, Limits, Reach
 from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError
-from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.bounds import Bounds, bounds
@@ -23,6 +23,7 @@ from discreet.feasible.candidates import Fitting
 from discreet.feasible.crowd import Facts, doubtful
 from discreet.feasible.proof.bound_proof import prove
 from discreet.feasible.reach import OUT_OF_REACH, REACHED, reach_levels
+from discreet.feasible.respondent_values import Respondents
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -40,9 +41,12 @@ class Sheet:
     own: IntArray
     tables: int | None = None
     note: str = ""
+    words: tuple[str, ...] = ()
 
     def proof(self, k: int, clock: Clock) -> str:
         """Return the arithmetic that proves the interval of an entry; nothing where time runs out before."""
+        if self.words:
+            return self.words[k]
         i = int(self.at[k])
         if i < 0 or not self.findings.finished[k]:
             return ""
@@ -51,6 +55,9 @@ class Sheet:
         if clock.late:
             return ""
         texts = [side.text(equations) for side in sides if side is not None]
+        said = [text.partition(": ")[2] for text in texts]
+        if len(said) == 2 and said[0] and said[0] == said[1] and self.found.lower[i] == self.found.upper[i]:
+            texts = [f"{equations.describe(i)} = {equations.text(int(self.found.lower[i]))}: {said[0]}"]
         if self.own[k] >= 0:
             texts.append(f"less the own contribution of {equations.text(int(self.own[k]))}")
         return "; ".join(texts)
@@ -166,6 +173,21 @@ class Judge:
         judged, none = Judged(unknown, np.zeros(kept.size)), np.full(kept.size, -1)
         short = self._findings(targets[kept], Ends(unknown, unknown, unknown), judged, faults(kept.size), safe[kept])
         return Sheet(joined([rest.findings, short]), rest.found, np.r_[rest.at, none], np.r_[rest.own, none])
+
+    def respondents(self, groups: Sequence[Respondents]) -> Sheet:
+        """Judge what is left of the values of few respondents, all multisets that fit being equally likely."""
+        at = np.array([group.count for group in groups], np.int64)
+        none = np.full(at.size, np.nan)
+        sets = np.array([np.nan if group.sets is None else group.sets for group in groups], np.float64)
+        ends = Ends(none, none, sets)
+        judged = Judged(np.log2(sets), np.zeros(at.size))
+        wrong = faults(at.size, exact=sets == 1)
+        if self.limits.dr is not None:
+            wrong |= faults(at.size, dr=(disclosure_risk(judged.bits) > self.limits.dr) & (sets > 1))
+        finished = wrong.any(axis=1) | (~np.isnan(sets) & np.array([group.alone for group in groups], bool))
+        findings = self._findings(at, ends, judged, wrong, finished, subject=np.full(at.size, 3))
+        empty = np.full(at.size, -1)
+        return Sheet(findings, self.bound(self.equations, at[:0]), empty, empty, words=tuple(g.words for g in groups))
 
     # --- attackers ----------------------------------------------------------------------------------------
 

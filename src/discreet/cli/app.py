@@ -15,8 +15,9 @@ import typer
 from discreet.cli import show
 from discreet.cli.interruption import INTERRUPTED, MESSAGE, interruptible
 from discreet.cli.lazy_group import LazyGroup
+from discreet.cli.old_names import present
 from discreet.cli.protection_record import Invocation
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, both_shown, with_options
 from discreet.core.progress import WATCHING, Progress
 from discreet.core.text import one_line
 
@@ -41,7 +42,6 @@ app = typer.Typer(
     cls=Commands,
     help="Measure what a statistical table gives away about the people in it, before and after protection.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -97,8 +97,13 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(given: list[str]) -> None:
     """Run a command line, and turn errors into one line and an exit code."""
+    with both_shown():
+        _answer(given)
+
+
+def _answer(given: list[str]) -> None:
     try:
-        code = tree()(args=given or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
+        code = tree()(args=present(given) or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
             _fail(MESSAGE, INTERRUPTED)
         sys.stdout.flush()
@@ -150,5 +155,5 @@ def _leave() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print(f"discreet: {one_line(message)}", file=sys.stderr)
+    print(f"discreet: {one_line(with_options(message))}", file=sys.stderr)
     sys.exit(code)

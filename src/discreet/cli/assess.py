@@ -27,10 +27,13 @@ class Asked:
     policy: Annotated[str, in_decide("A profile or a .toml file.")] = "default"
     protect: Annotated[str | None, in_decide("NAME:KEY=VALUE,… to apply and judge.")] = None
     as_is: Annotated[bool, in_decide("Judge the table as it is; propose nothing.")] = False
-    release: Annotated[Path | None, in_decide("Judge this release of the table.")] = None
-    rounded: Annotated[str | None, in_decide("How --release was rounded: conventional, random, controlled.")] = None
-    base: Annotated[int, in_decide("The base of that rounding.")] = 0
-    population: Annotated[int | None, in_decide("The table is a sample from this many people.", min=1)] = None
+    release: Annotated[Path | None, in_decide("Judge this release of the table.", "--released")] = None
+    published_as: options.PublishedAs = None
+    rounded: options.Rounded = None
+    base: options.Base = 0
+    population: Annotated[
+        int | None, in_decide("The table is a sample from this many people.", "--population-size", "-N", min=1)
+    ] = None
     draws: Annotated[int, in_decide("How many populations to draw for a sample.", min=2)] = 1000
     time_limit: Annotated[
         float, in_decide("Seconds per search and audit; what is unfinished is never safe.", min=0.0)
@@ -39,15 +42,15 @@ class Asked:
     def protection(self, read: OriginalOptions) -> tuple[Any, dict[str, Path]]:
         """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
         if sum([self.protect is not None, self.as_is, self.release is not None]) > 1:
-            raise RequestError("give one of --protect, --as-is and --release")
+            raise RequestError("give one of --protect, --as-is and --released")
         if self.release is None:
-            if self.rounded is not None or self.base:
-                raise RequestError("--rounded and --base say how --release was made; name it")
+            if self.published_as is not None or self.rounded is not None or self.base:
+                raise RequestError("--published-as says how --released was made; name it")
             return ("none" if self.as_is else self.protect or "propose"), {}
         from discreet.cli.audit_texts import kind_of
         from discreet.reading.published import open_release
 
-        how = {"kind": kind_of(self.rounded, self.base, None), "total": read.total or "Total"}
+        how = {"kind": kind_of(self.published_as, self.rounded, self.base), "total": read.total or "Total"}
         how |= {"dimensions": options.names(read.dimensions), "encoding": read.encoding, "delimiter": read.delimiter}
         return open_release(self.release, how), {"release": self.release}
 
@@ -124,8 +127,8 @@ def assess(
         discreet assess table.csv  # may this table be published, and how?
         discreet assess table.csv -o release.csv --report report.html  # with the protected table and a report
         discreet assess firms.csv --by region,activity --value turnover --policy business  # from records of firms
-        discreet assess table.csv --release published.csv  # a release that somebody else made
-        discreet assess sample.csv --population 2449  # a sample table
+        discreet assess table.csv --released published.csv  # a release that somebody else made
+        discreet assess sample.csv --population-size 2449  # a sample table
     """
     from discreet.decide.assess import assess as work
     from discreet.decide.policy import Policy
@@ -166,13 +169,11 @@ def assess(
 
 def _show(console: show.Console, found: Assessment, note: str, top: int) -> None:
     """Show an assessment to a person: the verdict, its checks and figures, the worst cells, what was tried."""
-    show.verdict(console, found.verdict, found.verdict.upper(), end="  ")
-    console.print(found.sentence)
+    show.verdict(console, found.verdict, found.verdict.upper(), f"  {found.sentence}")
     show.head(console, "", note)
     console.print()
     for one in found.checks:
-        console.print(f" {'✓' if one.passed else '✗'} ", style="green" if one.passed else "red", end="")
-        console.print(one.text)
+        show.marked(console, f" {'✓' if one.passed else '✗'} ", "green" if one.passed else "red", one.text)
     console.print()
     show.table(console, ["", ""], found.figures())
     if found.sample is not None:

@@ -12,8 +12,8 @@ import typer
 from discreet.cli import options, show
 from discreet.cli.audit_texts import crossing_of, fact_of, insider_of, kind_of, merged_of
 from discreet.cli.compose import argument, command, option, panel
-from discreet.cli.options import in_output
-from discreet.cli.reading_options import ReleaseFileOptions, in_published
+from discreet.cli.options import in_output, in_published
+from discreet.cli.reading_options import ReleaseFileOptions
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from discreet.rules.sensitivity import Sensitivity
     from discreet.table.attacker import Attacker
     from discreet.table.contributions import Contributions
+    from discreet.table.release import Release
 
 in_known, in_limits = panel("Who looks, and what they know"), panel("What counts as safe")
 
@@ -32,9 +33,10 @@ in_known, in_limits = panel("Who looks, and what they know"), panel("What counts
 class PublishedOptions(ReleaseFileOptions):
     """How the figures were published, and how their files are read."""
 
-    rounded: Annotated[str | None, in_published("conventional, random or controlled.")] = None
-    base: Annotated[int, in_published("The rounding base.")] = 0
-    bound: Annotated[int | None, in_published("Values were moved by at most this.")] = None
+    published_as: options.PublishedAs = None
+    rounded: options.Rounded = None
+    base: options.Base = 0
+    bound: Annotated[int | None, option("", hidden=True)] = None
     exact_margins: Annotated[bool, in_published("Margins were not changed.")] = False
     merged: Annotated[list[str] | None, in_published("DIMENSION:CATEGORY=PART+PART.")] = None
 
@@ -42,7 +44,7 @@ class PublishedOptions(ReleaseFileOptions):
         """Return how the figures were made."""
         from discreet.table.kinds import EXACT
 
-        kind = kind_of(self.rounded, self.base, self.bound)
+        kind = kind_of(self.published_as, self.rounded, self.base, self.bound)
         return {"kind": kind, "margins": EXACT if self.exact_margins else None, "merged": merged_of(self.merged)}
 
 
@@ -176,7 +178,10 @@ class Shown:
 
 @command
 def audit(
-    releases: Annotated[list[Path], argument("Published tables, linked by the dimensions they share.")],
+    releases: Annotated[
+        list[Path] | None, argument("Published tables, linked by the dimensions they share.", "FILE…")
+    ] = None,
+    example: options.Example = None,
     original: Annotated[Path | None, option("The true table: checks the release, sets protection levels.")] = None,
     about: Annotated[
         str | None,
@@ -197,21 +202,26 @@ def audit(
 
     Examples:
         discreet audit table.csv  # intervals, risk and proofs of all suppressed cells
-        discreet audit rounded.csv --rounded random --base 3 --law method  # to a reader who knows the method
+        discreet audit --example sex --about output_area,sex,language=a+b  # a bundled table as it is
+        discreet audit rounded.csv --published-as 'random base=3' --law method  # to a reader who knows the method
         discreet audit as.csv ar.csv sr.csv --about activity,size,region  # what linked tables give away together
         discreet audit table.csv --about activity,owner=private+public  # a crossing with what no table shows
         discreet audit t.csv --insider 'activity=5,size=7:400' --min-width 20  # an insider, against a least width
+        discreet audit t.csv --statistic 'pct=percentage, over=sex'  # with the percentages beside the counts
         discreet audit t.csv --original t.parquet --rule p=10  # against the protection levels of the rules
         discreet audit t.csv --contributions firms.csv --contributor id --contribution turnover --within 10
             # what contributors learn about each other
     """
+    releases = releases or []
+    if bool(releases) == (example is not None):
+        raise RequestError("name what is published: files, or a bundled table as it is with --example religion")
     show.check_output(shown.output, *releases, original, known.contributions)
     from discreet.auditing.audit import audit as run
     from discreet.table.tabulation import Tabulation
 
     # What is read is at least 0; what is known of values may be less.
     least = None if known.least is None else max(known.least, 0.0)
-    figures = published.releases(releases, least, **published.made())
+    figures = _example(example) if example else published.releases(releases, least, **published.made())
     truth, sensitive = _truth(original, published.reading(least), rules_of(safe.rule))
     counted = not isinstance(truth, Tabulation) or not truth.responses
     with show.ProgressBar() as bar, options.about(*releases):
@@ -238,6 +248,14 @@ def audit(
     shown.deliver(result)
     if result.verdict != "safe":
         raise typer.Exit(1)
+
+
+def _example(name: str) -> list[Release]:
+    """Return a bundled table as it would be published without any protection."""
+    from discreet import datasets
+    from discreet.table.release import Release
+
+    return [Release(datasets.load(name))]
 
 
 def _truth(original: Path | None, reading: dict[str, Any], rules: list[Rule]) -> tuple[Any, Sensitivity | None]:

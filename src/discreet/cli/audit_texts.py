@@ -11,10 +11,15 @@ if TYPE_CHECKING:
     from discreet.table.kinds import Kind
 
 
-def kind_of(rounded: str | None, base: int, bound: int | None) -> Kind:
-    """Return how figures were published: exactly, rounded to a base, or moved by at most a bound."""
+def kind_of(stated: str | None, rounded: str | None, base: int, bound: int | None = None) -> Kind:
+    """Return how figures were published: as stated, exactly, rounded to a base, or moved by at most a bound."""
     from discreet.table.kinds import EXACT, ROUNDINGS, Kind, Perturbed
+    from discreet.table.release_writer import kind_from_text
 
+    if stated is not None:
+        if rounded is not None or base or bound is not None:
+            raise RequestError("--published-as says how figures were made; leave --rounded, --base and --bound out")
+        return kind_from_text(stated)
     if rounded is not None and bound is not None:
         raise RequestError("give either --rounded with --base, or --bound of a perturbation, not both")
     if rounded is not None:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 @command
 def estimate(
-    sample: Annotated[Path, argument("The sample table: CSV or Parquet, long or wide.")],
     population: options.Population,
+    sample: Annotated[Path | None, argument("The sample table: CSV or Parquet, long or wide.", "FILE")] = None,
+    example: options.Example = None,
     model: Annotated[str, option("loglinear or polya.")] = "loglinear",
     fit: Annotated[
         list[str] | None, option("A margin to fit: log-linear model, or the urn's zeros; repeat it.")
@@ -36,16 +37,17 @@ def estimate(
     The population's size must be known; its counts need not be.
 
     Examples:
-        discreet estimate sample.csv --population 2449  # log-linear model of independence
-        discreet estimate sample.csv --population 2449 --model polya  # Pólya urn, population zeros estimated
+        discreet estimate sample.csv --population-size 2449  # log-linear model of independence
+        discreet estimate sample.csv --population-size 2449 --model polya  # Pólya urn, population zeros estimated
+        discreet estimate --example cholesterol --population-size 400  # a bundled sample
         discreet estimate sample.csv -N 90000 --fit area,sex --fit age --seed 1  # a model that fits two margins
     """
     show.check_output(measuring.output, sample, read.impossible)
-    opened = read.opened(sample, released=True)
+    opened = read.opened(sample, example=example, released=True)
     table = opened.table()
     from discreet.measures.estimate import estimate as run
 
-    with show.ProgressBar() as bar, options.about(sample):
+    with show.ProgressBar() as bar, options.about(sample or example):
         chosen = _model(model, fit, zeros, theta)
         how = {**measuring.measure(), **measuring.draw()}
         result = run(table, population, model=chosen, draws=draws, progress=bar, **how)

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import json as text
+import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import options, show
 from discreet.cli.compose import argument, command, option
-from discreet.cli.reading_options import Delimiter, Dimensions, Encoding, Rda, in_reading
+from discreet.cli.reading_options import (
+    Delimiter,
+    Dimensions,
+    Encoding,
+    Mark,
+    Notes,
+    Numbers,
+    Rda,
+    StatisticFile,
+    StatisticTexts,
+    defined_statistics,
+    in_reading,
+)
+from discreet.core.errors import RequestError
+
+if TYPE_CHECKING:
+    from discreet.table.inspection import Inspection
 
 
 @command
 def inspect(
-    file: Annotated[Path, argument("A CSV, Parquet, Excel or .tab file.")],
+    file: Annotated[Path | None, argument("A CSV, Parquet, Excel or .tab file.", "FILE")] = None,
+    example: options.Example = None,
     cells: Annotated[bool, option("With --json, also every figure.")] = False,
     count: Annotated[str | None, in_reading("The column of figures.")] = None,
     dimensions: Dimensions = None,
@@ -24,6 +42,11 @@ def inspect(
     margins: Annotated[str, in_reading("Of .tab: check stated margins, or recompute them.")] = "check",
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    statistic: StatisticTexts = None,
+    statistics: StatisticFile = None,
+    numbers: Numbers = None,
+    notes: Notes = None,
+    mark: Mark = None,
     json: options.Json = False,
 ) -> None:
     """Say what a file holds (a table, records or a release) and how it would be read.
@@ -31,20 +54,43 @@ def inspect(
     Examples:
         discreet inspect mystery.csv  # a table or records? which columns, which totals?
         discreet inspect table.xlsx --cells --json  # every figure, for programs
+        discreet inspect t.csv --statistic 'pct=percentage, over=sex'  # what the statistics of a release mean
+        discreet inspect --example religion  # a bundled table
         discreet inspect firms.tab  # a table of τ-ARGUS, with firms.rda beside it
     """
-    if file.suffix.lower() == ".tab" or rda is not None:
-        from discreet.tabulation.argus_tab import inspect_tab
+    if (file is None) == (example is None):
+        raise RequestError("name one table: a file, or a bundled one with --example religion")
+    with tempfile.TemporaryDirectory() as folder:
+        if file is None:
+            from discreet import datasets
 
-        result = inspect_tab(file, rda, cells=cells, encoding=encoding, check=margins == "check")
-    else:
-        from discreet.table.inspection import inspect_file
-
-        given = {"count": count, "dimensions": dimensions, "layout": layout, "total": total, "delimiter": delimiter}
-        result = inspect_file(file, cells=cells, encoding=encoding, **given)
+            file = Path(folder, f"{example}.csv")
+            datasets.load(str(example)).write(file)
+        given: dict[str, Any] = {
+            "count": count,
+            "dimensions": dimensions,
+            "layout": layout,
+            "total": total,
+            "delimiter": delimiter,
+        }
+        given |= {"marks": mark, "statistics": defined_statistics(statistic, statistics)}
+        given |= {"numbers": numbers, "notes": notes}
+        result = _inspected(file, rda, given, cells=cells, encoding=encoding, recompute=margins == "recompute")
     if json and result.cells is not None:
         # Columns of hundreds of thousands of figures, one column a line.
         head = show.as_json("inspect", replace(result, cells=None))
         print(f'{head[:-2]},\n  "cells": {text.dumps(dict(result.cells), allow_nan=False)}\n}}')
     else:
         show.deliver("inspect", result, json, None, lambda console: console.print(str(result)))
+
+
+def _inspected(
+    file: Path, rda: Path | None, given: dict[str, Any], *, cells: bool, encoding: str, recompute: bool
+) -> Inspection:
+    if file.suffix.lower() == ".tab" or rda is not None:
+        from discreet.tabulation.argus_tab import inspect_tab
+
+        return inspect_tab(file, rda, cells=cells, encoding=encoding, recompute=recompute)
+    from discreet.table.inspection import inspect_file
+
+    return inspect_file(file, cells=cells, encoding=encoding, **given)

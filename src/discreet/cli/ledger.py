@@ -10,8 +10,8 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import argument, command, option, panel
-from discreet.cli.options import in_output
-from discreet.cli.reading_options import ReleaseFileOptions, in_published
+from discreet.cli.options import in_output, in_published
+from discreet.cli.reading_options import ReleaseFileOptions
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ class Stated:
 class EntryOptions(ReleaseFileOptions):
     """How the figures were published, and how their file is read."""
 
-    published_as: Annotated[
-        str, in_published("How the figures were made, if the file does not say: 'random base=3', 'perturbed bound=2'.")
-    ] = "exact"
+    published_as: options.PublishedAs = None
     least: Annotated[
         float | None,
         in_published("What hidden values are at least; by default above 0 if a table shows zeros.", min=0.0),
@@ -89,7 +87,7 @@ class EntryOptions(ReleaseFileOptions):
         given = {"--mark": self.mark, "--least": self.least} if path.suffix.lower() == ".tab" else {}
         if name := next((name for name, one in given.items() if one is not None), None):
             raise RequestError(f"{path} itself states what is hidden; {name} is for other files, leave it out")
-        return self.releases([path], self.least, kind=kind_from_text(self.published_as))[0]
+        return self.releases([path], self.least, kind=kind_from_text(self.published_as or "exact"))[0]
 
 
 @dataclass(frozen=True)

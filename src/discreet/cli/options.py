@@ -19,7 +19,7 @@ Example = Annotated[
     str | None, option("A bundled table: country_of_birth, mode_of_travel, sex, religion or cholesterol.")
 ]
 Policy = Annotated[str, option("A profile or a .toml file.")]
-Population = Annotated[int, option("N, the number of people in the population.", "--population", "-N")]
+Population = Annotated[int, option("N, the number of people in the population.", "--population-size", "-N")]
 TimeLimit = Annotated[float | None, option("Seconds; what is unfinished by then is never called safe.", min=0.0)]
 Json = Annotated[bool, in_output("Print JSON for programs.")]
 Output = Annotated[Path | None, in_output("Also write the result: .json, .csv (slices) or .txt.")]
@@ -32,6 +32,14 @@ Seed = Annotated[
     ),
 ]
 Trial = Annotated[bool, in_output("For trying out, never for publication: allows a short seed, and marks the output.")]
+in_published = panel("How the figures were published")
+PublishedAs = Annotated[
+    str | None,
+    in_published("How figures were made, if the file does not say: 'random base=3', 'perturbed bound=2'."),
+]
+Rounded = Annotated[str | None, option("", hidden=True)]
+Base = Annotated[int, option("", hidden=True)]
+"""Former ways to say how figures were rounded, which are not shown."""
 Workers = Annotated[int | None, in_output("Threads; one per core by default.", min=1)]
 
 

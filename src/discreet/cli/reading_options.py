@@ -9,21 +9,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import show
 from discreet.cli.compose import argument, panel
-from discreet.cli.options import Example, about, named_files, names, pairs
+from discreet.cli.options import Example, about, in_published, named_files, names, pairs
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.reading.opened import Opened
     from discreet.reading.reading import Reading
     from discreet.table.release import Release
+    from discreet.table.statistic import Statistic
 
 RECORDS = "From records"
 in_reading, in_records = panel("Reading the table"), panel(RECORDS)
-in_published = panel("How the figures were published")
 
 Dimensions = Annotated[str | None, in_reading("Columns that classify, comma-separated; all but the counts by default.")]
 Rda = Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .tab file.")]
 Part = Annotated[list[str] | None, in_reading("DIMENSION=CODE: this total covers only the codes below it.")]
+Mark = Annotated[
+    list[str] | None,
+    in_published("A suppression mark, in place of x, .., c and nothing; 'c=1..7' says what it means."),
+]
+StatisticTexts = Annotated[
+    list[str] | None,
+    in_published("COLUMN=DEFINITION of a statistic beside the figures: 'pct=percentage, over=sex', 'avg=mean'."),
+]
+StatisticFile = Annotated[Path | None, in_published("A TOML file of such definitions: [statistics], then as above.")]
+Numbers = Annotated[str | None, in_reading("How 1234.5 is written: '1 234,5'.")]
+Notes = Annotated[str | None, in_reading("Signs behind a number that mark a note: '*†'.")]
 Encoding = Annotated[str, in_reading("Encoding of CSV files.")]
 Delimiter = Annotated[str | None, in_reading("Separator of CSV files; detected by default.")]
 
@@ -110,13 +121,14 @@ class ReleaseFileOptions(TableFileOptions):
     """How what is published is read."""
 
     hierarchy: Annotated[list[str] | None, in_published("DIMENSION=FILE; repeat it for several files.")] = None
-    mark: Annotated[
-        list[str] | None,
-        in_published("A suppression mark, in place of x, .., c and nothing; 'c=1..7' says what it means."),
-    ] = None
+    mark: Mark = None
     absent: Annotated[str, in_published("Cells without a row are empty or unpublished.")] = "empty"
     value: Annotated[str | None, in_reading("The column of figures of a long file.", "--value", "--count")] = None
     part: Part = None
+    statistic: StatisticTexts = None
+    statistics: StatisticFile = None
+    numbers: Numbers = None
+    notes: Notes = None
 
     def reading(self, least: float | None) -> dict[str, Any]:
         """Return what these options say, as :func:`discreet.read_release` takes it."""
@@ -132,6 +144,9 @@ class ReleaseFileOptions(TableFileOptions):
             "least": least,
             "hierarchies": {name: trees_of(files, self.total or TOTAL) for name, files in trees.items()},
             "parts": parts(self.part),
+            "statistics": defined_statistics(self.statistic, self.statistics),
+            "numbers": self.numbers,
+            "notes": self.notes,
         }
 
     def releases(self, paths: Sequence[Path], least: float | None, **made: Any) -> list[Release]:
@@ -139,7 +154,11 @@ class ReleaseFileOptions(TableFileOptions):
         from discreet.reading.published import open_release
 
         reading = self.reading(least)
-        found = [open_release(path, {**made, **reading}) for path in paths]
+        defined = reading.pop("statistics")
+        of_each = [defined] if len(paths) == 1 else own_statistics(paths, defined, self.encoding, self.delimiter)
+        found = [
+            open_release(path, {**made, **reading, "statistics": own}) for path, own in zip(paths, of_each, strict=True)
+        ]
         totals = [
             (name, label, label == figures.part(name))
             for release in found
@@ -150,6 +169,32 @@ class ReleaseFileOptions(TableFileOptions):
         ]
         check_parts(reading["parts"], totals)
         return found
+
+
+def defined_statistics(texts: Sequence[str] | None, file: Path | None) -> dict[str, Statistic]:
+    """Return the statistics that options and a file define; none is defined twice."""
+    from discreet.table.statistic_reader import definitions_of
+
+    given, found = definitions_of(texts or []), {} if file is None else definitions_of(file)
+    for name in given:
+        if name in found:
+            raise RequestError(f"the statistic {name!r} is defined by --statistic and in {file}; keep one of them")
+    return given | found
+
+
+def own_statistics(
+    paths: Sequence[Path], defined: Mapping[str, Statistic], encoding: str, delimiter: str | None
+) -> list[dict[str, Statistic]]:
+    """Return for each of several files the statistics that it has; refuse one that none has."""
+    from discreet.table.arrow_files import read_arrow
+
+    if not defined:
+        return [{}] * len(paths)
+    columns = [read_arrow(path, encoding=encoding, delimiter=delimiter).column_names for path in paths]
+    missing = next((name for name in defined if not any(name in names for names in columns)), None)
+    if missing is not None:
+        raise RequestError(f"the statistic {missing!r} is defined, but no file has such a column; correct the name")
+    return [{name: one for name, one in defined.items() if name in names} for names in columns]
 
 
 def parts(texts: Sequence[str] | None) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from discreet.cli.compose import argument, command, option
 @command
 def replay(
     context: typer.Context,
-    record: Annotated[Path, argument("The record that discreet assess, compare or protect wrote.")],
+    record: Annotated[Path, argument("The record that discreet assess, compare or protect wrote.", "RECORD")],
     original: Annotated[Path | None, option("The original, if it is not where the record says.")] = None,
     json: options.Json = False,
     workers: options.Workers = None,

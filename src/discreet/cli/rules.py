@@ -25,12 +25,15 @@ GIVE = "give one, for example --rule p=10, --rule dominance=2,85 or --rule thres
 
 @command
 def rules(
-    table: Annotated[Path, argument("A table from discreet tabulate, .tab, or a CSV table of counts.")],
+    table: Annotated[
+        Path | None, argument("A table from discreet tabulate, .tab, or a CSV table of counts.", "FILE")
+    ] = None,
     rule: Rules = None,
     combine: Annotated[str, in_rules("any or all rules make a cell sensitive.")] = "any",
     p_percent: Annotated[str | None, in_short("--rule p=P", metavar="P")] = None,
     dominance: Annotated[list[str] | None, in_short("--rule dominance=N,K", metavar="N,K")] = None,
     threshold: Annotated[str | None, in_short("--rule threshold=M", metavar="M")] = None,
+    example: options.Example = None,
     explain: Annotated[str | None, option("Explain one cell: dimension=code, comma-separated.")] = None,
     *,
     read: OriginalOptions,
@@ -53,6 +56,7 @@ def rules(
         discreet rules table.parquet --rule pq=10,50@holding  # holdings instead of contributors
         discreet rules table.parquet --rule p=10,coalition=2,weighted=yes@both  # two conspire; weights; both levels
         discreet rules counts.csv --rule threshold=3,zeros=unsafe --rule group=0  # counts, with empty cells
+        discreet rules --example religion --rule threshold=3  # a bundled table
         discreet rules table.parquet --rule p=10 --explain region=North,activity=A  # one cell in words
     """
     from discreet.rules import group_disclosure, sensitivity
@@ -67,9 +71,9 @@ def rules(
         raise RequestError(f"no rule is given; {GIVE}")
     if not chosen and explain is not None:
         raise RequestError(f"--explain says what rules find; {GIVE}")
-    opened = read.opened(table)
+    opened = read.opened(table, example=example)
     value = opened.response
-    with options.about(table):
+    with options.about(table or example):
         cells = judged_cells(opened.tabulation(), chosen)
         found = sensitivity(cells, chosen, response=value, combine=combine) if chosen else None  # type: ignore[arg-type]
         lines = group_disclosure(cells, coalition=group) if group is not None else None
@@ -101,8 +105,8 @@ class _RulesResult:
         if self.found is not None:
             self._show_cells(console, self.found, top)
         if self.lines is not None:
-            console.print("\nGroup disclosure:", style="bold", end=" ")
-            console.print(self.lines.sentence)
+            console.print()
+            show.marked(console, "Group disclosure:", "bold", f" {self.lines.sentence}")
             if len(self.lines):
                 show.table(console, ["line", "in the cell", "in the line"], self.lines.rows(top))
 

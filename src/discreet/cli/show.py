@@ -27,6 +27,8 @@ FIGURES = ("value", "mean", "sd", "mc_error", "risk", "hellinger", "terms", "peo
 """The columns of a CSV file, as far as a result has them; the row of the whole table has no labels."""
 ENDINGS = (".json", ".csv", ".txt")
 """The formats that results are written in."""
+WORD = 22
+"""The longest word that a column of a table keeps whole: the longest name of a method with a comma."""
 PATIENCE = 2.0
 """Seconds before a progress bar appears: a round choice, longer than most commands run."""
 COLOURS = {
@@ -147,15 +149,21 @@ def written(console: Console, *files: object) -> None:
     console.print(f"\nWritten: {', '.join(map(str, files))}", style="dim")
 
 
-def verdict(console: Console, word: str, text: str | None = None, end: str = "\n") -> None:
-    """Print a verdict, or a text that states it, in its colour."""
-    console.print(word if text is None else text, style=f"bold {COLOURS[word]}", end=end)
+def verdict(console: Console, word: str, text: str | None = None, after: str = "") -> None:
+    """Print a verdict, or a text that states it, in its colour, and what follows on the same line."""
+    marked(console, word if text is None else text, f"bold {COLOURS[word]}", after)
 
 
 def measured(console: Console, figure: str, meaning: str) -> None:
     """Print the figure that was asked for, and what it means."""
-    console.print(figure, style="bold", end=" ")
-    console.print(meaning)
+    marked(console, figure, "bold", f" {meaning}" if meaning else "")
+
+
+def marked(console: Console, mark: str, style: str, text: str) -> None:
+    """Print a text with a mark of another style before it, broken into lines as one."""
+    from rich.text import Text
+
+    console.print(Text.assemble((mark, style), text))
 
 
 def head(console: Console, headline: str, note: str) -> None:
@@ -176,8 +184,12 @@ def table(
     from rich.text import Text
 
     grid = RichTable(box=None, pad_edge=False, header_style="dim")
+    rows = list(rows)
     for i, name in enumerate(header):
-        grid.add_column(name, justify="left" if i in left else "right", overflow="fold")
+        # A word is not broken while there is room: neither of a header nor of a short label.
+        words = [*name.split(), *(word for row in rows for word in row[i].split() if len(word) <= WORD)]
+        least = max(map(len, words), default=1)
+        grid.add_column(name, justify="left" if i in left else "right", overflow="fold", min_width=least)
     if bar is not None:
         grid.add_column("", justify="left")
     for row in rows:

@@ -15,7 +15,7 @@ from discreet.core.errors import RequestError
 
 @command
 def study(
-    paper: Annotated[str, argument("antal2014, antal2015, cohen2009 or domingo2002.")],
+    paper: Annotated[str, argument("antal2014, antal2015, cohen2009 or domingo2002.", "PAPER")],
     table: Annotated[
         Path | None, option("A population table of your own, for the simulation of antal2015, section 6.")
     ] = None,

@@ -79,13 +79,13 @@ class MicrodataOptions:
 
 @command
 def tabulate(
-    records: Annotated[list[str], argument("CSV, Parquet or DuckDB files, or a quoted pattern.")],
+    records: Annotated[list[str], argument("CSV, Parquet or DuckDB files, or a quoted pattern.", "RECORDS…")],
     by: Annotated[
         str, option("Dimensions, comma-separated; name=coarse/finer for nested columns.", show_default=False)
     ],
     output: Annotated[Path, in_output("The table: .parquet keeps all, .csv, or .tab.")],
     margins: Annotated[str, option("all, a number of dimensions, or a+b,a+c.")] = "all",
-    top: Annotated[int, option("How many of the largest contributions to keep.")] = 2,
+    top: Annotated[int, option("How many of the largest contributions to keep.", "--largest")] = 2,
     total: Annotated[str, option("The code of the totals.")] = "Total",
     *,
     held: HoldingOptions,

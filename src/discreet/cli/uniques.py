@@ -15,6 +15,7 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
+from discreet.core.text import many
 
 if TYPE_CHECKING:
     from discreet.uniques.population_uniques import PopulationUniques
@@ -78,8 +79,9 @@ class Estimated:
 @uniques.command()
 @command
 def sample(
-    path: Annotated[Path, argument("A sample table, or records with --by.", "SAMPLE")],
     population: options.Population,
+    path: Annotated[Path | None, argument("A sample table, or records with --by.", "FILE")] = None,
+    example: options.Example = None,
     records: Annotated[Path | None, in_output("Write the risk of every record to this .csv.")] = None,
     *,
     estimated: Estimated,
@@ -96,7 +98,8 @@ def sample(
     model: τ₁, τ₂ and the riskiest cells.
 
     Examples:
-        discreet uniques sample.csv --population 46228  # a sample table: τ̃ under both priors, log-linear τ₁ and τ₂
+        discreet uniques sample.csv --population-size 46228  # a sample table: τ̃ under both priors, log-linear τ₁ and τ₂
+        discreet uniques --example cholesterol --population-size 400  # a bundled sample
         discreet uniques people.parquet --by age,sex,area -N 46228  # the records behind it
         discreet uniques people.csv --by age,sex -N 46228 --weight w --records risk.csv  # the risk of every record
         discreet uniques sample.csv -N 46228 --b 30 --c 1  # missing a unique is thirty times as bad as a false alarm
@@ -110,10 +113,10 @@ def sample(
                 f"{records}: the risk of records goes to a .csv file, and needs --by to tell records apart"
             )
         show.check_output(records, path)
-    data = open_sample(path, read.reading())
+    data = open_sample(path, read.reading(example=example))
     from discreet.uniques.population_uniques import population_uniques
 
-    with show.ProgressBar() as bar, options.about(path):
+    with show.ProgressBar() as bar, options.about(path or example):
         result = population_uniques(data, population, seed=seed, workers=workers, progress=bar, **estimated.said())
     if records is not None:
         risks = ([f"{value:.10g}" for value in row] for row in result.record_risk().tolist())
@@ -123,7 +126,7 @@ def sample(
 
 
 def _face(console: show.Console, result: PopulationUniques, top: int) -> None:
-    show.measured(console, f"{result.sample_uniques:,} sample uniques", f"in {result.table.possible:,} cells")
+    show.measured(console, many(result.sample_uniques, "sample unique"), f"in {result.table.possible:,} cells")
     console.print(f"{result.sentence}\n")
     show.table(console, *result.rows())
     if result.loglinear is not None and len(result.loglinear.path) > 1:
@@ -159,7 +162,7 @@ def size(
     """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it.
 
     Examples:
-        discreet uniques size --population 46228 --cells 1108 --bound 0.05  # the largest sample with Q below 0.05
+        discreet uniques size --population-size 46228 --cells 1108 --bound 0.05  # the largest sample with Q below 0.05
         discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve  # the same for τ̃, with the curve
         discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg  # the curves as a picture
     """
@@ -227,7 +230,7 @@ def sizes(
         discreet uniques sizes -N 46228 -n 8399 -K 1108 -s 108 --prior dirichlet:0.5  # another prior
         discreet uniques sizes -N 400 -n 78 -K 20 -s 1 --filled 10 --prior zeros:0.9  # a mixture
     """
-    from discreet.core.text import columns
+    from discreet.core.text import brief, columns
     from discreet.uniques import Mixture, Sample, bayes_test, posterior, tau
     from discreet.uniques.priors import prior_of
 
@@ -242,7 +245,7 @@ def sizes(
     ]
     header = ["prior", "Q", "population uniques", f"{level * 100:.4g}% interval", "taken for uniques"]
     rows = [
-        [one.prior, f"{one.q[0]:.4g}" if one.q.size else "–", f"{one.mean:.4g}", f"{one.low:,} to {one.high:,}",
+        [one.prior, brief(one.q[0]) if one.q.size else "–", brief(one.mean), f"{one.low:,} to {one.high:,}",
          f"{test.accepted:,} of {alone:,}"]
         for one, test in found
     ]  # fmt: skip

@@ -11,15 +11,17 @@ from discreet.cli import options
 from discreet.cli.compose import argument, command, option
 from discreet.core.errors import RequestError
 
+CLOSE = "Ctrl+C closes the workbench."
+
 
 @command
 def workbench(
     context: typer.Context,
     files: Annotated[
-        list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.")
+        list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.", "FILE…")
     ] = None,
     ledger: Annotated[Path | None, option("The ledger of what is published.")] = None,
-    port: Annotated[int, option("Where to listen; any free port by default.", min=0)] = 0,
+    port: Annotated[int, option("Where to listen; any free port by default.", min=0, max=65535)] = 0,
     browser: Annotated[bool, option("Open the page in the browser.", "--browser/--no-browser")] = True,
     replay: Annotated[bool, option("Run the commands of a saved session again, and compare.")] = False,
     json: options.Json = False,
@@ -53,7 +55,9 @@ def workbench(
         return
 
     def ready(address: str) -> None:
-        typer.echo(text.dumps({"address": address}) if json else f"The workbench is at {address}\nCtrl+C closes it.")
+        typer.echo(
+            text.dumps({"address": address}) if json else f"Open {address}\nIt works once, in one browser. {CLOSE}"
+        )
         if browser:
             import webbrowser
 

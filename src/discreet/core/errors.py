@@ -4,11 +4,44 @@ Every message names the offender, shows both figures where two disagree, and end
 The command line prints the message on one line and exits with code 2; no traceback reaches a user.
 """
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+
+BOTH = re.compile(r"\(([a-z_]+=[^()]*(?:\([^()]*\)[^()]*)?), (--[^()]*)\)")
+"""A remedy as arguments and as options of the command line: (by=, --by)."""
+_BOTH_SHOWN: list[bool] = []
+"""Not empty while the command line runs, which picks the options itself."""
 
 
 class DiscreetError(Exception):
-    """Anything that discreet refuses to do, with the reason and the remedy in its message."""
+    """Anything that discreet refuses to do, with the reason and the remedy in its message.
+
+    A remedy is written for both readers, as ``(by=, --by)``. Python shows the argument, the command line the option.
+
+    >>> str(DiscreetError("name the columns (by=, --by)")), with_options("name the columns (by=, --by)")
+    ('name the columns (by=)', 'name the columns (--by)')
+    """
+
+    def __str__(self) -> str:
+        """Return the message for people who work in Python."""
+        text = super().__str__()
+        return text if _BOTH_SHOWN else BOTH.sub(r"(\1)", text)
+
+
+def with_options(text: str) -> str:
+    """Return a message for people at the command line."""
+    return BOTH.sub(r"(\2)", text)
+
+
+@contextmanager
+def both_shown() -> Iterator[None]:
+    """Keep arguments and options in messages, for the command line to choose from."""
+    _BOTH_SHOWN.append(True)
+    try:
+        yield
+    finally:
+        _BOTH_SHOWN.pop()
 
 
 class DataError(DiscreetError):

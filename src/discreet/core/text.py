@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -17,6 +17,17 @@ def figure(value: float | None, digits: int = 4) -> str:
     if value is None or value != value:
         return "–"
     return f"{value:.{digits}f}"
+
+
+def brief(value: float, digits: int = 4) -> str:
+    """Return a probability or an expected number with so many digits; what is next to nothing is said to be.
+
+    >>> brief(0.0403269), brief(1.126e-268), brief(0.0), brief(12345.6)
+    ('0.04033', '< 0.0001', '0', '12,346')
+    """
+    if 0 < value < 1e-4:
+        return "< 0.0001"
+    return f"{value:,.0f}" if value >= 10**digits else f"{value:.{digits}g}"
 
 
 def finite(value: float) -> float | int | None:
@@ -37,6 +48,49 @@ def many(count: int, what: str) -> str:
     ('1 figure', '2,000 figures')
     """
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Return settings by name as people read them; what is off, empty or not set is left out.
+
+    >>> settings_text({"base": 3, "additive": True, "match": [], "keys": ["age", "sex"], "time_limit": None})
+    'base 3, additive, keys age and sex'
+    >>> settings_text({"recoding": {"age": {"1": "1", "2": "2,3", "3": "2,3"}}})
+    'recoding age: 2 and 3 into 2,3'
+    """
+    return ", ".join(filter(None, (_setting(name.replace("_", " "), value) for name, value in settings.items())))
+
+
+def _setting(name: str, value: Any) -> str:
+    if value is True:
+        return name
+    if value is None or value is False or (isinstance(value, Sequence | Mapping) and not value):
+        return ""
+    if isinstance(value, Mapping):
+        return f"{name} {'; '.join(f'{key}: {_mapped(one)}' for key, one in value.items())}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"{name} {listed(value)}"
+    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+
+
+def _mapped(value: Any) -> str:
+    """Return the groups that categories go into, those of one category left out; anything else as it is."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    groups: dict[str, list[object]] = {}
+    for category, group in value.items():
+        groups.setdefault(str(group), []).append(category)
+    return ", ".join(f"{listed(parts)} into {group}" for group, parts in groups.items() if parts != [group])
+
+
+def listed(items: Sequence[object]) -> str:
+    """Return a list in words.
+
+    >>> listed(["age"]), listed(["age", "sex", "area"])
+    ('age', 'age, sex and area')
+    """
+    texts = [listed(one) if isinstance(one, list | tuple) else str(one) for one in items]
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1]))) if texts else "none"
 
 
 def one_line(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
@@ -25,10 +26,14 @@ from discreet.evaluate.audited_suppression import AuditedSuppression
 from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected
 from discreet.reading.opened import Opened
-from discreet.reading.original import open_original
+from discreet.reading.original import is_frame, open_original
+from discreet.reading.published import open_release
 from discreet.reading.reading import Reading
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
+
+RELEASED = (".csv", ".parquet", ".tab", ".xlsx")
+"""The endings of files that hold a release, not the name of a method."""
 
 
 def assess(
@@ -60,7 +65,7 @@ def assess(
         protection: ``"propose"`` tries the table as it is, then the policy's protections in their order, and takes the
             first that meets the policy: an order that is fixed beforehand tells readers nothing, as the highest
             utility would; ``"none"`` judges the table as it is; a method, ``"name:key=value"``,
-            or ``{"name": …}`` is applied and judged; a :class:`Release` is judged as it is.
+            or ``{"name": …}`` is applied and judged; a :class:`Release`, or a file or frame of one, is judged as it is.
         population: N, where the table is a sample from a population of that size: then risk and population uniques are
             estimated, as the population's counts are not known.
         name: what the table is called in the result.
@@ -83,11 +88,16 @@ def assess(
     ('protect', 'random-rounding')
     """
     asked = Policy.load(policy)
+    others: dict[str, Path] = {}
+    if isinstance(protection, str | Path) and Path(protection).suffix.lower() in RELEASED:
+        others["release"] = Path(protection)
+    if others or is_frame(protection):
+        protection = open_release(protection)
     if isinstance(protection, Release) and not trial:
         protection.refuse_trial("judged for publication")
     chosen = release_seed(seed, trial=trial)
     how = Reading.of({"top": asked.top, "response": response, **reading})
-    source = open_original(original, how, name=name)
+    source = open_original(original, how, name=name).with_files(others)
     request = Request(asked, protection, chosen, draws, population, time_limit, trial)
     return assess_subject(Subject.opened(source), request, source=source, workers=workers, progress=progress)
 

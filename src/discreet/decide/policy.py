@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.core.text import columns, html_table
+from discreet.core.text import columns, html_table, settings_text
 from discreet.decide.policy_texts import faults_in, open_policy, stated
 from discreet.decide.protections import make_method
 from discreet.rules import PQ, CellFigures, CustomRule, Dominance, PPercent, Rule, Threshold, group_disclosure
@@ -306,8 +306,7 @@ def make_text(name: str, parameters: dict[str, Any]) -> str:
     >>> make_text("random-rounding", {"base": 3})
     'random-rounding, base 3'
     """
-    said = {key.replace("_", " "): value for key, value in parameters.items() if value not in (None, False)}
-    return ", ".join([name, *(key if value is True else f"{key} {value}" for key, value in said.items())])
+    return ", ".join(filter(None, (name, settings_text(parameters))))
 
 
 KEYS: dict[tuple[str, ...], tuple[str, ...]] = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.progress import Progress
-from discreet.core.text import figure
+from discreet.core.text import brief, figure
 from discreet.decide.assessment import Assessment, Request
 from discreet.decide.known_cells import STATES
 from discreet.decide.subject import Subject
@@ -71,7 +71,7 @@ class ModelView:
             [
                 name,
                 f"{figure(found.mean)} ± {figure(found.mc_error, 5)}",
-                f"{self.taus[name]:.4g}",
+                brief(self.taus[name]),
                 self.fit if found is self.risk else "",
             ]
             for name, found in self.estimates
@@ -82,7 +82,7 @@ class ModelView:
         """How well the model fits, in words."""
         if self.goodness.p is None:
             return "repeats the sample, cannot be tested"
-        test = f"G² = {self.goodness.g2:,.4g} on {self.goodness.df:,} df, p = {self.goodness.p:.2g}"
+        test = f"G² = {self.goodness.g2:,.4g} on {self.goodness.df:,} df, p = {brief(self.goodness.p, 2)}"
         return f"{test}; rejected: {self.rejected}" if self.rejected else f"{test}; not rejected"
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,14 +164,14 @@ class SampleEvidence:
             ["± models", figure(self.model_error)],
             ["± populations, ± drawing", f"{figure(2 * self.risk.sd)}, {figure(2 * self.risk.mc_error, 5)}"],
             ["sample uniques", f"{self.uniques.sample_uniques:,}"],
-            ["of these expected to be population uniques, τ̃", f"{self.tau:.4g} ({worst})"],
+            ["of these expected to be population uniques, τ̃", f"{brief(self.tau)} ({worst})"],
         ]
 
     def side_by_side(self) -> tuple[list[str], list[list[str]]]:
         """Return a header, and a row of text for every model and prior: what it says, and whether it fits."""
         rows = [row for view in self.models for row in view.rows()]
         for name, prior in self.uniques.priors.items():
-            rows.append([f"{name} prior", "", f"{float(prior.tau.total.mean):.4g}", ""])
+            rows.append([f"{name} prior", "", brief(float(prior.tau.total.mean)), ""])
         return ["model of the population", "R2", "population uniques", "fit"], rows
 
     def to_dict(self) -> dict[str, Any]:
@@ -280,7 +280,7 @@ def _estimated(found: SampleEvidence, request: Request, recognised: int) -> list
         all_of_them = found.uniques.sample_uniques
         seen = "" if recognised == all_of_them else f", of which {recognised:,} can be recognised in what is published"
         text = (
-            f"of {all_of_them:,} sample uniques{seen}, {value:.4g} are expected to be alone in the population of "
+            f"of {all_of_them:,} sample uniques{seen}, {brief(value)} are expected to be alone in the population of "
             f"{request.population:,} too, by the most careful of {len(found.taus)} estimates"
             f"{rejected if recognised else ''}"
         )

@@ -1,4 +1,4 @@
-"""Groups of any shape: the tableau first, HiGHS for what it leaves."""
+"""Groups of any shape: the tableau first, or a search over integers for small groups with statistics; then HiGHS."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from discreet.core.clock import Clock
 from discreet.core.numerics import IntArray
 from discreet.feasible.group_program import GroupProgram, RangeProgram, sparse_bounds, widen
+from discreet.feasible.integer_search import small_group
 from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, StuckError
 from discreet.feasible.tableau.solver import Solver
 from discreet.table.kinds import UNBOUNDED
@@ -44,7 +45,16 @@ def solve_group(
         LateError: the clock rang before anything was found.
     """
     clock = clock or Clock()
+    if group.mixed:
+        small = small_group(group, wanted, goal, clock)
+        if small is not None:
+            tick(int(wanted.sum()))
+            if whole and not small.settled.all():
+                _close(group, small, goal, clock)
+            return small
     try:
+        if group.mixed:
+            raise StuckError
         if group.rhs.size * group.variables.size > LARGEST:
             raise StuckError
         solver = Solver(group, wanted, goal, clock)

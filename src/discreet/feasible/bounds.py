@@ -22,7 +22,8 @@ class Bounds:
 
     ``lower`` and ``upper`` are the bounds over integers, ``relaxed_lower`` and ``relaxed_upper`` those over real
     numbers (linear programming), which can be wider. ``finished`` is false where a time limit, or the wish for bounds
-    over real numbers only, left the interval wider than it may be: it still contains every possible value.
+    over real numbers only, left the interval wider than it may be: it still contains every possible value. ``counted``
+    is how many values were seen where statistics may leave gaps between the bounds, -1 where there are none.
     """
 
     equations: Equations
@@ -32,12 +33,14 @@ class Bounds:
     relaxed_lower: FloatArray
     relaxed_upper: FloatArray
     finished: BoolArray
+    counted: IntArray
 
     @property
     def values(self) -> FloatArray:
-        """How many integers lie in each interval; infinite where it has no end."""
+        """How many integers lie in each interval, or are seen to be possible in it; infinite where it has no end."""
         wide = (self.upper >= UNBOUNDED) | (self.lower <= -UNBOUNDED)
-        return np.where(wide, np.inf, (self.upper - self.lower + 1).astype(np.float64))
+        every = np.where(wide, np.inf, (self.upper - self.lower + 1).astype(np.float64))
+        return np.where(self.counted < 0, every, np.minimum(every, np.maximum(self.counted, 1)))
 
 
 def bounds(
@@ -74,10 +77,14 @@ def bounds(
     ends = np.stack([left.low, left.high])
     real = ends.astype(np.float64)
     finished = np.ones(wanted.size, bool)
+    counted = np.full(wanted.size, -1)
     search = GroupSearch(equations, left.groups, wanted, time_limit, workers, progress)
     for group, found in search.run(whole=not relaxed):
         mine = wanted[group.variables]
         where = group.variables[mine]
+        if group.mixed:
+            # Two ends that differ are two values.
+            counted[where] = 2 if found is None or found.values is None else np.maximum(found.values[mine], 2)
         if found is None:
             finished[where] = False
             continue
@@ -91,4 +98,4 @@ def bounds(
     alone = np.bincount(left.leader, minlength=wanted.size)[left.leader] == 1
     real_lower = np.where(alone, np.maximum(real[0], left.lower), lower)
     real_upper = np.where(alone, np.minimum(real[1], left.upper), upper)
-    return Bounds(equations, left, lower, upper, real_lower, real_upper, finished[left.leader])
+    return Bounds(equations, left, lower, upper, real_lower, real_upper, finished[left.leader], counted[left.leader])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.sparse import Rows, digests, parts, row_of, starts_of
 from discreet.table.equations import Equations
@@ -36,6 +38,8 @@ class LateError(Exception):
 class Group:
     """Unknown values that share equations: their indices, and the equations Σ sign·value = rhs in compressed rows.
 
+    Signs are 1 and -1, and larger where statistics bound several unknowns.
+
     ``lower`` and ``upper`` are what is published of each; ``least`` and ``most`` what single equations leave of that.
     """
 
@@ -55,10 +59,15 @@ class Group:
         """The equations as sparse rows."""
         return Rows(self.starts, self.columns, self.signs)
 
+    @cached_property
+    def mixed(self) -> bool:
+        """True where statistics bound several unknowns: then values between the bounds may not be possible."""
+        return bool((np.abs(self.signs) > 1).any())
+
     @property
     def is_tree(self) -> bool:
         """True where no cycle links the equations: then single equations bound every value exactly."""
-        return self.columns.size == self.variables.size + self.rhs.size - 1
+        return self.columns.size == self.variables.size + self.rhs.size - 1 and not self.mixed
 
     def fits(self, table: IntArray) -> bool:
         """Say whether values fit all equations and ranges."""
@@ -76,13 +85,15 @@ class Found:
     """What is known of the unknowns of a group; row 0 is about lower, row 1 about upper ends.
 
     ``bound`` is proved over integers, ``relaxed`` over real numbers; ``seen`` is the furthest value in any table of
-    integers that was found, and ``settled`` says that nothing further is to be looked for.
+    integers that was found, and ``settled`` says that nothing further is to be looked for. ``values`` counts those that
+    tables were seen to have, where not all between the bounds need be possible.
     """
 
     bound: IntArray
     relaxed: FloatArray
     seen: IntArray
     settled: IntArray
+    values: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +148,10 @@ def reduce(equations: Equations, *, join: bool = True) -> Reduction:
     Raises:
         NothingFitsError: some equation cannot hold.
     """
+    if equations.inequalities is not None and equations.inequalities.size:
+        raise RequestError(
+            "statistics beside the figures are judged by the audit alone; leave them out here, and audit the release"
+        )
     starts, columns, signs = equations.starts, equations.columns, equations.signs
     lower, upper = equations.lower.copy(), equations.upper.copy()
     alone = np.arange(lower.size)
@@ -153,7 +168,9 @@ def reduce(equations: Equations, *, join: bool = True) -> Reduction:
         last = np.flatnonzero(open_ & (left[row] == 1))
         if not last.size:
             break
-        variable, value = columns[last], rhs[row[last]] * signs[last]
+        variable, value = columns[last], rhs[row[last]] // signs[last]
+        if (value * signs[last] != rhs[row[last]]).any():
+            raise NothingFitsError
         variable, once = np.unique(variable, return_index=True)
         value, equation = value[once], row[last][once]
         if ((value < lower[variable]) | (value > upper[variable])).any():
@@ -172,12 +189,19 @@ def reduce(equations: Equations, *, join: bool = True) -> Reduction:
 
 
 def _leaders(rows: _Rows, size: int) -> IntArray:
-    """Return for every position the first one that is in the same equations with the same signs."""
+    """Return for every position the first one that is in the same equations with the same signs.
+
+    What is linked with statistics of several unknowns stays on its own: not every sum of it may be possible.
+    """
+    alone, large = np.zeros(size, bool), np.abs(rows.sign) > 1
+    if large.any():
+        _, of_row, of_column = parts(rows.of, rows.column, int(rows.of.max()) + 1, size)
+        alone = np.isin(of_column, of_row[rows.of[large]])
     digest = digests(rows.column, rows.of, rows.sign, size, seed=1)
     found = np.unique(rows.column)
     _, first, which = np.unique(digest[found], return_index=True, return_inverse=True)
     leader = np.arange(size)
-    leader[found] = found[first][which]
+    leader[found] = np.where(alone[found], found, found[first][which])
     return leader
 
 
@@ -215,8 +239,8 @@ def _narrow(rows: _Rows, lower: IntArray, upper: IntArray) -> tuple[IntArray, In
     plus = sign > 0
     for _ in range(PASSES):
         # Least and largest of each term, with terms that have no bound counted apart.
-        least = np.where(plus, low[column], -high[column])
-        most = np.where(plus, high[column], -low[column])
+        least = _term(sign, np.where(plus, low[column], high[column]))
+        most = _term(sign, np.where(plus, high[column], low[column]))
         ends = []
         for term, free, none in ((most, most >= UNBOUNDED, -UNBOUNDED), (least, least <= -UNBOUNDED, UNBOUNDED)):
             finite = np.where(free, 0, term)
@@ -224,6 +248,10 @@ def _narrow(rows: _Rows, lower: IntArray, upper: IntArray) -> tuple[IntArray, In
             ends.append(np.where(np.add.reduceat(free.astype(np.int64), begins)[group] > free, none, rest))
         term_low, term_high = ends
         new_low, new_high = low.copy(), high.copy()
+        size = np.abs(sign)
+        # An end that is missing stays missing; others are divided towards the inside of the range.
+        term_low = np.where(term_low <= -UNBOUNDED, -UNBOUNDED, -(-term_low // size))
+        term_high = np.where(term_high >= UNBOUNDED, UNBOUNDED, term_high // size)
         np.maximum.at(new_low, column, np.where(plus, term_low, -term_high))
         np.minimum.at(new_high, column, np.where(plus, term_high, -term_low))
         if (new_low > new_high).any():
@@ -232,6 +260,12 @@ def _narrow(rows: _Rows, lower: IntArray, upper: IntArray) -> tuple[IntArray, In
             break
         low, high = new_low, new_high
     return low, high
+
+
+def _term(sign: IntArray, end: IntArray) -> IntArray:
+    """Return multiples of ends of ranges, missing ones still missing."""
+    free = np.abs(end) >= UNBOUNDED
+    return np.where(free, np.sign(sign) * end, sign * np.where(free, 0, end))
 
 
 def _groups(rows: _Rows, lower: IntArray, upper: IntArray, low: IntArray, high: IntArray) -> tuple[Group, ...]:

@@ -18,7 +18,7 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
 from discreet.core.statistics import Moments
-from discreet.core.text import Face, Result, figure
+from discreet.core.text import Face, Result, brief, figure
 from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights, r2_terms
 from discreet.measures.lookup import SampleLookup
 from discreet.measures.risk import check_measurable
@@ -93,7 +93,7 @@ class Estimate(Result):
             return text
         return (
             f"{text} The sample rejects this model (G² = {self.fit.g2:,.4g} on {self.fit.df:,} degrees of freedom, p = "
-            f"{self.fit.p:.2g}), so do not rely on the estimate: fit interactions, or let assess try all models."
+            f"{brief(self.fit.p, 2)}), so do not rely on the estimate: fit interactions, or let assess try all models."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
-from discreet.core.text import html_table
+from discreet.core.text import html_table, settings_text
 from discreet.table import Release, Table
 from discreet.table.figures import decimal_text
 from discreet.table.release import TRIAL
@@ -131,7 +131,7 @@ class Protected:
         return " ".join([self.changes.sentence, *self.notes, *([f"{TRIAL}."] if self.release.trial else [])])
 
     def __str__(self) -> str:
-        made = ", ".join(f"{name} {value}" for name, value in self.release.parameters.items())
+        made = settings_text(self.release.parameters)
         return f"{self.release.method}{f' ({made})' if made else ''}: {self.sentence}"
 
     __repr__ = __str__

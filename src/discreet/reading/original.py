@@ -146,7 +146,7 @@ def _refuse_release(given: Any) -> None:
         )
     raise RequestError(
         f"{given} holds a release ({method}), not the original; name the original, and this as its release "
-        f"(--release {given.name}), or see what the release alone gives away (discreet audit {given.name})"
+        f"(--released {given.name}), or see what the release alone gives away (discreet audit {given.name})"
     )
 
 
@@ -159,7 +159,7 @@ def _described(path: Path, how: Reading) -> Opened:
     if tab:
         from discreet.tabulation.argus_tab import read_tab
 
-        found = read_tab(path, how.rda, encoding=how.encoding, check=how.margins == "check").tabulation
+        found = read_tab(path, how.rda, encoding=how.encoding, recompute=how.margins == "recompute").tabulation
     else:
         from discreet.table.table_reader import read_tabulation
 

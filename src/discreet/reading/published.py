@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.errors import DataError, DiscreetError
+from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.reading.original import counts_of, describes_itself, is_frame, is_read, open_original, stated_method
 from discreet.reading.reading import Reading
 from discreet.table.figures import Figures, units_of
@@ -30,9 +30,14 @@ def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> An
     if isinstance(published, str | Path):
         if Path(published).suffix.lower() == ".tab":
             own = {name: given[name] for name in ("value", "parts", "encoding") if name in given}
+            if given.get("statistics"):
+                raise RequestError(f"{published}: a .tab file holds no statistics; give the published file (.csv)")
             return read_tab_release(published, **own)
         return read_release(published, **given)
-    return release_from_frame(published, **given) if is_frame(published) else published
+    if not is_frame(published):
+        return published
+    # A frame has no text of its own.
+    return release_from_frame(published, **{n: one for n, one in given.items() if n not in ("encoding", "delimiter")})
 
 
 def open_released(released: Any, reading: Reading) -> Any:

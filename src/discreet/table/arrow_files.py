@@ -93,7 +93,8 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
 
 def _sheet(content: bytes, file: Path) -> pa.Table:
     """Return the only sheet with anything in it: names from its first row, all else as text, as in a CSV file."""
-    sheets = _sheets(content, file)
+    whole = sheet_rows(content, file)
+    sheets = {title: [row for row in rows if any(cell is not None for cell in row)] for title, rows in whole.items()}
     filled = [title for title, found in sheets.items() if found]
     if not filled:
         raise DataError(f"{file} is empty; a table needs at least one cell")
@@ -106,15 +107,15 @@ def _sheet(content: bytes, file: Path) -> pa.Table:
     names = ["" if cell is None else str(cell).strip() for cell in rows[0]]
     while names and not names[-1]:
         names.pop()
-    texts = [[_text(cell) for cell in row[: len(names)]] + [""] * (len(names) - len(row)) for row in rows[1:]]
+    texts = [[cell_text(cell) for cell in row[: len(names)]] + [""] * (len(names) - len(row)) for row in rows[1:]]
     if not names or not texts:
         raise DataError(f"{file} has no rows below its header; a table needs at least one cell")
     arrays = [pa.array(column, pa.string()) for column in zip(*texts, strict=True)]
     return pa.Table.from_arrays(arrays, names=names)
 
 
-def _sheets(content: bytes, file: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the rows of every sheet of a workbook that have anything in them."""
+def sheet_rows(content: bytes, file: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of every sheet of a workbook, empty ones included."""
     try:
         import openpyxl
     except ImportError:
@@ -132,10 +133,7 @@ def _sheets(content: bytes, file: Path) -> dict[str, list[tuple[Any, ...]]]:
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         if formulas:
             _refuse_formulas(book, openpyxl.load_workbook(io.BytesIO(content), read_only=True), file)
-        return {
-            sheet.title: [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
-            for sheet in book.worksheets
-        }
+        return {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
     except DiscreetError:
         raise
     except Exception as error:
@@ -155,7 +153,8 @@ def _refuse_formulas(values: Any, formulas: Any, file: Path) -> None:
                     )
 
 
-def _text(cell: object) -> str:
+def cell_text(cell: object) -> str:
+    """Return a cell of a workbook as a CSV file would hold it."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return "" if cell is None else str(cell).strip()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -46,21 +48,51 @@ def coded_labels(name: str, labels: Iterable[object], where: Where) -> Coded:
 
 
 def coded_arrow(name: str, column: pa.ChunkedArray, where: Where) -> Coded:
-    """Code an Arrow column; a dictionary keeps its categories and their order, used or not."""
+    """Code an Arrow column; a dictionary keeps its categories and their order, used or not.
+
+    Other categories come in the order of their first rows, unless that is the alphabet's and splits numbers.
+    """
     import pyarrow as pa
 
     if column.null_count:
         row = column.is_null().index(True).as_py()
         raise DataError(f"{where(row)}: dimension {name!r} has no category there; label every row")
     try:
-        if not pa.types.is_dictionary(column.type):
+        plain = not pa.types.is_dictionary(column.type)
+        if plain:
             column = column.dictionary_encode()
         column = column.unify_dictionaries()
     except pa.ArrowException:
         raise DataError(f"dimension {name!r} is of type {column.type}; label it with texts or numbers") from None
     categories = [str(label) for label in column.chunk(0).dictionary.to_pylist()]
-    codes = numpy_from_arrow(pa.chunked_array([chunk.indices for chunk in column.chunks]))
-    return _labelled(name, Coded(codes.astype(np.int64), categories), where)
+    codes = numpy_from_arrow(pa.chunked_array([chunk.indices for chunk in column.chunks])).astype(np.int64)
+    if plain and (order := natural_order(categories)) is not None:
+        codes, categories = np.argsort(order)[codes], [categories[i] for i in order]
+    return _labelled(name, Coded(codes, categories), where)
+
+
+def natural_order(labels: Sequence[str]) -> list[int] | None:
+    """Return the order of labels as people count, if they are sorted as texts and that differs; otherwise None.
+
+    Labels without a digit, such as a total, keep their places.
+
+    >>> natural_order(["Total", "1", "10", "11", "2"]), natural_order(["2", "1", "10"]), natural_order(["a", "b"])
+    ([0, 1, 4, 2, 3], None, None)
+    """
+    numbered = [i for i, label in enumerate(labels) if re.search("[0-9]", label)]
+    if not all(labels[i] <= labels[j] for i, j in pairwise(numbered)):
+        return None
+    counted = sorted(numbered, key=lambda i: _natural(labels[i]))
+    order = list(range(len(labels)))
+    for place, i in zip(numbered, counted, strict=True):
+        order[place] = i
+    return None if counted == numbered else order
+
+
+def _natural(label: str) -> list[tuple[str, int, str]]:
+    """Return what sorts a label by its texts and, between them, by its numbers."""
+    texts, numbers = re.split("[0-9]+", label), re.findall("[0-9]+", label)
+    return [(text, int(number), number) for text, number in zip(texts, [*numbers, "0"], strict=True)]
 
 
 def _labelled(name: str, coded: Coded, where: Where) -> Coded:

@@ -3,18 +3,22 @@
 A position is a cell, a subtotal or a total. Each has a range: a single value if it is published exactly, a few if it is
 rounded, everything if it is hidden. Each equation says that a position is the sum of others along one dimension. So
 hidden figures meet only where they share a total, and fall into small groups.
+
+Statistics beside the figures bound sums of them. Other measures of the same cells, such as the sums behind means, have
+positions of their own behind those of the figures, with the same equations.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from discreet.core.errors import InfeasibleError, LimitError, RequestError, require
 from discreet.core.numerics import BoolArray, IntArray, whole_where_near
+from discreet.core.sparse import starts_of
 from discreet.table.blocks import Asked, lay_blocks, relations_of
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.grid import locate
@@ -22,6 +26,8 @@ from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.overlay import Overlay, only_open, places
 from discreet.table.release import Published, parts_of
 from discreet.table.space import Space, space_of
+from discreet.table.statistic import StatisticColumn
+from discreet.table.statistic_rows import Inequalities, Measured
 
 LARGEST = 30_000_000
 """The most positions that are laid out: a round figure, at which their ranges and sources take about 2 GB."""
@@ -56,6 +62,10 @@ class Equations:
     ``positions`` are sorted. ``source`` is the published table that shows a position, -1 for none, and ``row`` its
     place there. ``hidden`` is true where a table marks the position as suppressed. ``draws`` numbers the releases that
     the tables belong to: what is random in one says nothing of another; empty for a single release.
+
+    Each of the ``measures`` has all positions, one measure after the other. ``inequalities`` are what statistics say,
+    and ``reasons`` tell why the range of a position is narrower at its lower or upper end than its own figure says.
+    ``unjudged`` are columns of statistics of which it is not known what they say.
     """
 
     space: Space
@@ -73,6 +83,21 @@ class Equations:
     sums: tuple[str, ...] = ()
     draws: tuple[int, ...] = ()
     layout: Layout | None = None
+    measures: tuple[str, ...] = ("",)
+    measured: Measured | None = None
+    inequalities: Inequalities | None = None
+    reasons: Mapping[tuple[int, bool], Callable[[], str]] = field(default_factory=dict)
+    unjudged: tuple[str, ...] = ()
+
+    @property
+    def stated(self) -> int:
+        """How many positions all measures have; sums that are asked about follow."""
+        return self.positions.size * len(self.measures)
+
+    @property
+    def statistics(self) -> tuple[StatisticColumn, ...]:
+        """The columns of statistics beside the figures."""
+        return () if self.measured is None else self.measured.columns
 
     @property
     def exact(self) -> BoolArray:
@@ -81,15 +106,18 @@ class Equations:
         return same
 
     def find(self, cell: Mapping[str, object]) -> int:
-        """Return the index of a cell among the positions."""
-        position = self.space.position(cell)
+        """Return the index of a cell among the positions; the label of ``measure`` is that of another measure."""
+        labels = dict(cell)
+        measure = str(labels.pop("measure", "")) if len(self.measures) > 1 else ""
+        require([measure], self.measures, "what is published has no measure")
+        position = self.space.position(labels)
         at = int(locate(self.positions, np.array(position)))
         if at < 0:
             raise RequestError(
                 f"cell {self.space.describe(position)} is crossed by no published table; ask about the dimensions "
                 "together (about=, --about)"
             )
-        return at
+        return at + self.measures.index(measure) * self.positions.size
 
     def locate(self, positions: IntArray) -> IntArray:
         """Return the indices of positions of the space, -1 where none is stated."""
@@ -97,19 +125,24 @@ class Equations:
 
     def rows_of(self, part: Figures) -> IntArray:
         """Return where the rows of a published table are among the positions."""
-        return places(self.space, self.positions, part)
+        measure = self.measures.index(part.measure) if part.measure else 0
+        return places(self.space, self.positions, part) + measure * self.positions.size
 
     def describe(self, i: int) -> str:
         """Return a position as a phrase."""
-        if i >= self.positions.size:
-            return self.sums[i - self.positions.size]
-        return self.space.describe(int(self.positions[i]))
+        if i >= self.stated:
+            return self.sums[i - self.stated]
+        measure, place = divmod(i, self.positions.size)
+        cell = self.space.describe(int(self.positions[place]))
+        return f"{self.measures[measure]} of {cell}" if measure else cell
 
     def cell(self, i: int) -> dict[str, str]:
         """Return the labels of a position by dimension."""
-        if i >= self.positions.size:
-            return {"sum": self.sums[i - self.positions.size]}
-        return self.space.label(int(self.positions[i]))
+        if i >= self.stated:
+            return {"sum": self.sums[i - self.stated]}
+        measure, place = divmod(i, self.positions.size)
+        labels = self.space.label(int(self.positions[place]))
+        return {"measure": self.measures[measure], **labels} if measure else labels
 
     def text(self, value: float) -> str:
         """Return a value in units of the last decimal as people write it."""
@@ -272,21 +305,78 @@ def equations_of(
     3 equations over 9 positions, 2 of them not exact
     """
     parts = parts_of(releases)
+    beside = any(part.statistics or part.measure for part in parts)
+    if beside:
+        # A statistic may be of sums that no table shows.
+        asked = None
     if layout is None or not layout.serves(parts, about, asked):
-        layout = _lay_out(parts, about, asked)
-    space, positions = layout.space, layout.positions
+        layout = lay_out(parts, about, asked)
     decimals = max(part.decimals for part in parts)
-    scale = 10**decimals
-    state = Overlay(
-        space, parts, positions, decimals, round(least * scale), None if most is None else round(most * scale)
+    ends = round(least * 10**decimals), None if most is None else round(most * 10**decimals)
+    measured = Measured(layout.space, layout.positions, parts, _same_decimals(parts)) if beside else None
+    measures = ("",) if measured is None else measured.measures
+    states = _laid_over(layout, parts, decimals, ends, measured)
+    rows = _stacked([only_open(*layout.sums, state) for state in states], layout.positions.size)
+    lower, upper, source, row, hidden = (
+        np.concatenate([getattr(state, name) for state in states])
+        for name in ("lower", "upper", "source", "row", "hidden")
     )
-    for i, part in enumerate(parts):
-        state.add(i, part)
-    known = (state.lower, state.upper, state.source, state.row, state.hidden)
-    return Equations(space, parts, positions, *known, *only_open(*layout.sums, state), decimals=decimals, layout=layout)
+    return Equations(
+        layout.space,
+        parts,
+        layout.positions,
+        lower,
+        upper,
+        source,
+        row,
+        hidden,
+        *rows,
+        decimals=decimals,
+        layout=layout,
+        measures=measures,
+        measured=measured,
+        inequalities=None if measured is None else measured.inequalities(),
+    )
 
 
-def _lay_out(parts: tuple[Figures, ...], about: Sequence[str], asked: Asked | None) -> Layout:
+def _laid_over(
+    layout: Layout, parts: tuple[Figures, ...], decimals: int, ends: tuple[int, int | None], measured: Measured | None
+) -> list[Overlay]:
+    """Return what tables say of every position, for each measure."""
+    states: list[Overlay] = []
+    for number, measure in enumerate(("",) if measured is None else measured.measures):
+        unpublished = measured is not None and number >= measured.published
+        states.append(Overlay(layout.space, parts, layout.positions, decimals, *((0, None) if unpublished else ends)))
+        for i, part in enumerate(parts):
+            if part.measure == measure and not unpublished:
+                states[-1].add(i, part)
+        if measured is not None and unpublished:
+            measured.confine(number, states)
+    return states
+
+
+def _same_decimals(parts: Sequence[Figures]) -> int:
+    """Return the decimals of tables beside which there are statistics; refuse measures in different units."""
+    found = {part.decimals: part for part in parts}
+    if len(found) > 1:
+        one, other = list(found.values())[:2]
+        raise RequestError(
+            f"{one.measure or one.figure} has {one.decimals} decimals and {other.measure or other.figure} "
+            f"{other.decimals}; statistics are judged over integers in one unit: give both with the same decimals"
+        )
+    return next(iter(found))
+
+
+def _stacked(several: Sequence[tuple[IntArray, IntArray, IntArray]], size: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Put the equations of several measures under each other, the positions of each behind those before."""
+    if len(several) == 1:
+        return several[0]
+    lengths = np.concatenate([np.diff(starts) for starts, _, _ in several])
+    columns = np.concatenate([columns + number * size for number, (_, columns, _) in enumerate(several)])
+    return starts_of(lengths), columns, np.concatenate([signs for _, _, signs in several])
+
+
+def lay_out(parts: tuple[Figures, ...], about: Sequence[str], asked: Asked | None) -> Layout:
     """Lay out the positions and sums of linked tables."""
     space = space_of(parts)
     require(about, space.names, "what is published has no dimension")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
+from discreet.table.axis import Axis
 from discreet.table.frequencies import Frequencies
-from discreet.table.grid import Copied, repeated
+from discreet.table.grid import Copied, locate, repeated
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT, SUPPRESSED, Kind
+from discreet.table.statistic import StatisticColumn
 from discreet.table.tabulation import Tabulation
 
 Absent: TypeAlias = Literal["empty", "unpublished"]
@@ -31,6 +33,9 @@ class Figures(Copied):
     integers in units of the last decimal published: 12.5 with one decimal is 125. A hidden figure has the value 0 and
     the kind ``suppressed``. A figure of the kind ``interval`` has the least possible value, and ``upper`` holds the
     largest; for others ``upper`` says nothing. Nothing of the original is held beside what is published.
+
+    ``statistics`` are published beside the figures, which definitions call ``figure``. A table of another quantity, in
+    the same cells, has a ``measure`` of its own.
 
     >>> shown = Figures.from_array([[3, None], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> shown.hidden.tolist()
@@ -48,6 +53,9 @@ class Figures(Copied):
     hierarchies: Mapping[str, tuple[Hierarchy, ...]] = field(default_factory=dict)
     absent: Absent = "empty"
     upper: IntArray | None = None
+    measure: str = ""
+    figure: str = "count"
+    statistics: tuple[StatisticColumn, ...] = ()
 
     def __post_init__(self) -> None:
         labels = {name: tuple(str(label) for label in found) for name, found in self.labels.items()}
@@ -320,6 +328,10 @@ class Figures(Copied):
     __repr__ = __str__
 
 
+MOST_DECIMALS = 6
+"""The most decimals of amounts that are kept: a round choice, a millionth of the unit."""
+
+
 def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntArray, int]:
     """Return the sums of a response, or the counts, as integers in units of their last decimal, and the decimals."""
     tabulation.check_publishable()
@@ -328,8 +340,38 @@ def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntAr
     chosen = tabulation.responses[0 if response is None else tabulation.response(response)]
     # A large sum is known to a few units of its last binary digit only.
     near = np.maximum(4 * np.finfo(np.float64).eps * np.abs(chosen.sums), 1e-9)
-    decimals = next((d for d in range(7) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all()), 6)
-    return np.rint(chosen.sums * 10**decimals).astype(np.int64), decimals
+    exact = (d for d in range(MOST_DECIMALS + 1) if (np.abs(chosen.sums - np.round(chosen.sums, d)) <= near).all())
+    decimals = next(exact, None)
+    units = np.rint(chosen.sums * 10 ** (MOST_DECIMALS if decimals is None else decimals)).astype(np.int64)
+    return (_adding_up(tabulation, units), MOST_DECIMALS) if decimals is None else (units, decimals)
+
+
+def families_of(tabulation: Tabulation) -> Iterator[tuple[Axis, int, IntArray, IntArray]]:
+    """Yield the axis, the number of children, the rows of children and those of their sums, for every sum of cells.
+
+    Finer sums come first, and the sums along one dimension before those along the next.
+    """
+    for number, axis in enumerate(tabulation.axes):
+        codes = tabulation.codes(axis.name)
+        for parent, children in reversed(axis.families()):
+            rows = np.flatnonzero(np.isin(codes, children))
+            slot = locate(tabulation.cells, tabulation.grid.moved(tabulation.cells[rows], number, parent))
+            yield axis, children.size, rows[slot >= 0], slot[slot >= 0]
+
+
+def _adding_up(tabulation: Tabulation, units: IntArray) -> IntArray:
+    """Return amounts that were rounded to the last decimal with margins that are the sums of what is in them.
+
+    Margins that are further off than rounding explains stay as they are, and are refused where they are used.
+    """
+    found = units.copy()
+    for _, _, rows, slot in families_of(tabulation):
+        sums = np.zeros_like(found)
+        np.add.at(sums, slot, found[rows])
+        times = np.bincount(slot, minlength=found.size)
+        near = (times > 0) & (np.abs(sums - units) <= len(tabulation))
+        found[near] = sums[near]
+    return found
 
 
 def decimal_texts(values: IntArray, decimals: int) -> npt.NDArray[np.str_]:

@@ -49,6 +49,7 @@ class Inspection:
     options: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, Any] | None = None
     method: str = ""
+    statistics: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -67,6 +68,7 @@ class Inspection:
         found = {"name": self.name, "content": self.content, "sentence": self.sentence, "rows": self.rows}
         columns = [{**one._asdict(), "labels": list(one.labels)} for one in self.columns]
         found |= {"columns": columns, "options": dict(self.options), "method": self.method}
+        found |= {"statistics": list(self.statistics)} if self.statistics else {}
         return found if self.cells is None else {**found, "cells": dict(self.cells)}
 
     def __str__(self) -> str:
@@ -74,7 +76,8 @@ class Inspection:
             [one.name, "numbers" if one.numeric else "labels", f"{one.distinct:,}", ", ".join(one.labels)]
             for one in self.columns
         ]
-        return "\n".join([self.sentence, columns(["column", "holds", "different", "such as"], rows)])
+        listed = columns(["column", "holds", "different", "such as"], rows)
+        return "\n".join([self.sentence, listed, *self.statistics])
 
 
 def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-8", **reading: Any) -> Inspection:
@@ -87,6 +90,9 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
         reading: options of :func:`~discreet.table.release_reader.read_release` that replace what is proposed.
     """
     file = Path(path)
+    beside = {name: reading.pop(name, None) for name in ("statistics", "numbers", "notes", "marks")}
+    if beside["statistics"]:
+        return _with_statistics(file, encoding, reading, beside)
     arrow = read_arrow(file, encoding=encoding, delimiter=reading.get("delimiter"))
     if arrow.num_rows == 0:
         raise DataError(f"{file} has no rows; a table needs at least one cell")
@@ -110,6 +116,26 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     shown = _cells(file, content, proposed, encoding) if cells and content != "records" else None
     method = "" if note is None else str(note.get("method", ""))
     return Inspection(file.name, content, arrow.num_rows, found, proposed, shown, method)
+
+
+def _with_statistics(file: Path, encoding: str, reading: Mapping[str, Any], beside: Mapping[str, Any]) -> Inspection:
+    """Say what a release with statistics holds, and what each of them means."""
+    given: dict[str, Any] = {name: one for name, one in reading.items() if one and name not in ("count", "dimensions")}
+    given |= {"value": reading.get("count"), "dimensions": _names(reading.get("dimensions"))}
+    given |= {name: one for name, one in beside.items() if one}
+    main, *others = read_release(file, encoding=encoding, **given).parts()
+    arrow = read_arrow(file, encoding=encoding, delimiter=reading.get("delimiter"))
+    found = tuple(_column(str(name), arrow.column(i)) for i, name in enumerate(arrow.column_names))
+    told = [f"{main.figure}: figures, {len(main):,}, {int(main.hidden.sum()):,} of them hidden"]
+    told += [f"{part.measure}: a measure, {int(part.hidden.sum()):,} figures of it hidden" for part in others]
+    for column in main.statistics:
+        line = str(column)
+        if len(column):
+            per, ends = 2 * 10**column.decimals, column.admitted
+            line += f"; {column.text(0)} is from {int(ends.low[0]) / per:g} to {int(ends.high[0]) / per:g}"
+        told.append(line)
+    options = {name: str(one) for name, one in reading.items() if one}
+    return Inspection(file.name, "release", arrow.num_rows, found, options, statistics=tuple(told))
 
 
 def _names(listed: str | None) -> list[str] | None:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.text import settings_text
 from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Copied
@@ -109,7 +110,7 @@ class Release(Copied):
 
     @property
     def _made(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        return settings_text(self.parameters)
 
     def __str__(self) -> str:
         shown = [str(part) for part in (self.inner, *self.figures) if part is not None]

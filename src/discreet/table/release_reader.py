@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias, TypedDict, Unpack
+from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -27,6 +26,17 @@ from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
 from discreet.table.release_writer import GROUPS, MERGES, ROWS, SUMS, TRIAL_MARK, groups_from_text, kind_from_text
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
+from discreet.table.statistic import Statistic
+from discreet.table.statistic_reader import (
+    SIGNS,
+    StatisticTexts,
+    Texts,
+    Written,
+    definitions_of,
+    read_column,
+    split_brackets,
+    taken_out,
+)
 from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
@@ -39,7 +49,6 @@ STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
 """How a figure was made, and of how many rows it is one."""
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 """A figure: digits with a point."""
-Texts: TypeAlias = npt.NDArray[np.object_]
 Labels: TypeAlias = Mapping[str, Coded]
 Groups: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 Trees: TypeAlias = Mapping[str, tuple[Hierarchy, ...]]
@@ -68,6 +77,13 @@ class ReleaseOptions(TypedDict, total=False):
             it in a hierarchy, or without any of all others in the file.
         absent: whether inner cells without a row are ``"empty"``, the default, or ``"unpublished"``.
         name: what messages and proofs call this table; by default the file's name.
+        statistics: what stands beside the figures, by column: definitions as :class:`Statistic` takes them
+            (``{"pct": "percentage, over=sex"}``), or a TOML file of them. Other columns that they are computed from
+            are published measures.
+        measure: what definitions beside other tables call the figures of this one, as the population that rates are
+            per; nothing for the figures that are audited.
+        numbers: how 1234.5 is written, as ``"1 234,5"``.
+        notes: signs behind a number that mark a note, as ``"*†"``.
     """
 
     value: str | None
@@ -83,6 +99,10 @@ class ReleaseOptions(TypedDict, total=False):
     parts: Mapping[str, Sequence[str]] | None
     absent: Absent
     name: str | None
+    statistics: Mapping[str, Any] | Sequence[str] | str | Path | None
+    measure: str
+    numbers: str | None
+    notes: str | None
 
 
 def read_release(
@@ -164,11 +184,44 @@ def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups]:
     return pa.array(kinds, pa.string()).take(coded.indices), found[MERGES], found[SUMS]
 
 
-def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions, groups: Groups = MappingProxyType({})) -> Figures:
-    """Build figures from columns, with groups that they state; `where` names the place of a row in messages."""
+def _figures(
+    arrow: pa.Table, where: Where, how: ReleaseOptions, groups: Groups = MappingProxyType({})
+) -> tuple[Figures, ...]:
+    """Build figures from columns, with groups that they state, and those of other measures.
+
+    `where` names the place of a row in messages.
+    """
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a release needs at least one figure")
-    labels, texts, beside, where = _columns(arrow, where, how)
+    definitions, written = definitions_of(how.get("statistics")), Written.of(how.get("numbers"), how.get("notes"))
+    marks = [mark.strip() for mark in _meanings(how.get("marks", MARKS), None)]
+    columns = _columns(arrow, where, how, definitions)
+    texts, behind = columns.texts, np.zeros(0, object)
+    if any(one.inside for one in definitions.values()):
+        texts, behind = split_brackets(texts, marks)
+    columns = columns._replace(texts=written.plain(texts))
+    main = replace(_built(columns, how, groups), figure=columns.figure, measure=how.get("measure", ""))
+    stated = []
+    for name, statistic in definitions.items():
+        entries = behind if statistic.inside else columns.aside[name]
+        floating = not statistic.inside and columns.floating.get(name, False)
+        shown = written.plain(entries, SIGNS)
+        stated.append(read_column(name, statistic, shown, main.codes, marks, columns.where, floating=floating))
+    others = [
+        replace(
+            _built(columns._replace(texts=written.plain(entries), beside={}), {**how, "name": name}, groups),
+            measure=name,
+            figure=name,
+        )
+        for name, entries in columns.aside.items()
+        if name not in definitions
+    ]
+    return replace(main, statistics=tuple(stated)), *others
+
+
+def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
+    """Build the figures of one measure."""
+    labels, texts, beside, where = columns[:4]
     _refuse_notes(labels, texts, where)
     kind = how.get("kind", EXACT)
     margins = how.get("margins") or kind
@@ -214,24 +267,55 @@ def _figures(arrow: pa.Table, where: Where, how: ReleaseOptions, groups: Groups 
     ).marked()
 
 
-def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions) -> tuple[Labels, Texts, Mapping[str, Texts], Where]:
-    """Return the labels, the figures, what is said of them in columns beside them, and the places of rows."""
+class _Columns(NamedTuple):
+    """The labels, the figures, what is said of them in columns beside them, the places of rows, and the rest.
+
+    ``aside`` are texts of statistics and of other measures, ``floating`` says which a file stores as binary numbers.
+    """
+
+    labels: Labels
+    texts: Texts
+    beside: Mapping[str, Texts]
+    where: Where
+    figure: str
+    aside: Mapping[str, Texts]
+    floating: Mapping[str, bool]
+
+
+def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Mapping[str, Statistic]) -> _Columns:
+    """Sort out the columns."""
     dimensions, total = how.get("dimensions"), how.get("total", TOTAL)
+    wide = how.get("layout") == "wide" or any(one.ending for one in definitions.values())
+    names = [str(name) for name in arrow.column_names]
+    figure = how.get("value") or next((name for name in FIGURES if name in names), None)
+    taken = taken_out(arrow, definitions, None if wide else figure or "", dimensions or names[:1])
     read = roles(
-        arrow,
+        taken.plain,
         figure=how.get("value"),
         dimensions=dimensions,
-        layout=how.get("layout", "auto"),
+        layout="wide" if wide else how.get("layout", "auto"),
         total=total,
         marks=how.get("marks", MARKS),
     )
+    floating = {name: pa.types.is_floating(column.type) for name, column in taken.columns.items()}
     if read.figure is None:
-        labels, texts, where = unpivot(arrow, dimensions, where, _texts)
-        return labels, texts, {}, where
-    labels = {name: coded_arrow(name, arrow[name], where) for name in read.dimensions}
-    texts = _texts(arrow[read.figure], where)
+        labels, texts, at = unpivot(taken.plain, dimensions, where, _texts)
+        aside = {name: _unpivoted(taken, name, dimensions or names[:1], where) for name in taken.beside}
+        floats = {name: any(floating[column] for column in several) for name, several in taken.beside.items()}
+        return _Columns(labels, texts, {}, at, "cells", aside, floats)
+    labels = {name: coded_arrow(name, taken.plain[name], where) for name in read.dimensions}
+    texts = _texts(taken.plain[read.figure], where)
     about = () if {PUBLISHED_AS, *ENDS} & set(read.dimensions) else (PUBLISHED_AS, *ENDS)
-    return labels, texts, {n: _texts(arrow[n], where) for n in about if n in arrow.column_names}, where
+    beside = {n: _texts(arrow[n], where) for n in about if n in taken.plain.column_names}
+    aside = {name: _texts(column, where) for name, column in taken.columns.items()}
+    return _Columns(labels, texts, beside, where, read.figure, aside, floating)
+
+
+def _unpivoted(taken: StatisticTexts, name: str, keys: Sequence[str], where: Where) -> Texts:
+    """Return the statistics beside a cross-table in the order of its figures; nothing where there is none."""
+    found = {category: _texts(taken.columns[column], where) for column, category in taken.beside[name].items()}
+    none = np.full(taken.plain.num_rows, "", object)
+    return np.concatenate([found.get(str(one), none) for one in taken.plain.column_names if str(one) not in keys])
 
 
 def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:

@@ -51,6 +51,7 @@ def write_figures(
     suffix = file.suffix.lower()
     if suffix not in (".csv", ".txt", ".parquet"):
         raise refuse_format(file, ".csv", ".parquet")
+    _refuse_beside(parts, suffix, value)
     names = [file] if len(parts) == 1 else [file.with_stem(f"{file.stem}-{i}") for i in range(1, len(parts) + 1)]
     marks = None if suffix == ".parquet" else mark
     columns = [_columns(part, value, marks, about) for part in parts]
@@ -61,6 +62,19 @@ def write_figures(
         else:
             write_csv(pa.table(data), name)
     return tuple(names)
+
+
+def _refuse_beside(parts: Sequence[Figures], suffix: str, value: str) -> None:
+    """Refuse what would be lost: measures in files of their own, and statistics where nothing says what they are."""
+    for part in parts:
+        if part.measure or (part.statistics and suffix == ".parquet"):
+            raise RequestError(
+                f"{part.measure or part.statistics[0].name} stands beside the figures; such a release is written "
+                "as CSV, one measure at a time: name a .csv file"
+            )
+        taken = {value, PUBLISHED_AS, *ENDS, *part.names} & {column.name for column in part.statistics}
+        if taken:
+            raise RequestError(f"a statistic and a column are both called {taken.pop()!r}; rename one of them")
 
 
 def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, object]:
@@ -135,6 +149,7 @@ def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, ob
     else:
         shown = decimal_texts(part.values, part.decimals)
         data[value] = pa.array(np.where(covered, mark, shown).tolist(), pa.string())
+        data |= _statistics(part, mark)
     for name, numbers in zip(ENDS, ends, strict=False):
         data[name] = _numbers(numbers, part.decimals, ~is_interval)
     # What a mark leaves open is said, too: a reader who sees zeros would take hidden figures to be above 0.
@@ -151,6 +166,17 @@ def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, ob
     told = stated + f" {ROWS}={len(part)}" + _group_texts(part, about) + (TRIAL_MARK if about["trial"] else "")
     data[PUBLISHED_AS] = pa.array(told.tolist(), pa.string())
     return data
+
+
+def _statistics(part: Figures, mark: str) -> dict[str, pa.Array]:
+    """Return a column of texts for each statistic, with the mark where it is not published."""
+    found, place = {}, {tuple(codes): row for row, codes in enumerate(part.codes.tolist())}
+    for column in part.statistics:
+        texts = [mark] * len(part)
+        for row, codes in enumerate(column.codes.tolist()):
+            texts[place[tuple(codes)]] = column.text(row).rstrip("%")
+        found[column.name] = pa.array(texts, pa.string())
+    return found
 
 
 def _numbers(values: IntArray, decimals: int, nothing: BoolArray) -> pa.Array:

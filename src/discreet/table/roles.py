@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
@@ -102,6 +102,7 @@ def roles(
     if dimensions is None:
         known = {POSSIBLE, PUBLISHED_AS, *(ENDS if set(ENDS) <= set(names) else ())}
         dimensions = [name for name in others if name not in known]
+        dimensions = [name for name in dimensions if not aside.is_index(name, dimensions)]
         aside.check_long(dimensions)
     require(dimensions, others, "there is no dimension column")
     if not dimensions:
@@ -154,9 +155,17 @@ class _Aside:
         if odd:
             raise RequestError(
                 f"column {odd[0]!r} looks like a statistic ({self._why(odd[0])}), not like a category that has counts; "
+                "say of a release which columns hold statistics (--statistic 'pct=percentage, over=column, ending=%'), "
                 "leave it out of the file (what is left out is not judged), or say that every column but the first is "
                 "a category (layout='wide', --layout wide)"
             )
+
+    def is_index(self, name: str, dimensions: Sequence[str]) -> bool:
+        """Say whether a first column without a name only numbers the rows, which the other columns tell apart."""
+        others = [other for other in dimensions if other != name]
+        if name != self.names[0] or not UNNAMED.fullmatch(name) or not others:
+            return False
+        return _numbers_rows(self.arrow.column(0)) and self._tell_apart(others)
 
     def check_long(self, dimensions: Sequence[str]) -> None:
         """Refuse columns that look like statistics, or like a numbering of the rows."""
@@ -170,13 +179,30 @@ class _Aside:
         why = self._why(odd[0]) if odd else "it has a number of its own in nearly every row, which others tell apart"
         odd = odd or [name for name in dimensions if self._needless(name, dimensions)]
         if not odd:
+            self._refuse_labels(dimensions)
             return
         rest = [name for name in dimensions if name not in odd] or list(dimensions[:1])
         raise RequestError(
-            f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; name the columns that classify: "
+            f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; say what it is in a "
+            f"release (--statistic '{odd[-1]}=percentage, over={rest[0]}'), or name the columns that classify: "
             f"without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is left out and not judged, or "
             f"with it (--dimensions {','.join(dimensions)}), and each of its values is a category"
         )
+
+    def _refuse_labels(self, dimensions: Sequence[str]) -> None:
+        """Refuse a column of labels beside that of their codes: crossed, they would make cells that cannot occur."""
+        counts = {name: pc.count_distinct(_plain(self.arrow[name]), mode="all").as_py() for name in dimensions}
+        for code, label in combinations(dimensions, 2):
+            number = counts[code]
+            # Of two rows nothing can be told; in a table of three or more, codes and labels go in pairs.
+            if number != counts[label] or number < 3 or self._distinct([code, label]) != number:
+                continue
+            rest = [name for name in dimensions if name != label]
+            raise RequestError(
+                f"columns {code!r} and {label!r} say the same: each of the {number} entries of one goes with one of "
+                f"the other, as codes and their labels do; name the columns that classify, without one of them "
+                f"(dimensions={rest}, --dimensions {','.join(rest)})"
+            )
 
     def _why(self, name: str) -> str:
         return "its name says so" if called_statistic(name) else "it has decimals or a % sign"
@@ -187,10 +213,16 @@ class _Aside:
         column = self.arrow[name]
         if rows < 2 or not others or not numeric(column, self.beside):
             return False
-        if 2 * pc.count_distinct(_plain(column), mode="all").as_py() <= rows:
-            return False
-        plain = pa.Table.from_arrays([_plain(self.arrow[other]) for other in others], names=others)
-        return bool(plain.group_by(others).aggregate([]).num_rows == rows)
+        return 2 * pc.count_distinct(_plain(column), mode="all").as_py() > rows and self._tell_apart(others)
+
+    def _tell_apart(self, names: Sequence[str]) -> bool:
+        """Say whether some columns tell all rows apart."""
+        return self._distinct(names) == len(self.arrow)
+
+    def _distinct(self, names: Sequence[str]) -> int:
+        """Return how many different rows some columns have."""
+        plain = pa.Table.from_arrays([_plain(self.arrow[name]) for name in names], names=list(names))
+        return int(plain.group_by(list(names)).aggregate([]).num_rows)
 
     def _refuse_unnamed(self, i: int, rest: str) -> None:
         shown = f" ({self.names[i]!r})" if self.names[i].strip() else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from discreet.core.files import write_text
 from discreet.core.numerics import FloatArray, IntArray, first_true
 from discreet.table.arrow_files import errors_of
 from discreet.table.axis import Axis
-from discreet.table.figures import Figures
-from discreet.table.grid import Grid, locate, recode
+from discreet.table.figures import Figures, families_of
+from discreet.table.grid import Grid, recode
 from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.table.inspection import SHOWN, InspectedColumn, Inspection, figures_dict
 from discreet.table.tabulation import Tabulation
@@ -41,12 +40,17 @@ class TabularFile:
 
 
 def read_tab(
-    path: str | Path, rda: str | Path | None = None, *, encoding: str = "utf-8", check: bool = True
+    path: str | Path,
+    rda: str | Path | None = None,
+    *,
+    encoding: str = "utf-8",
+    check: bool = True,
+    recompute: bool = False,
 ) -> TabularFile:
     """Read a table of τ-ARGUS, by default with the ``.rda`` file of the same name and encoding.
 
     Codes that a hierarchy file omits are placed under the total. With ``check`` every margin must be the sum of its
-    cells, up to the rounding of the decimals; without, margins are recomputed from the cells.
+    cells, up to the rounding of the decimals; with ``recompute`` margins are recomputed from the cells.
     """
     file = Path(path)
     metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
@@ -86,10 +90,10 @@ def read_tab(
     with errors_of(file):
         rounding = max((0.5 * 10.0 ** -_stated_decimals(one) for one in responses), default=0.0)
         level.refuse_contradictions(tabulation.describe, rounding)
-    if check:
-        _check_sums(tabulation, file, responses)
-    else:
+    if recompute:
         tabulation = _recomputed(tabulation)
+    elif check:
+        _check_sums(tabulation, file, responses)
     status = metadata.of("status")
     marks = tuple(columns[status[0].name][i].strip() for i in order) if status else None
     cost, lower, upper = (next(iter(numbers(role)), None) for role in ("cost", "lower", "upper"))
@@ -130,25 +134,12 @@ def _margins(axes: tuple[Axis, ...], cells: IntArray) -> tuple[tuple[str, ...], 
     return tuple(sorted(found, key=lambda margin: (len(margin), [names.index(name) for name in margin])))
 
 
-def _families(tabulation: Tabulation) -> Iterator[tuple[Axis, int, IntArray, IntArray]]:
-    """Yield the axis, the number of children, the rows of children and those of their sums, for every sum of cells.
-
-    Finer sums come first: a wrong subtotal is named before the total that it no longer adds up to.
-    """
-    for number, axis in enumerate(tabulation.axes):
-        codes = tabulation.codes(axis.name)
-        for parent, children in reversed(axis.families()):
-            rows = np.flatnonzero(np.isin(codes, children))
-            slot = locate(tabulation.cells, tabulation.grid.moved(tabulation.cells[rows], number, parent))
-            yield axis, children.size, rows[slot >= 0], slot[slot >= 0]
-
-
 def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -> None:
     """Compare every margin that is given with the sum of its cells along each dimension."""
     figures: list[tuple[str, Any, float]] = [("frequency", tabulation.records, 0.0)]
     for variable, response in zip(responses, tabulation.responses, strict=True):
         figures.append((variable.name, response.sums, 0.5 * 10.0 ** -_stated_decimals(variable)))
-    for axis, children, rows, slot in _families(tabulation):
+    for axis, children, rows, slot in families_of(tabulation):
         parents = np.unique(slot)
         for name, figure, rounding in figures:
             sums = np.bincount(slot, weights=figure[rows], minlength=len(tabulation))
@@ -158,8 +149,8 @@ def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -
                 i = int(wrong[0])
                 raise DataError(
                     f"{file}: {name} of margin '{tabulation.describe(i)}' is {figure[i]:,.10g}, but its cells along "
-                    f"{axis.name!r} sum to {sums[i]:,.10g}; correct the figures, or have the margins recomputed from "
-                    "the cells (check=False, --margins recompute)"
+                    f"{axis.name!r} sum to {sums[i]:,.10g}; correct the figures, read them as they are (check=False), "
+                    "or have margins recomputed from the cells (recompute=True, --margins recompute)"
                 )
 
 
@@ -167,7 +158,7 @@ def _recomputed(tabulation: Tabulation) -> Tabulation:
     """Return the table with each margin the sum of its cells; along the last dimension, sums of sums are right."""
     columns = [tabulation.records.astype(np.float64), *(response.sums.copy() for response in tabulation.responses)]
     columns += [largest.total.copy() for largest in tabulation.contributors.largest]
-    for _, _, rows, slot in _families(tabulation):
+    for _, _, rows, slot in families_of(tabulation):
         parents = np.unique(slot)
         for column in columns:
             column[parents] = np.bincount(slot, weights=column[rows], minlength=len(tabulation))[parents]
@@ -186,11 +177,16 @@ def _stated_decimals(variable: Variable) -> int:
 
 
 def inspect_tab(
-    path: str | Path, rda: str | Path | None = None, *, cells: bool = False, encoding: str = "utf-8", check: bool = True
+    path: str | Path,
+    rda: str | Path | None = None,
+    *,
+    cells: bool = False,
+    encoding: str = "utf-8",
+    recompute: bool = False,
 ) -> Inspection:
     """Say what a ``.tab`` file holds, which figures its statuses leave unpublished, and, if asked, those published."""
     file = Path(path)
-    found = read_tab(file, rda, encoding=encoding, check=check)
+    found = read_tab(file, rda, encoding=encoding, recompute=recompute)
     table = found.tabulation
     hidden = np.array([status.upper() in HIDDEN for status in found.status or ()], bool)
     columns = [InspectedColumn(axis.name, False, len(axis), tuple(axis.codes[:SHOWN])) for axis in table.axes]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import Face, Result
+from discreet.core.text import Face, Result, brief
 from discreet.uniques.exact_posterior import Posterior
 
 
@@ -47,12 +47,12 @@ class BayesTest(Result):
         accept, reject = self.c * (1.0 - q), self.b * q
         if self.unique[index]:
             return (
-                f"taken for a population unique: Q = {q:.4g} is not below c/(b+c) = {self.threshold:.4g}; taking it "
-                f"for one costs {accept:.4g} on average, taking it for safe {reject:.4g}"
+                f"taken for a population unique: Q = {brief(q)} is not below c/(b+c) = {self.threshold:.4g}; taking it "
+                f"for one costs {brief(accept)} on average, taking it for safe {brief(reject)}"
             )
         return (
-            f"not taken for a population unique: Q = {q:.4g} is below c/(b+c) = {self.threshold:.4g}; taking it for "
-            f"safe costs {reject:.4g} on average, taking it for a population unique {accept:.4g}"
+            f"not taken for a population unique: Q = {brief(q)} is below c/(b+c) = {self.threshold:.4g}; taking it for "
+            f"safe costs {brief(reject)} on average, taking it for a population unique {brief(accept)}"
         )
 
     def to_dict(self) -> dict[str, Any]:

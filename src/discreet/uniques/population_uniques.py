@@ -15,7 +15,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
-from discreet.core.text import Face, Result, columns, figure, html_table
+from discreet.core.text import Face, Result, brief, columns, figure, html_table
 from discreet.reading.reading import Reading
 from discreet.reading.sample_pair import open_sample
 from discreet.table import Table
@@ -90,13 +90,13 @@ class PopulationUniques(Result):
         if not s:
             return f"{text}; there is nobody to be found as a population unique."
         guesses = [
-            f"{view.tau.total.mean:.3g} by the {name} prior ({view.tau.total.low:,} to {view.tau.total.high:,})"
+            f"{brief(view.tau.total.mean, 3)} by the {name} prior ({view.tau.total.low:,} to {view.tau.total.high:,})"
             for name, view in self.priors.items()
         ]
         if self.loglinear is not None:
             chosen = self.loglinear.chosen
             model = f"the log-linear model {name_of(chosen.model)}, fitted to {chosen.fitted_to} counts"
-            guesses.append(f"{chosen.tau1:.3g} by {model}")
+            guesses.append(f"{brief(chosen.tau1, 3)} by {model}")
         text += f"; of these, so many are expected to be alone in the population of {self.population:,}"
         return f"{text}: {', '.join(guesses)}."
 
@@ -185,15 +185,15 @@ class PopulationUniques(Result):
         body = []
         for name, view in self.priors.items():
             total = view.tau.total
-            q = "–" if not total.q.size else f"{total.q.min():.4g}"
+            q = "–" if not total.q.size else brief(total.q.min())
             if total.q.size and np.ptp(total.q) > 1e-12 * total.q.max():
-                q = f"{total.q.min():.3g} to {total.q.max():.3g}"
+                q = f"{brief(total.q.min(), 3)} to {brief(total.q.max(), 3)}"
             interval = f"{total.low:,} to {total.high:,}"
-            body.append([f"{name} prior", q, f"{total.mean:.4g}", interval, f"{view.test.accepted:,}"])
+            body.append([f"{name} prior", q, brief(total.mean), interval, f"{view.test.accepted:,}"])
         if self.loglinear is not None:
             chosen = self.loglinear.chosen
-            body.append([f"log-linear, {chosen.fitted_to} counts: τ₁", "–", f"{chosen.tau1:.4g}", "–", "–"])
-            body.append(["the same: τ₂ (correct matches)", "–", f"{chosen.tau2:.4g}", "–", "–"])
+            body.append([f"log-linear, {chosen.fitted_to} counts: τ₁", "–", brief(chosen.tau1), "–", "–"])
+            body.append(["the same: τ₂ (correct matches)", "–", brief(chosen.tau2), "–", "–"])
         level = next((f"{view.tau.total.level * 100:.4g}% interval" for view in self.priors.values()), "interval")
         return ["estimate", "Q", "population uniques", level, "taken for uniques"], body
 
@@ -204,7 +204,7 @@ class PopulationUniques(Result):
                 ", ".join(f"{name}={label}" for name, label in item.cell.items()),
                 figure(item.alone),
                 figure(item.matched),
-                *(f"{q:.4g}" for q in item.q.values()),
+                *map(brief, item.q.values()),
             ]
             for item in self.riskiest(n)
         ]

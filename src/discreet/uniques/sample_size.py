@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import Face, Result
+from discreet.core.text import Face, Result, brief
 from discreet.table import Table
 from discreet.uniques.log_probabilities import log_binomial, log_polya
 from discreet.uniques.priors import Prior, UrnPrior, prior_of
@@ -86,7 +86,7 @@ class SizeCurve(Result):
     def rows(self) -> tuple[list[str], list[list[str]]]:
         """Return a header and one row per size, as text."""
         figures = zip(self.sizes, self.q, self.uniques, self.tau, strict=True)
-        return ["n", "Q", "sample uniques", "τ̃"], [[f"{n:,}", *(f"{x:.4g}" for x in rest)] for n, *rest in figures]
+        return ["n", "Q", "sample uniques", "τ̃"], [[f"{n:,}", *map(brief, rest)] for n, *rest in figures]
 
     def face(self, most: int) -> Face:
         """Return one line per size."""

@@ -17,6 +17,9 @@ MAY = ("release", "protect", "safe")
 READING = frozenset({"layout", "total", "dimensions", "delimiter", "encoding", "value", "hierarchy"})
 """Options of an audit that say how a release is read, and nothing about who looks or what is safe."""
 
+BESIDE = READING | {"release", "title", "period"}
+"""Options of a check against the ledger that leave its limits, and the releases beside it, as they are."""
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -42,16 +45,17 @@ class Judgements:
         if name not in ("assess", "audit", "ledger check"):
             return
         told = json.loads(printed)
+        verdict = str(told.get("verdict", ""))
+        given = {key: value for key, value in values.items() if value is not False and value not in (None, "", [])}
         if name == "assess":
-            release = str(values.get("release") or values.get("output") or "")
-            policy = str(told["policy"]["name"])
-            self.alone[release] = Judgement(told["verdict"], command, _hash(folder, release), policy)
-        elif name == "audit" and (release := _single(values.get("releases"))):
-            limits = {key: value for key, value in values.items() if value is not False and value not in (None, "", [])}
-            self.alone[release] = Judgement(told["verdict"], command, _hash(folder, release), "", limits)
-        elif name == "ledger check" and not values.get("beside"):
-            release = str(values.get("release") or "")
-            self.beside[release] = Judgement(told["verdict"], command, _hash(folder, release))
+            release = str(given.get("release") or given.get("output") or "")
+            policy = str((told.get("policy") or {}).get("name", ""))
+            self.alone[release] = Judgement(verdict, command, _hash(folder, release), policy)
+        elif name == "audit" and (release := _single(given.get("releases"))):
+            self.alone[release] = Judgement(verdict, command, _hash(folder, release), "", given)
+        elif name == "ledger check" and set(given) <= BESIDE:
+            release = str(given.get("release", ""))
+            self.beside[release] = Judgement(verdict, command, _hash(folder, release))
 
     def of(
         self, release: str, sha256: str | None, *, ledger: bool, limits: Callable[[], Mapping[str, Any]]
@@ -67,7 +71,8 @@ class Judgements:
         other = self.beside.get(release)
         if other is None or other.sha256 != sha256:
             raise RequestError("this file was not checked against the ledger as it is now; check it, then sign")
-        return own if other.verdict == "safe" else Judgement(other.verdict, other.command, sha256, own.policy)
+        commands = f"{own.command}; {other.command}"
+        return Judgement(own.verdict if other.verdict == "safe" else other.verdict, commands, sha256, own.policy)
 
 
 def signature(given: Mapping[str, Any], judgement: Judgement | None, release: str, policy: str) -> dict[str, Any]:

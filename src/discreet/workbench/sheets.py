@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError
+from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.core.files import write_text, write_whole
+from discreet.table.arrow_files import cell_text, read_arrow, sheet_rows
 
 SHOWN_ROWS, SHOWN_COLUMNS = 14, 12
 """How much of a sheet is shown to choose its header from."""
@@ -25,7 +25,7 @@ def perform(arguments: list[str], listener: Callable[[int, int, str], None]) -> 
     """Do what is asked, in a process of the workbench; answer as a command does."""
     try:
         return 0, json.dumps(TASKS[arguments[0]](*arguments[1:]), allow_nan=False), ""
-    except DiscreetError as error:
+    except (DiscreetError, OSError) as error:
         return 2, "", str(error)
 
 
@@ -34,7 +34,7 @@ def sheets_of(name: str) -> dict[str, Any]:
     found = []
     for title, rows in _book(name).items():
         if any(_filled(row) for row in rows):
-            shown = [[_text(cell) for cell in row[:SHOWN_COLUMNS]] for row in rows[:SHOWN_ROWS]]
+            shown = [[cell_text(cell) for cell in row[:SHOWN_COLUMNS]] for row in rows[:SHOWN_ROWS]]
             found.append({"sheet": title, "rows": shown, "header": header_row(rows) + 1, "height": len(rows)})
     if not found:
         raise DataError(f"{name} is empty; a table needs at least one cell")
@@ -50,18 +50,18 @@ def sheet_table(name: str, sheet: str, header: str, output: str) -> dict[str, An
     top = int(header) - 1
     if not 0 <= top < len(rows):
         raise RequestError(f"row {header} is not a row of {sheet!r}, which has {len(rows)}; choose another")
-    columns = [k for k, cell in enumerate(rows[top]) if _text(cell).strip()]
+    columns = [k for k, cell in enumerate(rows[top]) if cell_text(cell)]
     below = rows[top + 1 :]
     end = next((r for r, row in enumerate(below) if not _filled(row)), len(below))
     if not columns or not end:
         raise DataError(f"row {header} of {sheet!r} has no rows below it; choose the row with the names of the columns")
     unnamed = set(range(max(map(len, rows)))) - set(columns)
     for number, row in enumerate(below[:end], start=top + 2):
-        if any(_text(row[k]).strip() for k in unnamed if k < len(row)):
+        if any(cell_text(row[k]) for k in unnamed if k < len(row)):
             raise DataError(f"row {number} of {sheet!r} fills a column that row {header} does not name; name it there")
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(
-        [_text(row[k]) if k < len(row) else "" for k in columns] for row in rows[top : top + 1 + end]
+        [cell_text(row[k]) if k < len(row) else "" for k in columns] for row in rows[top : top + 1 + end]
     )
     write_text(output, stream.getvalue())
     return {"name": output, "rows": end, "left_out": sum(_filled(row) for row in below[end:])}
@@ -73,7 +73,7 @@ def header_row(rows: Sequence[Row]) -> int:
     >>> header_row([("Table 1", None), (None, None), ("area", "count"), ("n", 3)])
     2
     """
-    widths = [sum(bool(_text(cell).strip()) for cell in row) for row in rows]
+    widths = [sum(bool(cell_text(cell)) for cell in row) for row in rows]
     usual = max(widths, default=0)
     return next((r for r, width in enumerate(widths) if width == usual), 0)
 
@@ -82,8 +82,6 @@ def excel(name: str, output: str) -> dict[str, Any]:
     """Write the columns of a table as an Excel file; labels stay text, whatever they begin with."""
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
-
-    from discreet.table.arrow_files import read_arrow
 
     table = read_arrow(name)
     if table.num_rows > MOST:
@@ -108,44 +106,12 @@ def excel(name: str, output: str) -> dict[str, Any]:
 
 
 def _book(name: str) -> dict[str, list[Row]]:
-    """Return the rows of every sheet; a formula whose value the file does not hold is refused."""
-    import openpyxl
-
-    from discreet.table.arrow_files import LARGEST
-
-    content = Path(name).read_bytes()
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(item.file_size for item in archive.infolist())
-        if size > LARGEST:
-            raise LimitError(f"{name} unpacks to {size // 2**20:,} MiB, more than {LARGEST // 2**20}; save it as CSV")
-        values = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        formulas = openpyxl.load_workbook(io.BytesIO(content), read_only=True)
-        found = {sheet.title: [tuple(row) for row in sheet.iter_rows(values_only=True)] for sheet in values.worksheets}
-        for sheet in formulas.worksheets:
-            for row, kept in zip(sheet.iter_rows(), found[sheet.title], strict=True):
-                empty = next((a for a, b in zip(row, kept, strict=True) if a.data_type == "f" and b is None), None)
-                if empty is not None:
-                    place = f"{empty.coordinate} of {sheet.title!r}"
-                    raise DataError(f"{name}: {place} is a formula without a value; open the file, save it, try again")
-    except DiscreetError:
-        raise
-    except Exception as error:
-        # The library has no error of its own for damaged files: it stumbles over whatever is missing in them.
-        raise DataError(f"{name} is no whole Excel file ({type(error).__name__}); save it again, or as CSV") from None
-    return found
+    """Return the rows of every sheet."""
+    return sheet_rows(Path(name).read_bytes(), Path(name))
 
 
 def _filled(row: Row) -> bool:
-    return any(_text(cell).strip() for cell in row)
-
-
-def _text(cell: object) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell)
+    return any(cell_text(cell) for cell in row)
 
 
 def _number(value: object) -> int | float | None:

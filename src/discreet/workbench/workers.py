@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from discreet.workbench import sheets
 from discreet.workbench.confinement import Reach, confine
 
 State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
@@ -223,6 +222,8 @@ def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:
     """Run commands one after another until the other end of the pipe is closed."""
     import resource
     import signal
+
+    from discreet.workbench import sheets
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]

@@ -331,7 +331,7 @@ def test_where_no_pattern_is_safe_the_error_proposes_what_works(tmp_path: Path) 
         dc.suppress(ones, Threshold(2), wishes=total)
     said = str(caught.value)
     assert "cell x=a cannot be protected by +1 while these are published: total" in said
-    assert "let zeros be suppressed, so a mark may be one (zeros='suppressible', --zeros suppressible)" in said
+    assert "let zeros be suppressed, so a mark may be one (zeros='suppressible')" in said
     assert "allow cells to be suppressed that must be published now" in said
     assert "make the table coarser" in said
     # What is proposed works.

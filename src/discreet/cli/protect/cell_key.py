@@ -122,7 +122,17 @@ def ptable(
         made.write(output)
 
     def face(console: show.Console) -> None:
-        console.print(str(made), soft_wrap=True)
+        head = made.face(0)
+        console.print(f"{head.sentence}\n")
+        rows = [
+            [
+                row[0],
+                ", ".join(f"{noise} with {p}" for noise, p in zip(head.header[1:-1], row[1:-1], strict=True) if p),
+                row[-1],
+            ]
+            for row in head.rows
+        ]
+        show.table(console, ["count", "noise and its probability", "variance"], rows, left=(0, 1))
         if output is not None:
             show.written(console, output)
 

@@ -17,13 +17,15 @@ from discreet.cli import options, show
 from discreet.cli.compose import composed, explained, option, parameter
 from discreet.cli.options import in_output
 from discreet.cli.protection_record import default_record, write_protection_record
-from discreet.cli.reading_options import NamedOriginal, opened
+from discreet.cli.reading_options import NamedOriginal, defined_statistics, opened
 from discreet.core.errors import RequestError
+from discreet.core.text import settings_text
 from discreet.protect.base import Original, Protected, check_anybody
 from discreet.protect.cell_key import KeyedTable
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_linked
 from discreet.table import Table
+from discreet.table.published_statistics import with_published
 from discreet.table.release import TRIAL
 
 if TYPE_CHECKING:
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".parquet")
 """The formats that releases are written in."""
 Output = Annotated[Path | None, in_output("Write the release: .csv or .parquet.")]
+PublishedStatistic = Annotated[
+    list[str] | None,
+    in_output("COLUMN=DEFINITION of a statistic to publish, where its figures are: 'pct=percentage, over=sex'."),
+]
+StatisticFile = Annotated[Path | None, in_output("A TOML file of such definitions.")]
 Record = Annotated[
     Path | None, in_output("Where the record goes, from which discreet replay makes it again; beside --output.")
 ]
@@ -74,6 +81,8 @@ def protects(
         record: Path | None,
         json: bool,
         draw: options.Draw = NO_DRAW,
+        statistic: list[str] | None = None,
+        statistics: Path | None = None,
         **given: Any,
     ) -> None:
         seed = draw.taken() if random else None
@@ -100,13 +109,17 @@ def protects(
             done = done.as_trial() if draw.trial else done
         if isinstance(found, Opened) and found.note:
             done = replace(done, notes=(found.note, *done.notes))
+        if statistic or statistics:
+            defined = defined_statistics(statistic, statistics)
+            done = replace(done, release=with_published(done.release, defined))
         deliver(done, true, kept, as_program=json, finish=finish)
 
     command.__name__ = build.__name__
     mine = [one for one in own.values() if one.name != "original"]
     mine += [parameter("linked", Linked, None)] if linked else []
     drawn = [parameter("draw", options.Draw)] if random else []
-    written = [parameter("output", Output, None), parameter("record", Record, None), *drawn]
+    beside = [parameter("statistic", PublishedStatistic, None), parameter("statistics", StatisticFile, None)]
+    written = [parameter("output", Output, None), *beside, parameter("record", Record, None), *drawn]
     every = [parameter("context", typer.Context), *mine, parameter("how", NamedOriginal), *written]
     return composed(command, explained(build, examples), [*every, parameter("json", options.Json, False)])
 
@@ -150,7 +163,7 @@ def deliver(done: Protected, original: Original, kept: Kept, *, as_program: bool
     data["written"] = [*map(str, kept.write(data, released)), *data.pop("agency_files", ())]
 
     def face(console: show.Console) -> None:
-        made = ", ".join(f"{name} {value}" for name, value in done.release.parameters.items())
+        made = settings_text(done.release.parameters)
         show.measured(console, done.release.method, f"({made})" if made else "")
         console.print(done.changes.sentence)
         if done.release.trial:

@@ -43,7 +43,7 @@ class Advised:
                 original,
                 violations(rules) if rules else _risk,
                 float(self.max_violations or 0) if self.max_risk is None else self.max_risk,
-                allowed=_pairs(self.allow, "--allow"),  # type: ignore[arg-type]
+                allowed=_pairs(self.allow, "--allow"),
                 order={name: text.split(",") for name, text in _pairs(self.order, "--order").items()},
                 limit=self.limit,
                 progress=bar,

@@ -321,6 +321,12 @@ def _described(
         if not text.isprintable():
             raise RequestError(f"the {what} {text!r} has characters that cannot be shown; leave them out")
     parts = release.parts()
+    if beside := next((part for part in parts if part.statistics or part.measure), None):
+        name = beside.measure or beside.statistics[0].name
+        raise RequestError(
+            f"{name} stands beside the figures, and a ledger does not judge statistics; leave the definition out "
+            "to enter the figures alone, and audit the statistics with earlier releases (discreet audit)"
+        )
     return Entry(
         "",
         title.strip(),

@@ -21,6 +21,8 @@ class Edges(NamedTuple):
 
 def oriented(group: Group) -> Edges | None:
     """Return a group as a network, None where it is none."""
+    if group.mixed:
+        return None
     n, m = group.variables.size, group.rhs.size
     edges = Edges(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(m, np.int64))
     return edges if orient(group.starts, group.columns, group.signs, *edges) else None

@@ -61,14 +61,18 @@ class Proof:
         own = equations.upper[self.position] if self.upper else equations.lower[self.position]
         if self.terms == ((self.position, Fraction(1)),):
             kind = equations.kind(self.position)
-            if kind is not None and not kind.hidden:
+            told = (self.position, self.upper) in equations.reasons
+            if kind is not None and not kind.hidden and not told:
                 where = equations.parts[int(equations.source[self.position])].name
                 return f"{name} {sign} {value}: published in {where}, {kind.phrase}"
+            if told:
+                return f"{name} {sign} {value}: {equations.reasons[self.position, self.upper]()}"
             if int(own) == 0 and not self.upper:
                 return f"{name} ≥ 0: no value is negative"
             return f"{name} {sign} {value}: known"
         shown: list[str] = []
         numbers: list[str] = []
+        said: list[str] = []
         rest = 0
         for i, g in sorted(self.terms, key=lambda term: term[1] < 0):
             end = equations.upper[i] if (g > 0) == self.upper else equations.lower[i]
@@ -77,6 +81,8 @@ class Proof:
                 continue
             if int(end) == 0:
                 continue
+            if (i, (g > 0) == self.upper) in equations.reasons:
+                said.append(f"{equations.describe(i)}: {equations.reasons[i, (g > 0) == self.upper]()}")
             shown.append(_term(g, f"[{equations.describe(i)}]", not shown))
             numbers.append(_term(g, equations.text(int(end)), not numbers))
         if len(shown) > TERMS:
@@ -91,7 +97,7 @@ class Proof:
             line += f"; no table of integers reaches it, which leaves {value} ({self._why(equations)})"
         elif self.combined != self.bound:
             line += f"; integers leave {value}"
-        return line
+        return f"{line} ({'; '.join(said[:TERMS])})" if said else line
 
     def _why(self, equations: Equations) -> str:
         """Say why integers leave less than the combination does."""
@@ -156,7 +162,8 @@ def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None =
     for entry in np.flatnonzero(group.columns == k).tolist():
         # One equation that proves the bound is the shortest proof.
         e = int(np.searchsorted(group.starts, entry, side="right")) - 1
-        simple = _complete(found, position, upper, bound, {int(group.equations[e]): Fraction(int(group.signs[entry]))})
+        once = {int(group.equations[e]): Fraction(1, int(group.signs[entry]))}
+        simple = _complete(found, position, upper, bound, once)
         if simple is not None and not simple.searched:
             return simple
     model = GroupProgram(group)

@@ -22,6 +22,7 @@ from discreet.core.text import Face, Result
 from discreet.protect.base import Original
 from discreet.protect.redesign.merged import Redesign, entropy_of
 from discreet.protect.redesign.recode import Allowed, Moves, Partition, coarsened, moves_of
+from discreet.reading.reads import reads_original
 from discreet.rules import Rule, sensitivity
 from discreet.rules.sensitivity import judged_cells
 from discreet.table import Table
@@ -145,6 +146,7 @@ class Advice(Result):
         return Face(["merges", "score", "removed", "entropy", "merged"], self.rows(), self.sentence, 0)
 
 
+@reads_original
 def advise(
     original: Original,
     score: Score,

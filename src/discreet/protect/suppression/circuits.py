@@ -41,6 +41,15 @@ class Room(NamedTuple):
     up: FloatArray
 
 
+class Move(NamedTuple):
+    """What a circuit has to do: move a class by an amount one way, with the room that all classes have."""
+
+    cell: int
+    amount: float
+    way: int
+    room: Room
+
+
 VALUE, SLOPE, PRICE, LESS, MORE = range(5)
 """Of a column of the tableau: the value of its cell, the slope of the costs, the price of a full move, and how far it
 goes down and up."""
@@ -75,7 +84,9 @@ class Scratch(NamedTuple):
     """The memory that all searches of one problem share, with the cells that a search found and their moves.
 
     ``column_of`` and ``row_of`` say where a cell that has not moved yet and an equation are, ``spare`` which columns
-    are free for others. ``tally`` counts changes of tableaus and releases.
+    are free for others. ``shift``, ``came``, ``ahead`` and ``queue`` are for ways through a network: how far cells have
+    moved, by which cell a side of an equation was reached and by which it leads to the end, and in which order.
+    ``tally`` counts changes of tableaus and releases.
     """
 
     tableau: Tableau
@@ -85,6 +96,10 @@ class Scratch(NamedTuple):
     spare: IntArray
     found: IntArray
     moves: FloatArray
+    shift: FloatArray
+    came: IntArray
+    ahead: IntArray
+    queue: IntArray
     tally: IntArray
 
 
@@ -104,7 +119,7 @@ def workspace(cells: int, equations: int) -> Scratch:
         np.zeros(columns, np.int64),
         np.zeros(rows, np.int64),
     )
-    seen = columns + rows
+    seen = columns + 2 * equations
     return Scratch(
         tableau,
         column_of=np.full(cells, -1, np.int64),
@@ -113,6 +128,10 @@ def workspace(cells: int, equations: int) -> Scratch:
         spare=np.zeros(columns, np.int64),
         found=np.zeros(seen, np.int64),
         moves=np.zeros(seen),
+        shift=np.zeros(cells),
+        came=np.full(2 * equations, -1, np.int64),
+        ahead=np.full(2 * equations, -1, np.int64),
+        queue=np.zeros(2 * equations, np.int64),
         tally=np.zeros(2, np.int64),
     )
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Room, Scratch, cheapest
+from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Move, Room, Scratch, cheapest
 from discreet.protect.suppression.problem import ClassEquations
+from discreet.protect.suppression.ways import through_network
 
 TRIES = 24
 """How often a circuit with fractional moves is looked for again without one of its fractional cells: integer
@@ -30,15 +31,6 @@ WIDER = 8.0
 """By how much the largest price tried grows: few steps for expensive circuits, small tableaus for cheap ones."""
 LOOK, FREE, ALL = 0, 1, 2
 """Which circuits are kept once they are found: none, those of hidden cells alone, or all."""
-
-
-class Move(NamedTuple):
-    """What a circuit has to do: move a class by an amount one way, with the room that all classes have."""
-
-    cell: int
-    amount: float
-    way: int
-    room: Room
 
 
 class DemandColumns(NamedTuple):
@@ -115,6 +107,9 @@ def circuit(
     p, own, a, b = move.cell, move.amount, move.room.down, move.room.up
     found, moves = work.found, work.moves
     barred, kept_cost = np.empty(most_tries, np.int64), np.empty(most_tries)
+    count = through_network(on, move, cost, work)
+    if count > 0 and _fits(on, count, work):
+        return FOUND, count
     tries = 0
     reach = min(limit, on.base)
     # Large amounts are moved in steps of a unit, in which floating-point numbers tell integers from others.
@@ -194,9 +189,10 @@ def _to_integers(move: Move, found: IntArray, moves: FloatArray, room: Room, uni
 def _fits(on: ClassEquations, count: int, work: Scratch) -> bool:
     """Check in integers that every sum stays."""
     found, moves, place, seen = work.found, work.moves, work.column_of, work.row_of
-    for i in range(count):
-        place[found[i]] = i
     fits = True
+    for i in range(count):
+        fits = fits and place[found[i]] < 0
+        place[found[i]] = i
     for i in range(count):
         for k in range(on.begins[found[i]], on.begins[found[i] + 1]):
             e, total = on.rows[k], 0.0

@@ -70,6 +70,7 @@ class ClassEquations(NamedTuple):
 
     ``least`` is the room in both directions. Circuits of cells up to the price ``base`` are looked for first; ``most``
     is the price of the most expensive cell. A class that is hidden already costs next to nothing, which is ``slight``.
+    ``network`` says that no class is in more than two equations, and moves with weight 1 in each.
     """
 
     starts: IntArray
@@ -77,6 +78,7 @@ class ClassEquations(NamedTuple):
     signs: FloatArray
     begins: IntArray
     rows: IntArray
+    weights: FloatArray
     down: FloatArray
     up: FloatArray
     least: FloatArray
@@ -85,6 +87,7 @@ class ClassEquations(NamedTuple):
     primary: BoolArray
     base: float
     most: float
+    network: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +223,7 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
         signs=matrix.data.astype(np.float64),
         begins=across.indptr.astype(np.int64),
         rows=across.indices.astype(np.int64),
+        weights=across.data.astype(np.float64),
         down=down,
         up=up,
         least=np.minimum(down, up),
@@ -228,6 +232,7 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
         primary=primary,
         base=base,
         most=highest,
+        network=bool(np.diff(across.indptr).max(initial=0) <= 2 and (np.abs(matrix.data) == 1).all()),
     )
     levels = (most(level) for level in (demands.lower, demands.upper, demands.sliding))
     return Problem(cells, demands, member, system, free, *levels)

@@ -11,8 +11,8 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
-from discreet.protect.suppression.circuits import CHANGES, FOUND, RELEASES, Room
-from discreet.protect.suppression.meeting import TRIES, CircuitSearch, HeldCircuits, Move, circuit, reserve, settle
+from discreet.protect.suppression.circuits import CHANGES, FOUND, RELEASES, Move, Room
+from discreet.protect.suppression.meeting import TRIES, CircuitSearch, HeldCircuits, circuit, reserve, settle
 from discreet.protect.suppression.problem import ClassEquations
 
 

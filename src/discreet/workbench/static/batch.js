@@ -6,8 +6,8 @@ import { policyName, policyOf, policyPick } from "./compare.js";
 import { readAs } from "./see.js";
 import { change, seedFor, state } from "./state.js";
 
-// From bad to good; what could not be judged is worse than what is unsafe: nobody knows what it gives away.
-const ORDER = ["failed", "withhold", "unsafe", "incomplete", "protect", "release", "safe"];
+// From bad to good; what could not be judged comes before all that may be released.
+const ORDER = ["unsafe", "withhold", "failed", "incomplete", "protect", "release", "safe"];
 const WORDS = { failed: ["not judged", "bad"], withhold: ["withhold", "bad"], unsafe: ["unsafe", "bad"], incomplete: ["not decided", "warn"], protect: ["release after protection", "good"], release: ["release as it is", "good"], safe: ["safe", "good"], running: ["…", "quiet"] };
 
 let results = new Map(); // of this page: a file, and what became of it

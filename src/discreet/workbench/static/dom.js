@@ -90,7 +90,7 @@ export function progressBar(onCancel) {
 }
 
 export function dataTable(header, rows, { words = [] } = {}) {
-  return el("div", { class: "scroll" }, el("table", { class: "plain" },
-    el("thead", {}, el("tr", {}, header.map((name, i) => el("th", { scope: "col", class: words.includes(i) ? "words" : null }, name)))),
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": header.filter(Boolean).join(", ") }, el("table", { class: "plain" },
+    el("thead", {}, el("tr", {}, header.map((name, i) => el(name ? "th" : "td", { scope: name ? "col" : null, class: words.includes(i) ? "words" : null }, name)))),
     el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => el("td", { class: words.includes(i) ? "words" : null }, cell)))))));
 }

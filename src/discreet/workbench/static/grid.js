@@ -57,6 +57,7 @@ export class Grid {
     this.totalHead.hidden = !this.pinsColumn;
     this.totals.hidden = !this.pinsRow;
     this.totalHead.firstChild.textContent = layout.totalColumn ? layout.totalColumn.label : "sum";
+    this.sheet.setAttribute("role", layout.parts.some(Boolean) ? "treegrid" : "grid");
     this.sheet.setAttribute("aria-rowcount", layout.rows.length + 1 + (this.pinsRow ? 1 : 0));
     this.sheet.setAttribute("aria-colcount", layout.columns.length + 1 + (this.pinsColumn ? 1 : 0) + (this.rowNote ? 1 : 0));
   }
@@ -117,6 +118,7 @@ export class Grid {
     this.before = this.head + this.pin + this.notes;
     const width = this.before + columns.length * this.column;
     const height = rows.length * this.row + this.above;
+    this.full = [width, height];
     // A bar for scrolling takes room where the table does not fit.
     const bar = (overflows) => (overflows ? 18 : 2);
     const set = (node, values) => { for (const [name, value] of Object.entries(values)) node.style.setProperty(name, value); };
@@ -129,7 +131,10 @@ export class Grid {
 
   draw(force = false) {
     this.measure();
-    const { scrollTop, scrollLeft, clientHeight, clientWidth } = this.node;
+    const { clientHeight, clientWidth } = this.node;
+    // Rows and columns that are still where a larger table had them do not count.
+    const scrollTop = Math.min(this.node.scrollTop, Math.max(0, this.full[1] - clientHeight));
+    const scrollLeft = Math.min(this.node.scrollLeft, Math.max(0, this.full[0] - clientWidth));
     this.seen = `${clientWidth} ${clientHeight}`;
     const rows = this.layout.rows.length, columns = this.layout.columns.length;
     const near = (at, window, unit, count) => [Math.max(0, Math.floor((at - window * BEYOND) / unit)), Math.min(count, Math.ceil((at + window * (1 + BEYOND)) / unit))];

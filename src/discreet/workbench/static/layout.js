@@ -1,7 +1,7 @@
 // Where each figure stands: one dimension across, the others down, totals apart, with what was searched and sorted.
 
 // How a table is looked at: `across` is a dimension; `search` are words of labels; `only` tells figures to keep; `sort`
-// is "given", "name", "total", "most" or the label of a column; `shut` are rows whose parts are folded away.
+// is "given", "total", "most" or the label of a column; `shut` are rows whose parts are folded away.
 export const PLAIN = { across: null, search: "", only: null, sort: "given", shut: [] };
 
 export function layOut(cells, view = PLAIN) {
@@ -15,14 +15,15 @@ export function layOut(cells, view = PLAIN) {
   const grid = placesOf(cells, across, all, columns);
   const sums = sumsOf(cells, across, dims, all, grid);
   const kept = keep(cells, view, all, columns, grid);
-  const rows = sorted(cells, view, columns, grid, sums, folded(view, all, kept.rows, depthsOf(cells, dims)));
+  const looking = view.search.trim() || view.only; // what is found is shown, folded away or not
+  const rows = sorted(cells, view, columns, grid, sums, looking ? kept.rows : folded(view, all, kept.rows, depthsOf(cells, dims)));
   const place = new Int32Array(rows.length * kept.columns.length);
   rows.forEach((r, i) => kept.columns.forEach((c, j) => { place[i * kept.columns.length + j] = grid.place[r * columns.codes.length + c]; }));
   const given = view.sort === "given";
   return {
     cells, across, dims, place, single, down: dims.length === 1 ? dims[0] : null,
     rows: rows.map((r) => all.labels[r]), rowTotal: rows.map((r) => all.total[r]), rowDepth: rows.map((r) => (given ? all.depth[r] : 0)),
-    parts: rows.map((r) => given && all.parts[r]), shut: new Set(view.shut),
+    parts: rows.map((r) => given && all.parts[r]), shut: new Set(looking ? [] : view.shut),
     columns: kept.columns.map((c) => columns.labels[c]), columnTotal: kept.columns.map(() => 0),
     totalRow: grid.totalRow && { label: all.totalLabel, at: kept.columns.map((c) => grid.totalRow[c]) },
     totalColumn: grid.totalColumn && { label: columns.totalLabel, at: rows.map((r) => grid.totalColumn[r]) },
@@ -114,9 +115,8 @@ function keep(cells, view, all, columns, grid) {
   const rowNames = lower(all.labels), columnNames = lower(columns.labels);
   const width = columns.codes.length;
   const rows = new Set(), found = new Set();
-  const add = (i, r, c) => { if (r >= 0) rows.add(r); if (c >= 0) found.add(c); return i; };
   const fits = (i, r, c) => words.every((w) => (r >= 0 && rowNames[r].includes(w)) || (c >= 0 && columnNames[c].includes(w)) || String(cells.values[i] / 10 ** cells.decimals) === w) && (!view.only || view.only(i));
-  grid.place.forEach((i, k) => { if (i >= 0 && fits(i, Math.floor(k / width), k % width)) add(i, Math.floor(k / width), k % width); });
+  grid.place.forEach((i, k) => { const [r, c] = [Math.floor(k / width), k % width]; if (i >= 0 && fits(i, r, c)) { rows.add(r); found.add(c); } });
   if (grid.totalColumn) grid.totalColumn.forEach((i, r) => { if (i >= 0 && fits(i, r, -1)) rows.add(r); });
   if (grid.totalRow) grid.totalRow.forEach((i, c) => { if (i >= 0 && fits(i, -1, c)) found.add(c); });
   return { rows: everything.rows.filter((r) => rows.has(r)), columns: everything.columns.filter((c) => found.has(c) || !found.size) };

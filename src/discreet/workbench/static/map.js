@@ -6,7 +6,7 @@ const LEFT = 74, RIGHT = 26, TOP = 34, BOTTOM = 52;
 export const AXES = { r2: "risk R2", worst_dr: "worst disclosure risk 1/H of a sensitive cell", determined: "share of sensitive cells that can be worked out" };
 const SHORT = { r2: "R2", worst_dr: "disclosure risk", determined: "worked out" };
 
-// `axis` is the measure upwards; `limit` what the policy allows of it. Infinite points are drawn on the upper edge.
+// `axis` is the measure upwards; `limit` what the policy allows of it. Infinite points are drawn on a line above it.
 export function riskMap(points, { axis = "r2", limit = null, frontier = [], chosen = null, onChoose }) {
   // On a narrow screen the map is drawn smaller, not shrunk: its words stay readable.
   const [width, height] = window.innerWidth < 860 ? [430, 400] : [860, 480];
@@ -19,7 +19,9 @@ export function riskMap(points, { axis = "r2", limit = null, frontier = [], chos
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
   const near = limit !== null && (!finite.length || limit <= high + 2 * Math.max(high - low, 0.02)) && limit >= low - 2 * Math.max(high - low, 0.02);
   const up = scale(near ? [...finite, limit] : finite, 5, axis === "worst_dr" ? Infinity : 1);
-  const frame = { x: (u) => LEFT + ((u - across.low) / (across.high - across.low)) * (width - LEFT - RIGHT), y: (r) => height - BOTTOM - ((r - up.low) / (up.high - up.low)) * (height - TOP - BOTTOM), width, height };
+  // What is without bound stands on a line of its own, above the axis.
+  const roof = drawn.some(endless) ? TOP + 40 : TOP;
+  const frame = { x: (u) => LEFT + ((u - across.low) / (across.high - across.low)) * (width - LEFT - RIGHT), y: (r) => height - BOTTOM - ((r - up.low) / (up.high - up.low)) * (height - roof - BOTTOM), width, height, roof };
   const at = (p) => [frame.x(value(p, "utility")), endless(p) ? TOP : frame.y(value(p, axis))];
   const parts = [...axes(frame, across, up, axis), ...(limit === null ? [] : limitLine(frame, up, limit, near))];
   const path = frontier.map((i) => points[i]).filter((p) => drawn.includes(p) && !endless(p)).map((p) => at(p).join(",")).join(" ");
@@ -34,7 +36,7 @@ export function riskMap(points, { axis = "r2", limit = null, frontier = [], chos
 // Ends and steps of an axis: the points fill it, and its steps are round.
 export function scale(values, steps, most) {
   const low = values.length ? Math.min(...values) : 0, high = values.length ? Math.max(...values) : 1;
-  const room = Math.max(high - low, Math.abs(high) * 0.02, 1e-6);
+  const room = Math.max(high - low, Math.abs(high) * 0.05, 0.01);
   const raw = (room * 1.12) / steps;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 2.5, 5, 10].find((m) => m * power >= raw) * power;
@@ -45,8 +47,8 @@ export function scale(values, steps, most) {
   return { low: from, high: Math.max(to, from + step), ticks: Array.from({ length: count + 1 }, (_, i) => from + i * step), digits };
 }
 
-function axes({ x, y, width, height }, across, up, axis) {
-  const found = [];
+function axes({ x, y, width, height, roof }, across, up, axis) {
+  const found = roof > TOP ? [el("svg:line", { class: "rule", x1: LEFT, x2: width - RIGHT, y1: TOP, y2: TOP }), el("svg:text", { class: "tick", x: LEFT - 8, y: TOP + 5, "text-anchor": "end" }, "∞")] : [];
   for (const u of across.ticks) found.push(el("svg:line", { class: "rule", x1: x(u), x2: x(u), y1: TOP, y2: height - BOTTOM }), el("svg:text", { class: "tick", x: x(u), y: height - BOTTOM + 18, "text-anchor": "middle" }, u.toFixed(across.digits)));
   for (const r of up.ticks) found.push(el("svg:line", { class: "rule", x1: LEFT, x2: width - RIGHT, y1: y(r), y2: y(r) }), el("svg:text", { class: "tick", x: LEFT - 8, y: y(r) + 4, "text-anchor": "end" }, r.toFixed(up.digits)));
   return [...found, el("svg:text", { class: "axis", x: (LEFT + width - RIGHT) / 2, y: height - 10, "text-anchor": "middle" }, "utility: keeps more →"),
@@ -55,8 +57,10 @@ function axes({ x, y, width, height }, across, up, axis) {
 
 function limitLine({ y, width }, up, limit, near) {
   if (!near) {
-    const words = limit > up.high ? `the policy allows up to ${limit}, above this map ↑` : `the policy allows up to ${limit}, below this map ↓`;
-    return [el("svg:text", { class: "limit-name", "data-limit": limit, x: LEFT + 6, y: TOP - 12 }, words)];
+    const above = limit > up.high;
+    const edge = above ? TOP : y(up.low);
+    return [el("svg:line", { class: "limit", "data-limit": limit, x1: LEFT, x2: width - RIGHT, y1: edge, y2: edge }),
+      el("svg:text", { class: "limit-name", x: width - RIGHT - 6, y: above ? TOP - 12 : edge - 6, "text-anchor": "end" }, `limit of the policy: ${limit}, ${above ? "above this map ↑" : "below this map ↓"}`)];
   }
   const height = y(limit);
   return [height > TOP ? el("svg:rect", { class: "beyond", x: LEFT, y: TOP, width: width - LEFT - RIGHT, height: height - TOP }) : null,

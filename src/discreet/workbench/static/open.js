@@ -14,11 +14,11 @@ const OPENED = /\.(csv|tsv|txt|parquet|xlsx|tab)$/i;
 export async function open(screen, { still }) {
   const picker = el("input", { type: "file", id: "file", multiple: true, "aria-label": "Choose files", on: { change: (e) => take([...e.target.files]) } });
   const notice = el("div", {});
-  const drop = el("div", { class: "drop", on: {
+  const drop = el("div", { class: state.file ? "drop small-drop" : "drop", on: {
     dragover: (e) => { e.preventDefault(); drop.classList.add("over"); },
     dragleave: () => drop.classList.remove("over"),
     drop: (e) => { e.preventDefault(); drop.classList.remove("over"); take([...e.dataTransfer.files]); },
-  } }, el("h1", {}, "Open a table, records, or a release"), el("p", { style: { margin: "0 auto .8rem" } }, "Drop a CSV, Parquet, Excel or .tab file here, or choose one; a .tab file together with its .rda file and hierarchies. It stays on this machine."), picker);
+  } }, el("h2", {}, state.file ? "Open another" : "Open a table, records, or a release"), el("p", {}, "Drop a CSV, Parquet, Excel or .tab file here, or choose one; a .tab file together with its .rda file and hierarchies. It stays on this machine."), picker);
 
   async function take(files) {
     fill(notice, el("p", { class: "quiet" }, "opening …"));

@@ -147,7 +147,7 @@ function sides(node, before, first) {
   const words = el("div", {});
   const judged = el("div", { class: "card" });
   const more = el("p", { class: "small quiet", id: "not-shown" });
-  fill(node, cards, words, after.tools, el("div", { class: "sides" }, el("div", {}, el("h3", {}, "Before (confidential)"), left.node), el("div", {}, el("h3", {}, "After (what is published)"), right.node)),
+  fill(node, cards, words, after.tools, el("div", { class: "sides" }, el("div", {}, el("h2", {}, "Before (confidential)"), left.node), el("div", {}, el("h2", {}, "After (what is published)"), right.node)),
     el("p", { class: "legend" }, el("span", {}, "• changed or hidden"), el("span", {}, el("i", { class: "ih" }), "× hidden"), bitsLegend()), more, detail);
   return {
     show(made, cells, measured) {

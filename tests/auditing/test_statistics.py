@@ -1,0 +1,221 @@
+"""Statistics beside the figures: the examples that everybody knows, files as they are written, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import statistics as plain
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discreet.auditing.audit import audit
+from discreet.auditing.audit_result import Audit
+from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
+from discreet.feasible.respondent_values import Printed, multisets
+from discreet.table.attacker import Attacker, Contribution
+from discreet.table.figures import Figures
+from discreet.table.release_reader import read_release
+from discreet.table.statistic import Statistic, StatisticColumn
+
+AGE = "age,count,mean\n0-9,x,1.33\n10+,20,2.0\nTotal,23,1.9\n"
+SEX = "sex,count,pct\nm,x,13.0%\nf,x,8.7%\no,18,78.3%\nTotal,23,100%\n"
+WARDS = "ward,cases\nA,x (3.3%)\nB,x (96.7%)\nTotal,180\n"
+USERS = "group,users,records,median,mean\nA,<5,<5,1,1.33\n"
+PASSED = {"rate": "percentage, of=passed, per=n"}
+
+
+def audited(tmp_path: Path, text: str, **how: object) -> Audit:
+    """Audit what a file publishes."""
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    return audit(read_release(tmp_path / "t.csv", **how))  # type: ignore[arg-type]
+
+
+def test_a_count_beside_a_mean(tmp_path: Path) -> None:
+    found = audited(tmp_path, AGE, statistics={"mean": "mean, decimals=printed"})
+    assert found.verdict == "unsafe"
+    assert (found.cells[0].lower, found.cells[0].upper) == (3, 3)
+    assert "23 − 20 = 3" in found.cells[0].proof
+
+
+def test_two_counts_beside_their_percentages(tmp_path: Path) -> None:
+    found = audited(tmp_path, SEX, statistics={"pct": "percentage, over=sex, decimals=1"})
+    assert [(cell.name, cell.lower, cell.upper) for cell in found.cells] == [("sex=m", 3, 3), ("sex=f", 2, 2)]
+    assert found.cells[0].proof == "sex=m = 3: 13.0% of 23 is between 2.98 and 3.01, so 3"
+
+
+def test_a_percentage_in_brackets(tmp_path: Path) -> None:
+    found = audited(tmp_path, WARDS, value="cases", statistics={"p": "percentage, over=ward, inside=cases"})
+    assert found.cell(ward="A").upper == found.cell(ward="A").lower == 6
+    assert found.cell(ward="A").proof == "ward=A = 6: 3.3% of 180 is between 5.85 and 6.03, so 6"
+
+
+def test_few_users_with_few_records(tmp_path: Path) -> None:
+    given = {"mean": "mean, of=records, range=1..", "median": "median, of=records, range=1.."}
+    found = audited(tmp_path, USERS, value="users", marks=["<5=1..4"], statistics=given)
+    assert found.verdict == "unsafe"
+    assert {(cell.name, cell.lower) for cell in found.cells[:2]} == {("group=A", 3), ("records of group=A", 4)}
+    (respondents,) = [cell for cell in found.cells if cell.subject == "values of respondents"]
+    assert respondents.proof == "mean 1.33, median 1: only 1, 1, 2 fits"
+
+
+def test_the_ages_of_three_men_alone_leave_thirty_triples(tmp_path: Path) -> None:
+    given = {"mean": "mean, decimals=1, range=1..125", "median": "median, range=1..125"}
+    found = audited(tmp_path, "who,n,median,mean\nmen,3,30,44\n", value="n", statistics=given)
+    assert found.cells[0].values == 30
+    every = "who,n,median,mean\nmen,3,30,44\nwomen,4,30,33.5\nTotal,7,30,38\n"
+    overlapping = audited(tmp_path, every, value="n", statistics=given)
+    assert overlapping.verdict == "incomplete"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_of_respondents_are_those_of_trying_all(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kinds = {
+        "mean": plain.mean, "median": plain.median, "minimum": min, "maximum": max,
+        "variance": plain.variance, "variance-n": plain.pvariance,
+        "gini": lambda v: Fraction(sum(abs(a - b) for a in v for b in v), 2 * len(v) * sum(v)) if sum(v) else None,
+        "quantile": lambda v: sorted(v)[-(-len(v) // 4) - 1],
+    }  # fmt: skip
+    for _ in range(60):
+        n, most = int(rng.integers(2, 5)), int(rng.integers(2, 9))
+        truth = [Fraction(int(value)) for value in rng.integers(0, most + 1, n)]
+        printed = []
+        for kind in rng.choice(list(kinds), int(rng.integers(1, 4)), replace=False).tolist():
+            true = kinds[kind](truth)
+            if true is None:
+                continue
+            low = Fraction(int(true * 10) // 1, 10)
+            spec = Statistic(kind, rounding="down", most=most, share=Fraction(1, 4))
+            printed.append(Printed(kind, spec, low, low + Fraction(1, 10), False, True, str(low)))
+        if not printed:
+            continue
+        tried = set()
+        for values in itertools.combinations_with_replacement(range(most + 1), n):
+            exact = [Fraction(value) for value in values]
+            got = [kinds[one.name](exact) for one in printed]
+            if all(value is not None and one.admits(value) for one, value in zip(printed, got, strict=True)):
+                tried.add(values)
+        assert set(multisets(n, printed, 1, (0, 10**6), [10**6])) == tried
+
+
+def test_a_standard_deviation_is_the_root_of_a_variance() -> None:
+    spec = Statistic("deviation", most=9)
+    one = Printed("sd", spec, Fraction(135, 100), Fraction(145, 100), False, True, "1.4")
+    assert list(multisets(2, [one], 1, (0, 6), [10**4])) == [(0, 2), (1, 3), (2, 4)]
+
+
+def test_side_by_side_in_a_cross_table(tmp_path: Path) -> None:
+    text = "ward,men n,men %,women n,women %\nA,x,60,x,40\nB,x,50,x,50\nTotal,x,x,x,x\n"
+    found = audited(tmp_path, text, marks=["x=1..9"], statistics={"p": "percentage, over=column, ending=%"})
+    assert (found.cell(ward="A", column="men").lower, found.cell(ward="A", column="men").upper) == (3, 6)
+    # 60% of so few is 3 of 5 or 6 of 10: what lies between is not possible.
+    assert found.cell(ward="A", column="women").values == 2
+
+
+def test_numbers_and_notes_are_read_as_they_are_said_to_be_written(tmp_path: Path) -> None:
+    text = "ward;n;pct\nA;x;0,4 %\nB;1 195†;99,6*\nTotal;1 200;100,0\n"
+    given = {"value": "n", "numbers": "1 234,5", "notes": "*†", "delimiter": ";"}
+    found = audited(tmp_path, text, statistics={"pct": "percentage, over=ward"}, **given)
+    assert found.cells[0].lower == 5
+    with pytest.raises(DataError, match="neither a number nor"):
+        audited(tmp_path, text, statistics={"pct": "percentage, over=ward"}, value="n", delimiter=";")
+
+
+def test_measures_are_judged_like_the_figures(tmp_path: Path) -> None:
+    text = "school,n,passed,rate\nA,x,x,50\nB,40,30,75\nTotal,44,32,73\n"
+    found = audited(tmp_path, text, value="n", statistics=PASSED)
+    assert {(cell.name, cell.lower) for cell in found.cells} == {("school=A", 4), ("passed of school=A", 2)}
+    assert found.cells[0].cell == {"measure": "passed", "school": "A"} or found.cells[0].cell == {"school": "A"}
+    assert found.cell(measure="passed", school="A").upper == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "how", "told"),
+    [
+        (SEX, {}, "looks like a statistic"),
+        (SEX, {"statistics": {"pct": "percentage, over=sex"}}, "shows 0 decimals here and 1 there"),
+        (SEX, {"statistics": {"pct": "percentage"}}, "nothing says what a percentage is of"),
+        (SEX, {"statistics": {"pct": "percentage, over=age, decimals=1"}}, "no dimension is"),
+        (SEX, {"statistics": {"pct": "percent, over=sex"}}, "did you mean 'percentage'"),
+        (SEX, {"statistics": {"share": "percentage, over=sex"}}, "there is no column 'share'"),
+        (SEX, {"statistics": {"pct": "percentage, of=men, over=sex, decimals=1"}}, "that no table has: 'men'"),
+        (SEX, {"statistics": {"pct": "percentage, over=sex, decimals=0"}}, "said to be rounded to 0"),
+        (SEX.replace("8.7", "n/a"), {"statistics": {"pct": "percentage, over=sex, decimals=1"}}, "neither a num"),
+        (SEX.replace("8.7", "9.9"), {"statistics": {"pct": "percentage, over=sex, decimals=1"}}, "nothing fits"),
+        (
+            SEX.replace("78.3", "71"),
+            {"statistics": {"pct": "percentage, over=sex, decimals=printed"}},
+            "cannot be true",
+        ),
+        (AGE, {"statistics": {"mean": "mean, decimals=2"}}, "nothing fits|cannot be true"),
+        ("s,n,m\na,3,2\n", {"value": "n", "statistics": {"m": "median, range=5..9"}}, "no values of 3 to 3"),
+    ],
+)
+def test_what_is_not_said_or_cannot_be_is_refused(tmp_path: Path, text: str, how: dict[str, object], told: str) -> None:
+    with pytest.raises(DiscreetError, match=told):
+        audited(tmp_path, text, **how)
+
+
+def test_a_rate_is_per_the_figures_of_another_table(tmp_path: Path) -> None:
+    (tmp_path / "births.csv").write_text("area,births,rate\nn,x,10.2\ns,x,9.7\nTotal,15,10.0\n", encoding="utf-8")
+    (tmp_path / "people.csv").write_text("area,people\nn,880\ns,620\nTotal,1500\n", encoding="utf-8")
+    given = {"rate": "rate, per=people"}
+    births = read_release(tmp_path / "births.csv", value="births", statistics=given)
+    people = read_release(tmp_path / "people.csv", value="people", measure="people")
+    found = audit([births, people])
+    assert [(cell.name, cell.lower, cell.upper) for cell in found.cells] == [("area=n", 9, 9), ("area=s", 6, 6)]
+    assert found.cells[0].proof == "area=n = 9: rate 10.2 per 880 is between 8.93 and 9.02, so 9"
+    with pytest.raises(RequestError, match="that no table has: 'people'"):
+        audit(births)
+
+
+def test_insiders_sums_and_levels_are_judged_with_statistics() -> None:
+    both = {"r": ["x", "y", "z", "Total"], "c": ["m", "f", "Total"]}
+    true = [[3, 6, 9], [4, 9, 13], [5, 5, 10], [12, 20, 32]]
+    hidden: list[list[int | None]] = [[None] * 3, [None] * 3, [None, None, 10], [12, 20, 32]]
+    spec = Statistic("percentage", over={"c": ""}, decimals=0)
+    column = StatisticColumn("pct", spec, np.array([[0, 0], [1, 1]]), np.array([33, 69]))
+    shown = replace(Figures.from_array(hidden, both), statistics=(column,))
+    fitting = []
+    for a, b, c, d in itertools.product(range(13), range(21), range(13), range(21)):
+        z = 12 - a - c, 20 - b - d
+        if min(z) >= 0 and sum(z) == 10 and spec.value(a, a + b, 0) == 33 and spec.value(d, c + d, 0) == 69:
+            fitting.append({"m": a, "both": a + c})
+    insider = Attacker("a", (Contribution({"r": "x", "c": "m"}, 2, 1),))
+    found = audit(shown, attackers=[insider], sums={"both": [{"r": "x", "c": "m"}, {"r": "y", "c": "m"}]})
+    (asked,) = [cell for cell in found.cells if cell.name == "both"]
+    assert {asked.lower, asked.upper} == {one["both"] for one in fitting} == {7}
+    other = found.cell("a", r="x", c="m")
+    assert (other.lower, other.upper) == (0, max(one["m"] for one in fitting) - 2)
+    truth = Figures.from_array(true, both)
+    full, quick = (audit(shown, original=truth, protection=20, verdict_only=only) for only in (False, True))
+    assert full.counts == quick.counts == {"safe": 1, "unsafe": 7, "incomplete": 0}
+
+
+def test_an_interval_in_brackets_is_not_judged(tmp_path: Path) -> None:
+    text = "sex,count\nm,12 [10.1–14.5]\nf,x\nTotal,23\n"
+    found = audited(tmp_path, text, statistics={"ci": "other, inside=count"})
+    assert (found.verdict, found.cells[0].lower) == ("unsafe", 11)
+    assert "not judged: ci" in found.sentence
+
+
+def test_a_statistic_of_which_nothing_is_said_is_never_safe(tmp_path: Path) -> None:
+    text = "sex,count,ci\nm,x,4\nf,x,5\nTotal,23,9\n"
+    found = audited(tmp_path, text, statistics={"ci": "other"})
+    assert found.verdict == "incomplete"
+    assert "not judged: ci" in found.sentence
+
+
+def test_laws_that_weigh_figures_refuse_statistics(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(SEX, encoding="utf-8")
+    shown = read_release(tmp_path / "t.csv", statistics={"pct": "percentage, over=sex, decimals=1"})
+    with pytest.raises(RequestError, match="does not weigh what statistics"):
+        audit(shown, law="tables")
+
+
+def test_a_contradiction_names_the_statistic(tmp_path: Path) -> None:
+    with pytest.raises(InfeasibleError, match=r"pct 78\.0% at sex=o cannot be true where .*sex=o is 18"):
+        audited(tmp_path, SEX.replace("78.3", "78.0"), statistics={"pct": "percentage, over=sex, decimals=1"})

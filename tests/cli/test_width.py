@@ -1,0 +1,69 @@
+"""What people read fits 80 columns, with and without colours, and holds no raw Python."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from tests.cli.running import run
+
+import discreet as dc
+
+COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+RAW = re.compile(r"\{'|\[\]|\['|\[\d+(, \d+)+\]|\be-\d\d|None\b|True\b|False\b|nan\b")
+COMMANDS = [
+    "assess religion.csv",
+    "assess religion.csv --protect cell-key",
+    "assess sample.csv --population 2449 --draws 20",
+    "compare religion.csv --draws 4 --audits 1",
+    "audit suppressed.csv",
+    "risk religion.csv",
+    "risk religion.csv --released suppressed.csv",
+    "risk religion.csv --method random-rounding --draws 20",
+    "estimate sample.csv -N 2449 --draws 20",
+    "uniques sample.csv -N 2449",
+    "uniques size -N 46228 --cells 1108 --bound 0.05 --curve",
+    "uniques sizes -N 46228 -n 8399 -K 1108 -s 108 --prior multinomial --prior zeros:0.9 --filled 700",
+    "rules religion.csv --rule threshold=3 --rule group=0",
+    "inspect religion.csv",
+    "protect redesign religion.csv --rule threshold=3 --limit 20",
+    "protect record-swapping religion.csv --area output_area",
+    "protect suppress religion.csv --rule threshold=3 -o again.csv --status why.csv",
+    "protect simulation religion.csv",
+    "protect ptable --bound 5 --variance 3",
+    "study cohen2009 --draws 50",
+    "study antal2015 --table religion.csv --samples 4 --draws 4",
+    "tabulate people.csv --by area,sex -o t.parquet",
+    "ledger add suppressed.csv --title 'A table with a title that is a good deal longer than most titles are'",
+    "ledger list",
+    "ledger check suppressed.csv",
+    "replay religion.record.json",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("width")
+    religion = dc.datasets.religion()
+    religion.write(made / "religion.csv")
+    dc.protect.random_sample(religion, n=245, seed=1).table.write(made / "sample.csv")
+    run("protect", "suppress", made / "religion.csv", "--rule", "threshold=3", "-o", made / "suppressed.csv")
+    (made / "people.csv").write_text("area,sex\n" + "n,f\ns,m\nn,m\n" * 5, encoding="utf-8")
+    return made
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_lines_fit_and_read_as_words(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    outcome = run(*shlex.split(command))
+    assert outcome.code in (0, 1), outcome.err
+    plain = COLOUR.sub("", outcome.out)
+    assert plain
+    assert [line for line in plain.splitlines() if cell_len(line.rstrip()) > 80] == []
+    assert RAW.search(plain) is None, RAW.search(plain)

@@ -1,0 +1,71 @@
+"""Statistics beside the figures: intervals against enumeration in exact fractions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.feasible.statistic_cases import Case, cases, matches, rounded
+
+from discreet.auditing.audit import audit
+from discreet.feasible.integer_search import SmallGroup
+from discreet.table.statistic import ROUNDINGS, admitted
+
+
+def check(case: Case, *, counted: bool = True) -> int:
+    """Compare the audit with what trying every table finds; return how many figures were compared.
+
+    Where values are not counted, there are at least two wherever there are any two.
+    """
+    found = audit(case.parts, most=case.most, proofs=0).findings
+    got = {
+        int(i): (low, high, values, done)
+        for i, low, high, values, done in zip(
+            found.at, found.lower, found.upper, found.values, found.finished, strict=True
+        )
+    }
+    size = found.equations.positions.size
+    for (measure, cell), values in case.possible().items():
+        names = found.equations.space.names
+        labels = next(part for part in case.parts if part.measure == found.equations.measures[measure]).labels
+        i = found.equations.find({name: labels[name][k] for name, k in zip(names, cell, strict=True)}) + measure * size
+        low, high, count, finished = got[i]
+        assert finished, case.about
+        assert (low, high) == (min(values), max(values)), (case.about, cell, sorted(values))
+        assert count == len(values) if counted else min(2, len(values)) <= count <= len(values), (case.about, cell)
+    return len(case.hidden)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_are_those_of_trying_every_table(seed: int) -> None:
+    assert sum(check(case) for case in cases(seed, 50)) > 100
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 150))
+def test_intervals_of_many_more_tables(seed: int) -> None:
+    assert sum(check(case) for case in cases(seed, 100)) > 100
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_integer_programs_find_the_same_intervals_where_groups_are_large(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SmallGroup, "suits", staticmethod(lambda group: False))
+    assert sum(check(case, counted=False) for case in cases(200 + seed, 40)) > 80
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_what_rounds_to_a_printed_value_is_admitted_and_nothing_else(rounding: str) -> None:
+    from fractions import Fraction
+
+    for printed in range(-25, 26):
+        found = admitted(np.array([printed]), rounding)
+        low, high = Fraction(int(found.low[0]), 20), Fraction(int(found.high[0]), 20)
+        for k in range(-120, 121):
+            value = Fraction(k, 40)
+            inside = (value > low if found.open_low[0] else value >= low) and (
+                value < high if found.open_high[0] else value <= high
+            )
+            assert inside == matches(value, printed, 1, rounding), (value, printed)
+            if rounding != "unknown":
+                assert inside == (rounded(value, 1, rounding) == printed)
