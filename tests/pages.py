@@ -52,8 +52,8 @@ MADE = {
 """Tables of turnover by their dimensions."""
 ENTRY = "3f2a91"
 """What pages call the entry of a ledger, whose name depends on the day."""
-NOT_RUN = ("country.tab",)
-"""Files of τ-ARGUS that no command writes; commands that name one are only checked for their options."""
+NOT_RUN = ("country.tab", "users.csv")
+"""Files that are not prepared; commands that name one are only checked for their options."""
 LEFT_OUT = "…"
 """Stands for any text in what a page shows: random draws, and what is too long to show."""
 
@@ -71,6 +71,7 @@ Total,1448,4353,4281,4847,5210,20139
     "nuts.hrc": "N\n@N1\n@N2\nS\n@S1\n",
     "key.txt": "a secret of this page alone\n" * 4,
     "activity.csv": "activity,size,count\n1,4,3\n1,5,12\n1,6,40\n2,4,0\n2,5,7\n2,6,31\n3,4,15\n3,5,0\n3,6,0\n",
+    "shares.csv": "area,sex,count,pct\na,f,12,30.0\na,m,28,70.0\nb,f,x,40.0\nb,m,x,60.0\n",
     "districts.csv": "area,sex,count\nnorth,f,70\nnorth,m,60\nsouth,f,50\nsouth,m,55\n",
     "zones.csv": "area,sex,count\ncoast,f,40\ncoast,m,58\ninland,f,80\ninland,m,57\n",
     "districts.hrc": "north\n@s1\n@s2\n@s3\nsouth\n@s4\n@s5\n",

@@ -128,7 +128,7 @@ def test_texts_are_copied(browser: Browser, reports: dict[str, Path]) -> None:
     with Watched(browser, reports["firms"]) as page:
         page.locator("#texts .copy").last.click()
         said = page.evaluate("getSelection().toString()")
-        assert said.startswith("Your answers are confidential")
+        assert said.startswith("Your answers stay with us")
         assert page.locator("#texts .copy").last.inner_text() in ("Copied", "Selected")
 
 

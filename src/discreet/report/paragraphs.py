@@ -62,7 +62,7 @@ def quality(release: Mapping[str, Any]) -> str:
 def respondents(release: Mapping[str, Any]) -> str:
     """Return what people and firms in the table are told."""
     hidden, shown = _phrases(release)
-    texts = ["Your answers are confidential, and we publish tables, not answers."]
+    texts = ["Your answers stay with us: we publish tables, not answers."]
     if release["method"] not in AS_IT_IS:
         if hidden:
             texts.append(
