@@ -51,6 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     religion.write(made / "religion.csv")
     dc.protect.random_sample(religion, n=245, seed=1).table.write(made / "sample.csv")
     run("protect", "suppress", made / "religion.csv", "--rule", "threshold=3", "-o", made / "suppressed.csv")
+    run("assess", made / "religion.csv", "--record", made / "religion.record.json")
     (made / "people.csv").write_text("area,sex\n" + "n,f\ns,m\nn,m\n" * 5, encoding="utf-8")
     return made
 

@@ -16,7 +16,7 @@ from tests.cli.running import refused, run
 from tests.cli.test_reading import REFUSED
 
 import discreet as dc
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, both_shown, with_options
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.argus_tab import write_tab
 
@@ -274,9 +274,11 @@ def test_what_is_not_clear_is_refused_in_the_same_words(kind: str, tmp_path: Pat
     for name, command in REFUSING.items():
         told[name] = without(file, refused(run(*command, file)))
     for name, see in FUNCTIONS.items():
-        with pytest.raises(DiscreetError) as error:
-            see(file, {})
-        told[f"dc.{name}"] = without(file, str(error.value))
+        # Python names arguments, the command line its options; the rest is the same.
+        with both_shown():
+            with pytest.raises(DiscreetError) as error:
+                see(file, {})
+            told[f"dc.{name}"] = without(file, with_options(str(error.value)))
     assert len(set(told.values())) == 1, told
 
 

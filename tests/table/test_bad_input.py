@@ -252,7 +252,7 @@ def test_parquet_files_that_are_not(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"t\.parquet is empty"):
         read_table(path)
     pq.write_table(pa.table({"x": [{"a": 1}], "count": [1]}), path)
-    with pytest.raises(DataError, match=r"t\.parquet: dimension 'x' is of type struct"):
+    with pytest.raises(DataError, match=r"t\.parquet: column 'x' is of type struct"):
         read_table(path)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.auditing.audit import audit
 from discreet.auditing.audit_result import Audit
-from discreet.core.errors import DataError
+from discreet.core.errors import DataError, both_shown
 from discreet.studies.comparison import PaperComparison, Section, Study, StudyEffort, published
 from discreet.table.attacker import Attacker
 from discreet.table.figures import Figures
@@ -113,9 +113,11 @@ def _misprint() -> str:
     try:
         audit(table_1(PRINTED_MARGIN))
     except DataError as error:
+        with both_shown():
+            told = str(error)
         return (
             f"**A misprint.** Tables 1 and 2 print {PRINTED_MARGIN} as the total of size class 4. An audit refuses "
-            f"such a table: *{error}*. With 1448 the grand total 20139 is right, too, and that is what is used here."
+            f"such a table: *{told}*. With 1448 the grand total 20139 is right, too, and that is what is used here."
         )
     raise AssertionError("a margin that does not add up went unnoticed")
 
