@@ -237,3 +237,13 @@ def test_records_in_columns_of_a_dictionary(folder: Path) -> None:
     plain, same = (json.loads(run("assess", f"{one}.parquet", "--json").out) for one in ("plain", "coded"))
     assert same["verdict"] == plain["verdict"]
     assert same["reasons"] == plain["reasons"]
+
+
+def test_a_report_is_signed_by_its_author(folder: Path) -> None:
+    signed = ("--author", "A. Novak", "--date", "2026-11-17")
+    assert run("assess", "religion.csv", "--report", "r.html", *signed).code == 0
+    text = (folder / "r.html").read_text(encoding="utf-8")
+    assert "A. Novak" in text
+    assert "2026-11-17" in text
+    for more in ((), ("--report", "p.html", "--edition", "public")):
+        assert "sign an internal report" in refused(run("assess", "religion.csv", *more, *signed))

@@ -67,6 +67,8 @@ class Written:
     edition: Annotated[str, in_output("Edition of --report and --json: internal, public or public-intervals.")] = (
         "internal"
     )
+    author: options.Author = ""
+    date: options.ReportDate = ""
     record: Annotated[Path | None, in_output("Keep a record for discreet replay, as secret as the table: .json.")] = (
         None
     )
@@ -82,6 +84,8 @@ class Written:
             raise RequestError(
                 f"--edition {self.edition} applies to a report or to --json; name a report (--report), or add --json"
             )
+        if (self.author or self.date) and (self.report is None or self.edition != "internal"):
+            raise RequestError("--author and --date sign an internal report; name one (--report), or leave them out")
         show.check_output(self.output, *inputs, endings=(".csv", ".parquet"))
         show.check_output(self.report, *inputs, self.output, endings=options.REPORTS)
         show.check_output(self.record, *inputs, self.output, self.report, endings=(".json",))
@@ -101,7 +105,7 @@ class Written:
             formulas: Formulas = "keep" if self.keep_formulas else "defuse"
             found.release.write(self.output, value=value, trial=found.trial, formulas=formulas)
         if self.report is not None:
-            found.report(self.report, edition=self.edition)
+            found.report(self.report, edition=self.edition, author=self.author, date=self.date)
         return public
 
     def told(self, console: show.Console, found: Assessment) -> None:

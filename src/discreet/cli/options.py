@@ -23,6 +23,8 @@ Population = Annotated[int, option("N, the number of people in the population.",
 TimeLimit = Annotated[float | None, option("Seconds; what is unfinished by then is never called safe.", min=0.0)]
 Json = Annotated[bool, in_output("Print JSON for programs.")]
 Output = Annotated[Path | None, in_output("Also write the result: .json, .csv (slices) or .txt.")]
+Author = Annotated[str, in_output("Who answers for an internal report, shown where it is signed.")]
+ReportDate = Annotated[str, in_output("The day beside the author.")]
 Report = Annotated[Path | None, in_output("Write a report: .html, .md, .json or .pdf.")]
 KeepFormulas = Annotated[bool, in_output("Leave labels as they are that a spreadsheet would run as formulas.")]
 Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
