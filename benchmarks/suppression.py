@@ -275,8 +275,9 @@ def main() -> str:
                 ],
                 large,
             ),
-            "`optimal` against `pytauargus` OPT: a bound that equals the cost proves it; 120 seconds at most. OPT solves "
-            "the problem in which hidden counts may be 0; above 0 is a harder one, for which the peer has no counterpart.",
+            "`optimal` against `pytauargus` OPT: a bound that equals the cost proves it; 120 seconds at most. OPT "
+            "solves the problem in which hidden counts may be 0; above 0 is a harder one, for which the peer has no "
+            "counterpart.",
             table(
                 [*what, "optimal", "cost", "bound", "gap", *price, "OPT", "cost"],
                 [
