@@ -131,36 +131,44 @@ class Axis(TotalFirst):
         for node, children in self._below():
             below.setdefault(node, []).append(children)
         known: dict[int, frozenset[int]] = {}
-
-        def leaves(node: int, trail: tuple[int, ...]) -> frozenset[int]:
-            if node in trail:
-                raise DataError(
-                    f"dimension {self.name!r}: {self.codes[node]!r} is above and below {self.codes[trail[-1]]!r} in "
-                    "two hierarchies; turn one of them round"
-                )
+        # Depth first, without recursion: hierarchies may have more levels than calls may be nested.
+        todo, open_ = list(reversed(range(len(self.codes)))), set[int]()
+        while todo:
+            node = todo[-1]
+            unknown = [] if node in known else [c for group in below.get(node, []) for c in group if c not in known]
+            if unknown:
+                open_.add(node)
+                if above := open_.intersection(unknown):
+                    raise DataError(
+                        f"dimension {self.name!r}: {self.codes[min(above)]!r} is above and below {self.codes[node]!r} "
+                        "in two hierarchies; turn one of them round"
+                    )
+                todo.extend(reversed(unknown))
+                continue
+            todo.pop()
+            open_.discard(node)
             if node not in known:
-                groups = [union(node, children, (*trail, node)) for children in below.get(node, [])]
-                for other in groups[1:] if node else ():
-                    if other != groups[0]:
-                        odd = self.codes[min(other ^ groups[0])]
-                        raise DataError(
-                            f"dimension {self.name!r}: group {self.codes[node]!r} holds {odd!r} in one hierarchy but "
-                            "not in the other; give the two groups different codes"
-                        )
-                known[node] = frozenset().union(*groups) if groups or not node else frozenset({node})
-            return known[node]
+                known[node] = self._leaves_of(node, below.get(node, []), known)
+        return tuple(known[node] for node in range(len(self.codes)))
 
-        def union(node: int, children: list[int], trail: tuple[int, ...]) -> frozenset[int]:
+    def _leaves_of(self, node: int, below: list[list[int]], known: Mapping[int, frozenset[int]]) -> frozenset[int]:
+        """Join the leaves under the children of a node, which every hierarchy that has it must agree on."""
+        groups = []
+        for children in below:
             covered: frozenset[int] = frozenset()
             for child in children:
-                part = leaves(child, trail)
-                if twice := covered & part:
+                if twice := covered & known[child]:
                     raise DataError(
                         f"dimension {self.name!r}: {self.codes[min(twice)]!r} would count twice under "
                         f"{self.codes[node]!r}; put it, or the group it is in, elsewhere"
                     )
-                covered |= part
-            return covered
-
-        leaves(0, ())
-        return tuple(leaves(node, ()) for node in range(len(self.codes)))
+                covered |= known[child]
+            groups.append(covered)
+        for other in groups[1:] if node else ():
+            if other != groups[0]:
+                odd = self.codes[min(other ^ groups[0])]
+                raise DataError(
+                    f"dimension {self.name!r}: group {self.codes[node]!r} holds {odd!r} in one hierarchy but "
+                    "not in the other; give the two groups different codes"
+                )
+        return frozenset().union(*groups) if groups or not node else frozenset({node})
