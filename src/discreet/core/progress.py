@@ -25,10 +25,10 @@ WATCHING: list[Progress] = []
 def announce(done: int, total: int, label: str) -> None:
     """Tell of work that nobody asked for, from any thread.
 
-    >>> WATCHING.append(print)
+    >>> WATCHING[:], others = [print], WATCHING[:]
     >>> announce(0, 3, "compiling once, about 2 s")
     0 3 compiling once, about 2 s
-    >>> WATCHING.clear()
+    >>> WATCHING[:] = others
     """
     for progress in WATCHING:
         progress(done, total, label)
