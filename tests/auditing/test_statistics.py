@@ -71,6 +71,14 @@ def test_the_ages_of_three_men_alone_leave_thirty_triples(tmp_path: Path) -> Non
     assert overlapping.verdict == "incomplete"
 
 
+def test_an_extreme_is_the_value_of_one_respondent(tmp_path: Path) -> None:
+    text = "who,n,oldest\nmen,300,97\n"
+    found = audited(tmp_path, text, value="n", statistics={"oldest": "maximum, range=0..125"})
+    assert (found.verdict, found.cells[0].proof) == ("unsafe", "oldest 97 is the value of one respondent")
+    coarse = {"oldest": "maximum, range=0..125, unit=1"}
+    assert audited(tmp_path, text, value="n", statistics=coarse).verdict == "incomplete"
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_values_of_respondents_are_those_of_trying_all(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -181,9 +181,9 @@ class Judge:
         sets = np.array([np.nan if group.sets is None else group.sets for group in groups], np.float64)
         ends = Ends(none, none, sets)
         judged = Judged(np.log2(sets), np.zeros(at.size))
-        wrong = faults(at.size, exact=sets == 1)
+        wrong = faults(at.size, exact=(sets == 1) | np.array([bool(group.single) for group in groups]))
         if self.limits.dr is not None:
-            wrong |= faults(at.size, dr=(disclosure_risk(judged.bits) > self.limits.dr) & (sets > 1))
+            wrong |= faults(at.size, dr=(disclosure_risk(judged.bits) > self.limits.dr) & ~wrong[:, 0])
         finished = wrong.any(axis=1) | (~np.isnan(sets) & np.array([group.alone for group in groups], bool))
         findings = self._findings(at, ends, judged, wrong, finished, subject=np.full(at.size, 3))
         empty = np.full(at.size, -1)

@@ -45,6 +45,15 @@ class Printed:
         above = value > self.low if self.open_low else value >= self.low
         return above and (value < self.high if self.open_high else value <= self.high)
 
+    @property
+    def single(self) -> bool:
+        """Whether it is the value of one respondent, and rounding leaves no other."""
+        if self.statistic.kind not in ("minimum", "maximum"):
+            return False
+        unit = 10**self.statistic.unit
+        near = range(math.ceil(self.low * unit), math.floor(self.high * unit) + 1)
+        return sum(self.admits(Fraction(value, unit)) for value in near[:3]) == 1
+
     def squared(self) -> Printed:
         """Return what a standard deviation says of the variance."""
         low = max(self.low, Fraction(0))
@@ -70,9 +79,16 @@ class Respondents:
     alone: bool = True
 
     @property
+    def single(self) -> tuple[Printed, ...]:
+        """The statistics that are the value of one respondent."""
+        return tuple(one for one in self.statistics if one.single)
+
+    @property
     def words(self) -> str:
         """What is left, in words."""
         told = ", ".join(f"{one.name} {one.text}" for one in self.statistics)
+        if self.single:
+            return f"{self.single[0].name} {self.single[0].text} is the value of one respondent"
         if self.sets is None:
             return f"{told}: too many respondents or values to enumerate"
         if self.sets == 1:
