@@ -124,6 +124,14 @@ def test_side_by_side_in_a_cross_table(tmp_path: Path) -> None:
     assert found.cell(ward="A", column="women").values == 2
 
 
+def test_in_brackets_in_a_cross_table(tmp_path: Path) -> None:
+    text = "ward,men,women\nA,x (60%),x (40%)\nB,7 (50%),7 (50%)\nTotal,10 (53%),9 (47%)\n"
+    found = audited(tmp_path, text, layout="wide", statistics={"p": "percentage, over=column, inside=cells"})
+    assert (found.cell(ward="A", column="men").lower, found.cell(ward="A", column="women").upper) == (3, 2)
+    with pytest.raises(RequestError, match="stands beside a cross-table"):
+        audited(tmp_path, "ward,men,women,rate\nA,3,2,60\nB,7,7,50\n", statistics={"rate": "ratio, over=ward"})
+
+
 def test_numbers_and_notes_are_read_as_they_are_said_to_be_written(tmp_path: Path) -> None:
     text = "ward;n;pct\nA;x;0,4 %\nB;1 195†;99,6*\nTotal;1 200;100,0\n"
     given = {"value": "n", "numbers": "1 234,5", "notes": "*†", "delimiter": ";"}

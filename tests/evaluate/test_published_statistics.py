@@ -14,12 +14,14 @@ from discreet.auditing.audit import audit
 from discreet.core.errors import InfeasibleError, RequestError
 from discreet.decide.ledger import Ledger
 from discreet.evaluate.audited_suppression import suppress
+from discreet.protect import random_rounding
 from discreet.rules.threshold import Threshold
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
 from discreet.table.published_statistics import with_published
 from discreet.table.release import Release
 from discreet.table.release_reader import read_release
+from discreet.table.tabulation import Tabulation
 
 RATE = {"rate": "percentage, over=outcome, decimals=0"}
 SEX = {"sex": ["m", "f", "Total"]}
@@ -68,6 +70,17 @@ def test_percentages_of_rounded_figures_add_nothing_and_must_agree() -> None:
     alone, beside = (audit(one).findings for one in (shown, found))
     assert np.array_equal(alone.lower, beside.lower)
     assert np.array_equal(alone.upper, beside.upper)
+
+
+def test_percentages_of_margins_added_up_from_rounded_figures_add_nothing() -> None:
+    table = school(np.random.default_rng(0))
+    release = random_rounding(Tabulation.from_table(table), base=3, seed=1, additive=True)
+    found = with_published(release, RATE)
+    assert len(found.parts()[0].statistics[0]) > 0
+    alone, beside = audit(release), audit(found)
+    assert "not judged" not in beside.sentence
+    inner = {cell.name: (cell.lower, cell.upper) for cell in beside.cells}
+    assert all(inner[cell.name] == (cell.lower, cell.upper) for cell in alone.cells)
 
 
 def test_a_hidden_figure_beside_its_percentage_of_rounded_figures_is_a_multiple(tmp_path: Path) -> None:

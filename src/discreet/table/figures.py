@@ -273,14 +273,14 @@ class Figures(Copied):
         return replace(self, kinds=tuple(kind.above_zero() for kind in self.kinds))
 
     def telling(self) -> Figures:
-        """Return the figures without sums of other figures, which add nothing to them.
+        """Return the figures without sums of other figures, which add nothing to them but below statistics.
 
         >>> shown = Figures.from_array([3, 6], {"sex": ["m", "Total"]}, kind=Kind("random", base=3))
         >>> len(replace(shown, kind=np.array([0, 2]), kinds=(*shown.kinds, Kind("added"))).telling())
         1
         """
         keep = ~self.where(lambda kind: kind.summed)
-        if keep.all():
+        if keep.all() or self.statistics:
             return self
         ends = None if self.upper is None else self.upper[keep]
         return replace(self, codes=self.codes[keep], values=self.values[keep], kind=self.kind[keep], upper=ends)

@@ -299,6 +299,8 @@ def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Ma
     )
     floating = {name: pa.types.is_floating(column.type) for name, column in taken.columns.items()}
     if read.figure is None:
+        # A cross-table has no columns of its own for statistics or measures.
+        taken = taken_out(arrow, definitions, None, dimensions or names[:1])
         labels, texts, at = unpivot(taken.plain, dimensions, where, _texts)
         aside = {name: _unpivoted(taken, name, dimensions or names[:1], where) for name in taken.beside}
         floats = {name: any(floating[column] for column in several) for name, several in taken.beside.items()}
