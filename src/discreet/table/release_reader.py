@@ -127,6 +127,11 @@ def read_release(
     with errors_of(file, name):
         note = note_of(arrow.schema.metadata, "release")
         if note is not None:
+            if reading.get("statistics"):
+                raise RequestError(
+                    "this file says itself what it holds, and no statistics are in it; leave the definitions out "
+                    "(statistics=, --statistic), or name the published file (.csv)"
+                )
             return release_from_arrow(arrow, note)
         if PUBLISHED_AS in arrow.column_names and file.suffix.lower() not in (".parquet", ".xlsx"):
             _refuse_open_end(file)
