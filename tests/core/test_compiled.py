@@ -121,6 +121,18 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told[-1] == (2, 2, "compiling once, about 1 s")
 
 
+def test_what_others_compile_is_left_alone() -> None:
+    told: list[tuple[int, int, str]] = []
+    kernel = fresh(ratio)
+    kernel(1.0, 0.0)
+    WATCHING.append(lambda *report: told.append(report))
+    try:
+        assert numba.njit(lambda x: x + 1)(1) == 2
+    finally:
+        WATCHING.pop()
+    assert told == []
+
+
 def _uncached(options: dict[str, Any]) -> Callable[..., Any]:
     """Compile as where nothing can be written."""
     if options.pop("cache", False):

@@ -182,11 +182,7 @@ def _has_compiler() -> bool:
 @cache
 def _ask_for_it() -> float:
     """Say once that this is work for the compiler, and go on."""
-    announce(
-        0,
-        0,
-        "this table is large: with the compiler, pip install 'discreet[compiler]', it takes a fraction of the time",
-    )
+    announce(0, 0, "this table is large; it takes a fraction of the time with pip install 'discreet[compiler]'")
     return math.inf
 
 
@@ -255,11 +251,7 @@ def _compiling(kernel: Kernel[..., Any], around: dict[str, Any]) -> Any:
     _listen()
     old = kernel.function
     function = FunctionType(old.__code__, around, old.__name__, old.__defaults__, old.__closure__)
-    function.__kwdefaults__, function.__qualname__, function.__module__ = (
-        old.__kwdefaults__,
-        old.__qualname__,
-        old.__module__,
-    )
+    function.__qualname__, function.__module__ = old.__qualname__, old.__module__
     try:
         made: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:
@@ -280,20 +272,24 @@ def _listen() -> None:
     events: Any = numba_events
 
     class Announcer(events.Listener):  # type: ignore[misc]
-        """Counts the kernels that are compiled for one call."""
+        """Counts the kernels that are compiled for one call; what else this process compiles is not ours to tell of."""
 
         label, done, total, depth = "", 0, 0, 0
 
         def on_start(self, event: Any) -> None:
+            kernel = _kernel_of.get(event.data["dispatcher"].py_func)
+            if kernel is None:
+                return
             if not self.depth:
-                self.done, self.total = 0, len(_kernel_of[event.data["dispatcher"].py_func].needed())
+                self.done, self.total = 0, len(kernel.needed())
                 self.label = f"compiling once, about {max(round(self.total * SECONDS), 1)} s"
                 announce(0, self.total, self.label)
             self.depth += 1
 
         def on_end(self, event: Any) -> None:
-            self.depth -= 1
-            self.done = min(self.done + 1, self.total) if self.depth else self.total
-            announce(self.done, self.total, self.label)
+            if event.data["dispatcher"].py_func in _kernel_of:
+                self.depth -= 1
+                self.done = min(self.done + 1, self.total) if self.depth else self.total
+                announce(self.done, self.total, self.label)
 
     events.register("numba:compile", Announcer())

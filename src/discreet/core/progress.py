@@ -19,7 +19,7 @@ def tell(progress: Progress | None, done: int, total: int, label: str) -> None:
 
 
 WATCHING: list[Progress] = []
-"""Who is told of work that nobody asked for, such as compiling; nobody is, and it is said on the error stream."""
+"""Who is told of work that nobody asked for, such as compiling. While the list is empty, the error stream is."""
 
 
 def announce(done: int, total: int, label: str) -> None:
